@@ -1,0 +1,30 @@
+"""All encodings that have a name on the command line."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from pe_spectra.encodings.absolute import ABSOLUTE
+from pe_spectra.encodings.protocol import Encoding, find_encoding_class
+from pe_spectra.errors import InputError
+
+ENCODINGS: tuple[type[Encoding], ...] = ABSOLUTE
+
+
+def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:
+    """Return the class of the encoding called `name`.
+
+    Raises
+    ------
+    InputError : no such name; the message has the nearest one and all there are.
+
+    >>> find_encoding("dft").__name__
+    'Dft'
+    """
+    found = find_encoding_class(name, ENCODINGS)
+    if found is None:
+        names = [cls.name for cls in ENCODINGS]
+        nearest = get_close_matches(name, names, n=1)
+        hint = f"did you mean {nearest[0]}? " if nearest else ""
+        raise InputError(f"{label} is not known", name, f"{hint}accepted: {', '.join(names)}")
+    return found

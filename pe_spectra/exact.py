@@ -1,0 +1,192 @@
+"""The arithmetic that answers rest on: products and angles with the rounding error kept.
+
+An angle w s loses digits long before NumPy's sine is called: w is rounded, and so is the product.
+Here a frequency is a sum of up to three doubles (`words`, shape (3, M), together some 48 digits),
+a product keeps its error, and an angle is reduced to at most pi/4 before sine and cosine see it.
+Angles that are rational multiples of a turn are reduced in integers, so that zeros are zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+#: Digits of the decimal arithmetic that frequencies are computed in.
+DIGITS = 60
+CONTEXT = Context(prec=DIGITS, Emax=10**6, Emin=-(10**6))
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
+TWO_PI = CONTEXT.multiply(Decimal(2), PI)
+#: Entries that are worked on at a time, so that they stay in cache.
+_BLOCK = 1 << 13
+_SPLITTER = 134217729.0  # 2**27 + 1: splits a double into two halves of 26 bits
+
+
+def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
+    """Write a decimal number as a sum of `count` doubles, largest first."""
+    words = []
+    for _ in range(count):
+        word = float(value)
+        words.append(word)
+        value = CONTEXT.subtract(value, Decimal(word))
+    return tuple(words)
+
+
+_HALF_PI = to_words(CONTEXT.divide(PI, Decimal(2)))
+
+
+def two_sum(a: F64, b: F64) -> tuple[F64, F64]:
+    """Return s = fl(a + b) and the exact error, so that a + b = s + error."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def two_product(a: F64, b: F64) -> tuple[F64, F64]:
+    """Return p = fl(a b) and the exact error, so that a b = p + error; for |a|, |b| < 1e150."""
+    p = a * b
+    t = _SPLITTER * a
+    a_hi = t - (t - a)
+    a_lo = a - a_hi
+    t = _SPLITTER * b
+    b_hi = t - (t - b)
+    b_lo = b - b_hi
+    return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
+
+
+def sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
+    """Sum arrays as if in three times the precision, and round to a pair (high, low).
+
+    Two passes of error-free transformation (Ogita, Rump & Oishi 2005, Algorithm 4.8, K = 3).
+    """
+    terms = [np.asarray(term, dtype=float) for term in terms]
+    for _ in range(2):
+        carried = terms[0]
+        distilled = []
+        for term in terms[1:]:
+            carried, error = two_sum(carried, term)
+            distilled.append(error)
+        terms = [*distilled, carried]
+    low = terms[0]
+    for term in terms[1:-1]:
+        low = low + term
+    return two_sum(terms[-1], low)
+
+
+def _powers(ratio: Decimal, count: int, words: int) -> F64:
+    # Repeated multiplication in 60 digits: over 2**15 steps some 55 digits are left.
+    value = Decimal(1)
+    rows = []
+    for _ in range(count):
+        rows.append(to_words(value, words))
+        value = CONTEXT.multiply(value, ratio)
+    return np.array(rows).T.copy()
+
+
+def _ladder_ratio(base: float, width: int) -> Decimal:
+    return CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
+
+
+def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
+    """Frequencies base**(-l/width), l = 0, 2, .., as pairs (high, low) right to 31 digits.
+
+    Each of shape (ceil(width / 2),), in rad/position. About sqrt(width) of them are computed in
+    decimal arithmetic; the others are products of two of those.
+    """
+    count = (width + 1) // 2
+    step = max(1, math.isqrt(count))
+    ratio = _ladder_ratio(base, width)
+    fine = _powers(ratio, step, 2)
+    coarse = _powers(CONTEXT.power(ratio, Decimal(step)), -(-count // step), 2)
+    high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
+    low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
+    high, low = two_sum(high, low)
+    return high.ravel()[:count], low.ravel()[:count]
+
+
+def ladder_words(base: float, width: int) -> F64:
+    """Frequencies base**(-l/width), l = 0, 2, .., as words of shape (3, ceil(width / 2)).
+
+    The sum of the three words, in rad/position, is right to 48 digits.
+    """
+    return _powers(_ladder_ratio(base, width), (width + 1) // 2, 3)
+
+
+def lattice_pairs(count: int, n: int) -> tuple[F64, F64]:
+    """Frequencies 2 pi k/n, k = 0 .. count-1, as pairs (high, low) right to 31 digits; rad/position."""
+    unit, unit_low = to_words(CONTEXT.divide(TWO_PI, Decimal(n)), 2)
+    k = np.arange(count, dtype=float)
+    product, error = two_product(k, np.full_like(k, unit))
+    return two_sum(product, error + k * unit_low)
+
+
+def sin_cos(words: F64, s: ArrayLike) -> tuple[F64, F64]:
+    """Sine and cosine of w s, each of shape (S, M), to one unit in the last place.
+
+    Parameters
+    ----------
+    words : (3, M), the frequencies in rad/position, as :func:`ladder_words` gives them.
+    s : (S,), integers of magnitude at most 2**53.
+    """
+    position = np.asarray(s, dtype=float)
+    sine, cosine = np.empty((2, len(position), words.shape[1]))
+    rows = max(1, _BLOCK // max(1, words.shape[1]))
+    for start in range(0, len(position), rows):
+        part = slice(start, start + rows)
+        sine[part], cosine[part] = _sin_cos_block(words, position[part, None])
+    return sine, cosine
+
+
+def _sin_cos_block(words: F64, position: F64) -> tuple[F64, F64]:
+    shape = (len(position), words.shape[1])
+    hi, mid, lo = (np.broadcast_to(word, shape) for word in words)
+    p, p_error = two_product(hi, position)
+    q, q_error = two_product(mid, position)
+    turns = np.rint(p / _HALF_PI[0])
+    high, low = _subtract_quarter_turns(turns, [p, q, p_error, q_error, lo * position])
+    quarter = np.fmod(turns, 4.0)
+    more = np.rint(high / _HALF_PI[0])
+    if more.any():  # the first quotient was itself rounded: one step more
+        high, low = _subtract_quarter_turns(more, [high, low])
+        quarter = quarter + np.fmod(more, 4.0)
+    return _turn_back(quarter.astype(np.int64), high, low)
+
+
+def sin_cos_of_turns(numerators: ArrayLike, denominator: int) -> tuple[F64, F64]:
+    """Sine and cosine of 2 pi n / d for integers n, with exact zeros and ones; shape of `numerators`.
+
+    n is reduced modulo d in integers, then to the nearest quarter turn, so that only an angle of at
+    most pi/4 is rounded.
+    """
+    r = np.mod(np.asarray(numerators, dtype=np.int64), denominator)
+    quarter = (8 * r + denominator) // (2 * denominator)
+    m = (4 * r - quarter * denominator).astype(float)
+    # the small angle pi m / (2 d), its product and its quotient with their errors
+    half = [np.broadcast_to(np.asarray(word), m.shape) for word in _HALF_PI]
+    product, error = two_product(half[0], m)
+    high = product / denominator
+    back, back_error = two_product(high, np.full_like(high, float(denominator)))
+    low = ((product - back) - back_error + error + half[1] * m) / denominator
+    return _turn_back(quarter, high, low)
+
+
+def _subtract_quarter_turns(turns: F64, terms: list[F64]) -> tuple[F64, F64]:
+    a, a_error = two_product(turns, np.full_like(turns, -_HALF_PI[0]))
+    b, b_error = two_product(turns, np.full_like(turns, -_HALF_PI[1]))
+    return sum_to_pair([terms[0], a, *terms[1:], a_error, b, b_error, -_HALF_PI[2] * turns])
+
+
+def _turn_back(quarter: I64, high: F64, low: F64) -> tuple[F64, F64]:
+    small_sin, small_cos = np.sin(high), np.cos(high)
+    sine = small_sin + small_cos * low
+    cosine = small_cos - small_sin * low
+    odd = (quarter & 1).astype(bool)
+    swapped_sin, swapped_cos = np.where(odd, cosine, sine), np.where(odd, sine, cosine)
+    swapped_sin = np.where((quarter & 2).astype(bool), -swapped_sin, swapped_sin)
+    swapped_cos = np.where(((quarter + 1) & 2).astype(bool), -swapped_cos, swapped_cos)
+    return swapped_sin + 0.0, swapped_cos + 0.0  # turns -0.0 into 0.0

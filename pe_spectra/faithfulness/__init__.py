@@ -1,0 +1,9 @@
+"""Definition 1, answered with a proof or a witness, and what surrounds it."""
+
+from __future__ import annotations
+
+from pe_spectra.faithfulness.certificates import Certificate, Collisions
+from pe_spectra.faithfulness.report import Faithfulness, measure_faithfulness
+from pe_spectra.faithfulness.separation import Sidelobe
+
+__all__ = ["Certificate", "Collisions", "Faithfulness", "Sidelobe", "measure_faithfulness"]

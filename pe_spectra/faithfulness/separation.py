@@ -1,0 +1,165 @@
+"""The smallest distance between two codes, by lag and without a table of codes.
+
+For pairs of sine and cosine the distance depends on the lag alone, D(tau)**2 = sum of
+4 sin(w tau/2)**2 = 2 (k(0) - k(tau)). All kernel values come from one matrix product of two short
+tables of cosines and sines (tau = a + b B, angle addition); the few lags that may hold the minimum
+are then computed again without cancellation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.encodings import Dft, Encoding, HasLadder, HasTable
+from pe_spectra.exact import F64, sin_cos
+from pe_spectra.limits import MAX_HELD_ENTRIES
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sidelobe:
+    """The largest local maximum of k(tau)/k(0) beyond the main lobe, and its lag."""
+
+    lag: int
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separation:
+    """The smallest distance between the codes of 0 .. S-1, and what was seen on the way.
+
+    Attributes
+    ----------
+    smallest : distance; None for a single position.
+    pair : [s, t], the first in order among those equal within the error bound.
+    by_lag : (S - 1,) smallest distance of two codes at lag 1 .. S-1.
+    sidelobe : None where the normalised kernel has no local maximum beyond its main lobe.
+    """
+
+    smallest: float | None
+    pair: tuple[int, int] | None
+    by_lag: F64 | None
+    sidelobe: Sidelobe | None
+
+
+def measure_separation(encoding: Encoding, length: int) -> Separation | None:
+    """Measure the smallest separation of positions 0 .. length-1; None where no method applies."""
+    if length == 1:
+        return Separation(smallest=None, pair=None, by_lag=np.empty(0), sidelobe=None)
+    if isinstance(encoding, Dft):
+        return _separate_dft(encoding, length)
+    if isinstance(encoding, HasLadder):
+        return _separate_ladder(encoding, length)
+    if isinstance(encoding, HasTable) and length * length <= MAX_HELD_ENTRIES:
+        return _separate_table(encoding.table(length))
+    return None
+
+
+def compute_distances(words: F64, lags: np.ndarray) -> F64:
+    """Return D(tau) over complete pairs, shape (L,), right to a few units in the last place."""
+    half = sin_cos(words / 2, lags)[0]
+    distances: F64 = 2 * np.sqrt(np.sum(half * half, axis=1))
+    return distances
+
+
+def _separate_dft(encoding: Dft, length: int) -> Separation:
+    # The codes of d positions in a row are orthonormal: every distance is 0 or sqrt 2.
+    lags = np.arange(1, length)
+    by_lag = np.where(lags % encoding.d == 0, 0.0, math.sqrt(2.0))
+    pair = (0, encoding.d) if length > encoding.d else (0, 1)
+    sidelobe = Sidelobe(lag=encoding.d, value=1.0) if length > encoding.d else None
+    return Separation(smallest=float(by_lag.min()), pair=pair, by_lag=by_lag, sidelobe=sidelobe)
+
+
+def _separate_ladder(encoding: HasLadder, length: int) -> Separation:
+    words = encoding.words()
+    lone = encoding.ladder.width % 2 == 1
+    pairs = words[:, :-1] if lone else words
+    kernel = sum_cosines(pairs, length)
+    count = pairs.shape[1]
+    squared = 2 * (count - kernel[1:])
+    # rounding of the product of two tables, of the tables themselves, and of the difference
+    slack = 8 * _EPS * count * (4 + math.log2(count + 1))
+    lags = np.arange(1, length)
+    if lone:
+        return _separate_with_lone_sine(words, squared, slack, kernel, length)
+    near = lags[squared <= squared.min() + 2 * slack]
+    exact = compute_distances(pairs, near)
+    best = float(exact.min())
+    lag = int(near[np.flatnonzero(exact <= best * (1 + 4 * _EPS))[0]])
+    by_lag = np.sqrt(np.maximum(squared, 0.0))
+    by_lag[near - 1] = exact
+    return Separation(smallest=best, pair=(0, lag), by_lag=by_lag, sidelobe=find_sidelobe(kernel / count))
+
+
+def _separate_with_lone_sine(words: F64, squared: F64, slack: float, kernel: F64, length: int) -> Separation:
+    """Odd d: the lone sine adds 4 sin(w tau/2)**2 cos(w (s + tau/2))**2, which depends on s.
+
+    The distance over complete pairs is a lower bound; lags are completed in its order until it
+    exceeds the best distance found.
+    """
+    by_lag = np.sqrt(np.maximum(squared, 0.0))
+    best, pair = math.inf, (0, 1)
+    for index in np.argsort(squared, kind="stable"):
+        if squared[index] - slack > best * best:
+            break
+        lag = int(index) + 1
+        distances = _distances_at_lag(words, lag, length)
+        s = int(np.flatnonzero(distances <= distances.min() * (1 + 4 * _EPS))[0])
+        by_lag[index] = distances.min()
+        if (distances.min() < best * (1 - 4 * _EPS)) or (distances.min() <= best and (s, s + lag) < pair):
+            best, pair = min(best, float(distances.min())), (s, s + lag)
+    weights = np.append(np.ones(words.shape[1] - 1), 0.5)
+    normalised = (kernel + 0.5 * sum_cosines(words[:, -1:], length)) / weights.sum()
+    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=find_sidelobe(normalised))
+
+
+def _distances_at_lag(words: F64, lag: int, length: int) -> F64:
+    half = sin_cos(words / 2, np.array([lag]))[0][0]
+    middle = sin_cos(words[:, -1:] / 2, 2 * np.arange(length - lag) + lag)[1][:, 0]
+    distances: F64 = 2 * np.sqrt(np.sum(half[:-1] ** 2) + (half[-1] * middle) ** 2)
+    return distances
+
+
+def sum_cosines(words: F64, length: int) -> F64:
+    """Return sum over w of cos(w tau) for tau = 0 .. length-1, by one matrix product; shape (length,)."""
+    step = math.isqrt(length - 1) + 1
+    total = np.zeros((-(-length // step), step))
+    columns = max(1, (1 << 20) // step)
+    for start in range(0, words.shape[1], columns):
+        part = words[:, start : start + columns]
+        fine_sin, fine_cos = sin_cos(part, np.arange(step))
+        coarse_sin, coarse_cos = sin_cos(part, step * np.arange(total.shape[0]))
+        total += coarse_cos @ fine_cos.T - coarse_sin @ fine_sin.T
+    return total.ravel()[:length]
+
+
+def find_sidelobe(normalised: F64) -> Sidelobe | None:
+    """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, .."""
+    rises = np.flatnonzero(np.diff(normalised) > 0)
+    if not len(rises):
+        return None
+    start = int(rises[0])
+    tail = normalised[start:]
+    inner = np.flatnonzero((tail[1:-1] >= tail[:-2]) & (tail[1:-1] >= tail[2:])) + 1
+    if not len(inner):
+        return None
+    lag = int(inner[np.argmax(tail[inner])])
+    return Sidelobe(lag=start + lag, value=float(tail[lag]))
+
+
+def _separate_table(table: F64) -> Separation:
+    """Any table: all pairs by direct differences, lag by lag; O(S**2 d) time and O(S d) memory."""
+    by_lag = np.empty(len(table) - 1)
+    best, pair = math.inf, (0, 1)
+    for lag in range(1, len(table)):
+        distances = np.sqrt(np.sum((table[lag:] - table[:-lag]) ** 2, axis=1))
+        by_lag[lag - 1] = distances.min()
+        s = int(np.argmin(distances))
+        if by_lag[lag - 1] < best:
+            best, pair = float(by_lag[lag - 1]), (s, s + lag)
+    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=None)

@@ -1,0 +1,170 @@
+"""The one parser for numbers that come from outside: options, specifications, settings.
+
+Spelling first (ASCII digits, sign, point, exponent; no blanks, underscores, hexadecimal or other
+scripts), then finite, then range. Python's own `int` and `float` accept more than a person means.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_LIST
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: More digits than any accepted integer has; longer ones are out of range without being converted.
+_MAX_DIGITS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerRange:
+    """Integers from `minimum` to `maximum`, both included."""
+
+    minimum: int
+    maximum: int
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"an integer from {self.minimum} to {self.maximum} is accepted"
+
+    def parse(self, text: str, name: str) -> int:
+        """Read one integer; `name` is the option or key that a message names.
+
+        Raises
+        ------
+        InputError : not an integer in this range.
+
+        >>> IntegerRange(minimum=2, maximum=9).parse("7", "--d")
+        7
+        """
+        if not _INTEGER.fullmatch(text):
+            raise InputError(f"{name} is not an integer", quote(text), self.accepted)
+        value = int(text) if len(text.lstrip("+-0")) <= _MAX_DIGITS else None
+        if value is None or not self.minimum <= value <= self.maximum:
+            raise InputError(f"{name} is out of range", quote(text), self.accepted)
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealRange:
+    """Finite numbers from `minimum` to `maximum`, both included."""
+
+    minimum: float
+    maximum: float
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"a number from {self.minimum:g} to {self.maximum:g} is accepted"
+
+    def parse(self, text: str, name: str) -> float:
+        """Read one number; `name` is the option or key that a message names.
+
+        Raises
+        ------
+        InputError : not a finite number in this range.
+
+        >>> RealRange(minimum=0.5, maximum=1e6).parse("1e4", "--rho")
+        10000.0
+        """
+        if not _REAL.fullmatch(text):
+            raise InputError(f"{name} is not a number", quote(text), self.accepted)
+        value = float(text)
+        if not math.isfinite(value) or not self.minimum <= value <= self.maximum:
+            raise InputError(f"{name} is out of range", quote(text), self.accepted)
+        return value
+
+
+def quote(text: str) -> str:
+    """Show a value in a message: as it was typed, or `''` when it is empty.
+
+    >>> quote("")
+    "''"
+    """
+    return text or "''"
+
+
+def parse_integers(texts: Sequence[str], name: str, bounds: IntegerRange) -> tuple[int, ...]:
+    """Read a list of integers: numbers and half-open ranges `a:b` or `a:b:c`, joined by commas or blanks.
+
+    The order is kept and repeated values are answered once. A range is checked before it is expanded.
+
+    Raises
+    ------
+    InputError : a hole in the list, an empty range, a step of 0, or a value outside `bounds`.
+
+    >>> parse_integers(["5,40", "70:80:5"], "--s", IntegerRange(minimum=0, maximum=255))
+    (5, 40, 70, 75)
+    """
+    values: dict[int, None] = {}
+    for text in texts:
+        for item in _split_list(text, name):
+            for value in _parse_item(item, name, bounds):
+                values[value] = None
+            if len(values) > MAX_LIST:
+                raise InputError(f"{name} lists too many values", text, f"at most {MAX_LIST}")
+    return tuple(values)
+
+
+def parse_reals(texts: Sequence[str], name: str, bounds: RealRange) -> tuple[float, ...]:
+    """Read a list of numbers joined by commas or blanks; repeated values are answered once.
+
+    >>> parse_reals(["1,4", "16"], "--bandwidth", RealRange(minimum=1e-6, maximum=1e6))
+    (1.0, 4.0, 16.0)
+    """
+    items = [bounds.parse(item, name) for text in texts for item in _split_list(text, name)]
+    return tuple(dict.fromkeys(items))
+
+
+def _split_list(text: str, name: str) -> list[str]:
+    items = [item for part in text.split(",") for item in (part.split(" ") if part.strip() else [""])]
+    if "" in items:
+        raise InputError(f"{name} has an empty place in its list", quote(text), "numbers joined by commas or blanks")
+    return items
+
+
+def _parse_item(item: str, name: str, bounds: IntegerRange) -> range | tuple[int]:
+    if ":" not in item:
+        return (bounds.parse(item, name),)
+    parts = item.split(":")
+    if len(parts) not in (2, 3) or not all(_INTEGER.fullmatch(part) for part in parts):
+        raise InputError(f"{name} is not a range", item, "start:stop or start:stop:step, stop left out")
+    whole = IntegerRange(minimum=bounds.minimum, maximum=bounds.maximum + 1)
+    start, stop = bounds.parse(parts[0], name), whole.parse(parts[1], name)
+    step = IntegerRange(minimum=1, maximum=bounds.maximum + 1).parse(parts[2], f"{name} step") if parts[2:] else 1
+    if start >= stop:
+        raise InputError(f"{name} is an empty range", item, "a start below its stop")
+    if len(range(start, stop, step)) > MAX_LIST:
+        raise InputError(f"{name} lists too many values", item, f"at most {MAX_LIST}")
+    return range(start, stop, step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One of a closed set of words."""
+
+    members: tuple[str, ...]
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"accepted: {', '.join(self.members)}"
+
+    def parse(self, text: str, name: str) -> str:
+        """Read one member; case matters.
+
+        Raises
+        ------
+        InputError : not a member.
+
+        >>> Choice(members=("none", "reflect")).parse("none", "--boundary")
+        'none'
+        """
+        if text not in self.members:
+            raise InputError(f"{name} is not known", quote(text), self.accepted)
+        return text

@@ -1,0 +1,88 @@
+"""The text that names an encoding (a SPEC), read into a frozen description. Pure: no disk, no NumPy.
+
+Read in this order: `name` or `name:key=value,..` is an encoding of the catalogue; else `file` or
+`file::tensor` names a table in a file; anything else is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pe_spectra.errors import InputError
+
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
+FILE_EXTENSIONS = (".npy", ".npz", ".csv", ".tsv", ".safetensors", ".json", ".gguf", ".pt", ".pth", ".bin", ".pkl")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedSpec:
+    """An encoding of the catalogue and the parameters given, as text."""
+
+    text: str
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSpec:
+    """A file, and the tensor in it if one was named."""
+
+    text: str
+    path: str
+    tensor: str | None
+
+
+def parse_spec(text: str, label: str = "--encoding") -> NamedSpec | FileSpec:
+    """Read one SPEC.
+
+    Raises
+    ------
+    InputError : neither a name with parameters nor a file; a key twice, without value, or a quote left open.
+
+    >>> parse_spec("sinusoidal:d=64,rho=1e4").parameters
+    (('d', '64'), ('rho', '1e4'))
+    """
+    name, colon, rest = text.partition(":")
+    if _NAME.fullmatch(name) and (not colon or _begins_with_key(rest)):
+        parameters = _parse_parameters(rest, f"{label} {name}") if colon else ()
+        return NamedSpec(text=text, name=name, parameters=parameters)
+    path, separator, tensor = text.rpartition("::") if "::" in text else (text, "", "")
+    if separator and not (path and tensor):
+        raise InputError(f"{label} names no file or no tensor", text, "FILE::TENSOR is accepted")
+    if path.endswith(FILE_EXTENSIONS) or "/" in path or path.startswith((".", "~")):
+        return FileSpec(text=text, path=path, tensor=tensor if separator else None)
+    raise InputError(f"{label} is not known", text or "''", "NAME, NAME:key=value,.. or a file is accepted")
+
+
+def _begins_with_key(rest: str) -> bool:
+    key, equals, _ = rest.partition("=")
+    return bool(equals and _KEY.fullmatch(key))
+
+
+def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
+    found: dict[str, str] = {}
+    while rest:
+        key, equals, rest = rest.partition("=")
+        if not equals or not _KEY.fullmatch(key):
+            raise InputError(f"{label}: not a key with a value", key, "key=value,key=value is accepted")
+        value, rest = _take_quoted(rest, label) if rest.startswith("'") else _take_bare(rest)
+        if key in found:
+            raise InputError(f"{label}: key {key} is given twice", value, "each key once")
+        if not value:
+            raise InputError(f"{label}: key {key} has no value", "''", f"{key}=VALUE is accepted")
+        found[key] = value
+    return tuple(found.items())
+
+
+def _take_bare(rest: str) -> tuple[str, str]:
+    value, _, rest = rest.partition(",")
+    return value, rest
+
+
+def _take_quoted(rest: str, label: str) -> tuple[str, str]:
+    match = re.match(r"'((?:[^']|'')*)'(?:,|\+|$)", rest)
+    if match is None:
+        raise InputError(f"{label}: a quote is left open", rest, "'...' with '' for a quote inside")
+    return match.group(1).replace("''", "'"), rest[match.end() :]

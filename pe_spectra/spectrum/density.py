@@ -1,0 +1,216 @@
+"""The frequency weights of an encoding: Eq. (15), and Eq. (22) for encodings on the lattice itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies, HasLatticeMasses
+from pe_spectra.encodings.absolute import count_basis_functions
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
+from pe_spectra.limits import MAX_BANDWIDTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians
+from pe_spectra.spectrum.summary import SpectrumSummary, summarise
+
+GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
+BOUNDARY = Choice(members=("none", "reflect"))
+DEFAULT_BANDWIDTH = 4.0
+#: Kernels wider than this share of the circle are summed as their own Fourier series.
+_WIDE = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spectrum:
+    """The share of an encoding's frequencies at each DFT frequency.
+
+    Attributes
+    ----------
+    encoding : what was analysed.
+    grid : lattice length N; all arrays have N // 2 + 1 entries.
+    bandwidth : kernel width in bins; None where no kernel enters (`estimator` "lattice").
+    boundary : "none" as in the paper, or "reflect": the kernel reflected at 0 and pi.
+    estimator : "kde" (Eq. 15), "lattice" (exact masses, Eq. 22) or "lag-window".
+    omega : DFT frequencies 2 pi k/N, rad/position.
+    weights : g_k, sums to 1. A weight below the smallest double is 0.
+    log_weights : ln g_k, finite where `weights` underflows; -inf only where g_k is truly 0.
+    log_multipliers : logarithm of what Algorithm 1 multiplies the coefficients at omega_k with.
+    notes : what a reader must know about these numbers.
+    """
+
+    encoding: Encoding
+    grid: int
+    bandwidth: float | None
+    boundary: str
+    estimator: str
+    omega: F64
+    weights: F64
+    log_weights: F64
+    log_multipliers: F64
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.omega, self.weights, self.log_weights, self.log_multipliers):
+            array.flags.writeable = False
+
+    @property
+    def multipliers(self) -> F64:
+        """What Algorithm 1 multiplies the coefficients at omega_k with, shape (N // 2 + 1,)."""
+        return np.exp(self.log_multipliers) if self.estimator == "lattice" else self.weights
+
+    @cached_property
+    def summary(self) -> SpectrumSummary:
+        """One-number summaries of the weights."""
+        highest = float(self.encoding.frequencies().values.max()) if isinstance(self.encoding, HasFrequencies) else None
+        return summarise(self.omega, self.weights, self.log_weights, highest)
+
+
+def compute_spectrum(
+    encoding: Encoding, *, grid: int | None = None, bandwidth: float = DEFAULT_BANDWIDTH, boundary: str = "none"
+) -> Spectrum:
+    """Return the frequency weights of an encoding on the DFT lattice.
+
+    Implements Eq. (15): a Gaussian kernel density of the encoding's frequencies, sampled at the DFT
+    frequencies and normalised over them. An encoding whose frequencies are those of the lattice
+    itself needs no kernel: it shows its exact masses, Eq. (22).
+
+    Parameters
+    ----------
+    encoding : an encoding with frequencies.
+    grid : lattice length N, 2 to 1048576; default the encoding's own (d).
+    bandwidth : kernel width in bins (sigma = bandwidth x 2 pi/N), 1e-6 to 1e6.
+    boundary : "none", as printed, or "reflect".
+
+    Raises
+    ------
+    InputError : a parameter out of range, or an encoding without frequencies.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> spectrum = compute_spectrum(Sinusoidal(d=256))
+    >>> spectrum.weights.shape, spectrum.summary.peak_bin
+    ((129,), 1)
+    """
+    n = check_grid(encoding, grid)
+    b = BANDWIDTH.parse(repr(float(bandwidth)), "bandwidth")
+    BOUNDARY.parse(boundary, "boundary")
+    if not isinstance(encoding, HasFrequencies):
+        raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
+    if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
+        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n, boundary)
+    return _normalise(encoding, n, b, boundary, _sum_kernels(encoding.frequencies(), n, b, boundary))
+
+
+def compute_dft_weights(grid: int) -> F64:
+    """Return the weights of the DFT encoding on its own lattice, shape (grid // 2 + 1,).
+
+    Implements Eq. (22), first form: 1/d at both ends, 2/d between. It is the mass at each
+    frequency and sums to 1; the second form printed in the paper does not.
+
+    >>> compute_dft_weights(4)
+    array([0.25, 0.5 , 0.25])
+    """
+    return count_basis_functions(GRID.parse(str(grid), "grid")) / grid
+
+
+def compute_omega(grid: int) -> F64:
+    """Return the DFT frequencies 2 pi k/N, k = 0 .. N // 2, in rad/position."""
+    return np.arange(grid // 2 + 1, dtype=np.float64) * (2 * np.pi / grid)
+
+
+def check_grid(encoding: Encoding, grid: int | None) -> int:
+    """Return the lattice length: `grid`, or the encoding's own."""
+    return encoding.default_grid if grid is None else GRID.parse(str(grid), "grid")
+
+
+def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int, boundary: str) -> Spectrum:
+    total = masses.sum()
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(masses / total)
+        # mass per basis function: the density, which is what Algorithm 1 must not distort
+        log_multipliers = np.log(masses / count_basis_functions(n) / total)
+    return Spectrum(
+        encoding=encoding,
+        grid=n,
+        bandwidth=None,
+        boundary=boundary,
+        estimator="lattice",
+        omega=compute_omega(n),
+        weights=masses / total,
+        log_weights=log_weights,
+        log_multipliers=log_multipliers,
+        notes=(
+            f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters",
+        ),
+    )
+
+
+def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
+    u, u_low = _to_bins(frequencies, n)
+    masses, count = frequencies.masses, n // 2 + 1
+    if boundary == "reflect":
+        if bandwidth > _WIDE * n:
+            return _sum_fourier_series(u, u_low, masses, n, bandwidth)
+        u, u_low, masses = _add_images(u, u_low, masses, n, bandwidth)
+    return sum_gaussians(u, u_low, masses, bandwidth, count)
+
+
+def _to_bins(frequencies: Frequencies, n: int) -> tuple[F64, F64]:
+    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
+    product, error = two_product(frequencies.values, np.full_like(frequencies.values, scale))
+    return two_sum(product, error + (frequencies.values * scale_low + frequencies.low * scale))
+
+
+def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:
+    """Reflect the sources at 0 and pi, repeatedly, as far as the kernel reaches."""
+    reach = np.sqrt(0.25 * n * n + 74.0 * bandwidth * bandwidth)
+    folded: F64 = np.fmod(u, n)  # exact
+    turns = 1 + int(np.ceil(reach / n))
+    periods = np.arange(-turns, turns + 1, dtype=np.float64) * n
+    parts = []
+    for sign in (1.0, -1.0):
+        moved, error = two_sum(np.broadcast_to(sign * folded, (len(periods), len(u))), periods[:, None])
+        parts.append((moved.ravel(), (error + sign * u_low).ravel()))
+    images, low = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    kept = (images >= -reach) & (images <= n / 2 + reach)
+    return images[kept], low[kept], np.tile(masses, 2 * len(periods))[kept]
+
+
+def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> LogSum:
+    # Poisson summation: a kernel wider than the circle is nearly its mean, and three lags are enough.
+    k = np.arange(n // 2 + 1)
+    total = np.full(len(k), masses.sum())
+    for lag in range(1, 5):
+        damping = np.exp(-2 * (np.pi * bandwidth * lag / n) ** 2)
+        angle = 2 * np.pi * lag * (np.fmod(u, n) + u_low) / n
+        total += 2 * damping * np.sum(masses * np.cos(angle)) * np.cos(2 * np.pi * np.mod(lag * k, n) / n)
+    return LogSum(exponent=np.zeros(len(k)), exponent_low=np.zeros(len(k)), factor=total)
+
+
+def _normalise(encoding: Encoding, n: int, bandwidth: float, boundary: str, sums: LogSum) -> Spectrum:
+    top = int(np.argmax(sums.exponent + np.log(sums.factor)))
+    exponent, low = two_sum(sums.exponent, np.full_like(sums.exponent, -sums.exponent[top]))
+    low = low + (sums.exponent_low - sums.exponent_low[top])
+    scaled = np.exp(exponent)
+    values = sums.factor * (scaled + scaled * low)
+    total = np.sum(values)
+    log_weights = exponent + (low + np.log(sums.factor / total))
+    weights = values / total
+    lost = int(np.count_nonzero(weights == 0.0))
+    notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
+    return Spectrum(
+        encoding=encoding,
+        grid=n,
+        bandwidth=bandwidth,
+        boundary=boundary,
+        estimator="kde",
+        omega=compute_omega(n),
+        weights=weights,
+        log_weights=log_weights,
+        log_multipliers=log_weights,
+        notes=notes,
+    )

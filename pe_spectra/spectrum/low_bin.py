@@ -1,0 +1,98 @@
+"""How many frequencies fall into the lowest bin, counted exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasFrequencies, HasLadder
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, TWO_PI, to_words
+from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
+from pe_spectra.numbers import IntegerRange
+
+LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+#: Relative distance to the edge below which pairs of doubles (31 digits) do not decide.
+_GUARD = 1e-28
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowBinCount:
+    """The frequencies 0 < w < bin_edge of an encoding.
+
+    Attributes
+    ----------
+    encoding : what was counted.
+    length : T, where the edge is 2 pi/T; None where it is the paper's 2 pi/d.
+    bin_edge : width of the lowest bin, rad/position.
+    crossing : l* of Eq. (16), where the ladder crosses the edge, in units of its index l; None where
+        there is no ladder or it never crosses (rho = 1).
+    inside, outside, total : numbers of frequencies.
+    share_inside : inside / total, 0 to 1.
+    """
+
+    encoding: Encoding
+    length: int | None
+    bin_edge: float
+    crossing: float | None
+    inside: int
+    outside: int
+    total: int
+    share_inside: float
+
+
+def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCount:
+    """Count the frequencies strictly between 0 and 2 pi/d, or 2 pi/T when `length` is T.
+
+    Implements Eq. (16). The comparison is exact: pairs of doubles decide, and 60 decimal digits or
+    fractions where a frequency lies within 1e-28 of the edge.
+
+    Raises
+    ------
+    InputError : a length out of range, or an encoding without frequencies.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> count = count_low_bin(Sinusoidal(d=256))
+    >>> count.inside, count.total, round(count.crossing, 2)
+    (76, 128, 103.04)
+    """
+    if not isinstance(encoding, HasFrequencies):
+        raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
+    points = encoding.default_grid if length is None else LENGTH.parse(str(length), "length")
+    edge, edge_low = to_words(CONTEXT.divide(TWO_PI, Decimal(points)), 2)
+    frequencies = encoding.frequencies()
+    distance = (frequencies.values - edge) + (frequencies.low - edge_low)
+    below = distance < 0
+    for index in np.flatnonzero(np.abs(distance) <= _GUARD * edge):
+        below[index] = _is_below(encoding.turns(int(index)), points)
+    inside = int(np.count_nonzero(below & (frequencies.values > 0)))
+    total = len(frequencies.values)
+    return LowBinCount(
+        encoding=encoding,
+        length=length,
+        bin_edge=edge,
+        crossing=compute_crossing(encoding, points),
+        inside=inside,
+        outside=total - inside,
+        total=total,
+        share_inside=inside / total,
+    )
+
+
+def compute_crossing(encoding: Encoding, points: int) -> float | None:
+    """Return l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one."""
+    if not isinstance(encoding, HasLadder) or encoding.ladder.base == 1.0:
+        return None
+    logarithm = CONTEXT.ln(CONTEXT.divide(Decimal(points), TWO_PI))
+    base = CONTEXT.ln(Decimal(encoding.ladder.base))
+    return float(CONTEXT.divide(CONTEXT.multiply(Decimal(encoding.ladder.width), logarithm), base))
+
+
+def _is_below(turns: Fraction | Decimal, points: int) -> bool:
+    # A ladder cannot meet the edge exactly: rho**(-l/d) is algebraic and 2 pi/T is not.
+    if isinstance(turns, Fraction):
+        return turns < Fraction(1, points)
+    return CONTEXT.multiply(turns, Decimal(points)) < 1

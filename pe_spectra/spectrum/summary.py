@@ -1,0 +1,57 @@
+"""One-number summaries of frequency weights. Their definitions stand in docs/quantities.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+#: How many of the lowest bins `low_bin_mass` adds up; all where there are fewer.
+LOW_BINS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectrumSummary:
+    """Summaries of weights g over K bins.
+
+    Attributes
+    ----------
+    low_bin_mass : sum of the first ten weights, in [0, 1].
+    peak_bin : index of the largest weight, the first among equals.
+    centroid : sum of g omega, rad/position.
+    effective_bins_entropy : exp(-sum g ln g), 1 to K.
+    effective_bins_participation : 1 / sum g**2, 1 to K.
+    flatness : geometric over arithmetic mean of g, 0 to 1; 1 is flat.
+    empty_upper_band : share of the axis [0, pi] above the encoding's largest frequency, 0 to 1;
+        None where the encoding has no list of frequencies.
+    negative_mass : sum of |g| over negative g; 0 for Eq. (15).
+    """
+
+    low_bin_mass: float
+    peak_bin: int
+    centroid: float
+    effective_bins_entropy: float
+    effective_bins_participation: float
+    flatness: float
+    empty_upper_band: float | None
+    negative_mass: float
+
+
+def summarise(omega: F64, weights: F64, log_weights: F64, highest: float | None) -> SpectrumSummary:
+    """Summarise weights; all arrays of shape (K,), `highest` the largest frequency in rad/position."""
+    positive = weights > 0
+    entropy = -np.sum(weights[positive] * log_weights[positive])
+    mean_log = np.mean(log_weights)
+    empty = None if highest is None else max(0.0, 1.0 - highest / np.pi)
+    return SpectrumSummary(
+        low_bin_mass=float(np.sum(weights[:LOW_BINS])),
+        peak_bin=int(np.argmax(weights)),
+        centroid=float(np.sum(weights * omega)),
+        effective_bins_entropy=float(np.exp(entropy)),
+        effective_bins_participation=float(1.0 / np.sum(weights**2)),
+        flatness=float(np.exp(mean_log - np.log(np.mean(weights)))) if np.isfinite(mean_log) else 0.0,
+        empty_upper_band=empty,
+        negative_mass=float(np.sum(np.abs(weights[weights < 0]))),
+    )

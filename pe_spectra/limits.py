@@ -28,3 +28,5 @@ MAX_RANK_WORK = 1 << 32
 MAX_CURVE = 1 << 16
 #: Bytes of a settings file.
 MAX_SETTINGS_BYTES = 1 << 20
+#: What a figure may be written as.
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

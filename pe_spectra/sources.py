@@ -54,7 +54,9 @@ def _names(cls: type[Encoding]) -> list[str]:
     return [parameter.name for parameter in cls.accepts]
 
 
-def _build(spec: NamedSpec | FileSpec, cls: type[Encoding], given: Mapping[str, Sequence[str]], label: str) -> list[Encoding]:
+def _build(
+    spec: NamedSpec | FileSpec, cls: type[Encoding], given: Mapping[str, Sequence[str]], label: str
+) -> list[Encoding]:
     own = dict(spec.parameters) if isinstance(spec, NamedSpec) else {}
     for key in own:
         if key not in _names(cls):

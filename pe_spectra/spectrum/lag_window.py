@@ -79,3 +79,12 @@ def compute_windowed_kernel(encoding: HasKernel, grid: int, bandwidth: float) ->
         folded += np.bincount(np.mod(side, grid), damped, grid)
     folded[0] += encoding.kernel([0])[0, 0]
     return folded
+
+
+def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
+    """Return k(tau)/k(0) for tau = 0 .. count-1 without any window; None without a kernel of the lag."""
+    if not isinstance(encoding, HasKernel):
+        return None
+    kernel = encoding.kernel(np.arange(count))[0]
+    normalised: F64 = kernel / kernel[0]
+    return normalised

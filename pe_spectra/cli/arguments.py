@@ -1,0 +1,121 @@
+"""How a command line is read: options with several values, in our own words when it is wrong.
+
+`--s 5 40 75` becomes `--s=5 --s=40 --s=75` before Typer sees it, which keeps help, completion and
+environment variables Typer's own. An option that takes one value and is given twice, an unknown
+option, a missing value or a stray argument is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from pe_spectra.errors import InputError
+
+_NUMERIC = re.compile(r"-[0-9.]")
+
+
+class PaperCommand(TyperCommand):
+    """A command whose repeatable options take what follows, until the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Rewrite the arguments, then let Typer parse them."""
+        if not ctx.resilient_parsing:
+            args = _Rewriter(self, ctx).rewrite(list(args))
+        return super().parse_args(ctx, args)
+
+
+class PaperGroup(TyperGroup):
+    """The program: suggests the nearest command for one that does not exist."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse unknown options of the program in our own words."""
+        first = args[0] if args else "--help"
+        if not ctx.resilient_parsing and first.startswith("-") and first != "--":
+            known = sorted({name for p in self.get_params(ctx) for name in p.opts})
+            if first.partition("=")[0] not in known:
+                raise InputError("no such option", first, f"accepted: {', '.join(known)}, or a command first")
+        return super().parse_args(ctx, args or ["--help"])
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name.
+
+        Raises
+        ------
+        InputError : there is none; the message has the nearest name and all there are.
+        """
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not ctx.resilient_parsing:
+            names = self.list_commands(ctx)
+            nearest = get_close_matches(cmd_name, names, n=1)
+            hint = f"did you mean {nearest[0]}? " if nearest else ""
+            raise InputError("no such command", cmd_name or "''", f"{hint}accepted: {', '.join(names)}")
+        return found
+
+
+class _Rewriter:
+    def __init__(self, command: PaperCommand, ctx: typer.Context) -> None:
+        self.options = {name: p for p in command.get_params(ctx) for name in (*p.opts, *p.secondary_opts)}
+        self.seen: dict[str, str] = {}
+
+    def rewrite(self, tokens: list[str]) -> list[str]:
+        before = tokens[: tokens.index("--")] if "--" in tokens else tokens
+        if "--help" in before or "-h" in before:
+            return ["--help"]
+        result: list[str] = []
+        while tokens:
+            token = tokens.pop(0)
+            if token == "--":
+                self._refuse_arguments(tokens)
+                break
+            if not token.startswith("-") or token == "-":
+                self._refuse_arguments([token])
+            result += self._read_option(token, tokens)
+        return result
+
+    def _refuse_arguments(self, tokens: list[str]) -> None:
+        if not tokens:
+            return
+        single = [name for name in self.seen if name.startswith("--")]
+        hint = f"{single[-1]} takes one value here; " if single else ""
+        raise InputError("unexpected argument", tokens[0] or "''", f"{hint}this command takes options only, see --help")
+
+    def _read_option(self, token: str, tokens: list[str]) -> list[str]:
+        name, attached = self._split(token)
+        option = self.options[name]
+        long = max(option.opts, key=len)
+        if getattr(option, "is_flag", False):
+            if attached is not None:
+                raise InputError(f"{name} takes no value", attached or "''", f"{name} alone")
+            return [name]
+        values = [attached] if attached is not None else self._take_value(name, option, tokens)
+        if getattr(option, "multiple", False):
+            while attached != "" and tokens and self._looks_like_value(tokens[0]):
+                values.append(tokens.pop(0))
+        elif long in self.seen:
+            raise InputError(f"{name} is given twice", f"{self.seen[long]} and {values[0]}", "give it once")
+        self.seen[long] = values[0]
+        return [f"{long}={value}" for value in values]
+
+    def _split(self, token: str) -> tuple[str, str | None]:
+        name, equals, value = token.partition("=")
+        if name in self.options:
+            return name, value if equals else None
+        if not token.startswith("--") and token[:2] in self.options:
+            return token[:2], token[2:]
+        names = sorted(name for name in self.options if name.startswith("--"))
+        nearest = get_close_matches(name, names, n=1)
+        hint = f"did you mean {nearest[0]}? " if nearest else ""
+        raise InputError("no such option", name, f"{hint}accepted: {', '.join(names)}")
+
+    def _take_value(self, name: str, option: Any, tokens: list[str]) -> list[str]:
+        if not tokens or tokens[0] == "--" or tokens[0].partition("=")[0] in self.options:
+            raise InputError(f"{name} has no value", accepted=f"{name} {option.metavar or 'VALUE'} is accepted")
+        return [tokens.pop(0)]
+
+    def _looks_like_value(self, token: str) -> bool:
+        return not token.startswith("-") or token == "-" or bool(_NUMERIC.match(token))

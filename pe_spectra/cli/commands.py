@@ -1,0 +1,92 @@
+"""How a command is registered: its own options, the shared ones, examples, and the origin of values."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.arguments import PaperCommand
+from pe_spectra.cli.run import Outcome, prepare_run
+from pe_spectra.cli.settings import load_settings
+from pe_spectra.errors import FileError, InputError
+
+Settings = Annotated[
+    str | None,
+    typer.Option(
+        "--settings", metavar="FILE", is_eager=True, callback=load_settings,
+        help="defaults from a TOML file: flat keys, or a [command] table",
+    ),
+]  # fmt: skip
+_TEXT: dict[str, Any] = {"quiet": options.Quiet, "color": options.Colour, "settings": Settings}
+_DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output": options.Output, "full": options.Full}
+_FIGURE: dict[str, Any] = {"figure": options.FigurePath, "no_figure": options.NoFigure}
+_FLAGS = ("json", "full", "no_figure", "quiet")
+
+Body = Callable[..., Outcome]
+
+
+def register(
+    app: typer.Typer, name: str, *, examples: tuple[str, ...], answers: bool = True, figure: str = ""
+) -> Callable[[Body], Body]:
+    """Register a command: its function gets a checked :class:`Run` and its own options.
+
+    Parameters
+    ----------
+    examples : command lines that `--help` shows; the tests run them.
+    answers : whether it has the options for data (--format, --json, --output, --full).
+    figure : where it draws unless told otherwise; empty for a command that does not draw.
+    """
+    shared = {**(_DATA if answers else {}), **(_FIGURE if figure else {}), **_TEXT}
+
+    def decorate(body: Body) -> Body:
+        hints = get_type_hints(body, include_extras=True)
+        own = {k: p for k, p in inspect.signature(body).parameters.items() if k != "run"}
+
+        def command(ctx: typer.Context, **values: Any) -> Outcome:
+            values.pop("settings")
+            mine = {key: values.pop(key) for key in own}
+            try:
+                run = prepare_run(default_figure=figure, **values)
+                return body(run, **mine)
+            except InputError as error:
+                raise _name_origin(error, ctx) from error
+
+        parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[k]) for k, p in own.items()]
+        for key, annotation in shared.items():
+            default: object = False if key in _FLAGS else None
+            parameters.append(
+                inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            )
+        vars(command)["__signature__"] = inspect.Signature(parameters)
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        command.__doc__ = body.__doc__
+        lines = "\n".join(f"  {example}" for example in examples)
+        app.command(name, cls=PaperCommand, epilog=f"\b\nExamples:\n{lines}", short_help=_first_line(body))(command)
+        return body
+
+    return decorate
+
+
+def _first_line(body: Body) -> str:
+    return (body.__doc__ or "").strip().splitlines()[0]
+
+
+def _name_origin(error: InputError, ctx: typer.Context) -> InputError | FileError:
+    """Where a value came from a variable or a settings file, say so in place of the option's name."""
+    for parameter in ctx.command.params:
+        option = max(parameter.opts, key=len)
+        if not error.what.startswith(option) or error.what[len(option) : len(option) + 1].isalnum():
+            continue
+        source = ctx.get_parameter_source(str(parameter.name))
+        rest = str(error)[len(option) :]
+        if source is not None and source.name == "ENVIRONMENT":
+            prefix = f"{ctx.auto_envvar_prefix}_{parameter.name}".upper()
+            return InputError(f"{prefix}{rest}")
+        if source is not None and source.name == "DEFAULT_MAP":
+            return FileError(ctx.params.get("settings"), f"{option.lstrip('-')}{rest}")
+    return error

@@ -1,0 +1,256 @@
+"""The commands of the paper: spectrum, reconstruct, faithfulness, count-low-bin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.commands import register
+from pe_spectra.cli.progress import Progress
+from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_BANDWIDTH, MAX_LENGTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_LENGTH, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.exact import F64
+    from pe_spectra.faithfulness import Faithfulness
+    from pe_spectra.reconstruction import Reconstruction
+    from pe_spectra.spectrum import LowBinCount, Spectrum
+
+_BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
+_GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
+_DEFAULT_S = (5, 40, 75)
+_DEFAULT_LENGTH = 80
+_DEFAULT_LIMIT = 10
+_PAPER_PAIR = ("sinusoidal", "dft")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register the four commands."""
+    register(
+        app,
+        "spectrum",
+        figure="figures/spectrum.png",
+        examples=(
+            "pe-spectra spectrum --d 256 --rho 10000",
+            "pe-spectra spectrum --boundary reflect --bandwidth 1 4 16",
+        ),
+    )(spectrum)
+    register(
+        app,
+        "reconstruct",
+        figure="figures/reconstruction.png",
+        examples=("pe-spectra reconstruct --s 5 40 75", "pe-spectra reconstruct --s 40 --bandwidth 0.25 1 4 16 64"),
+    )(reconstruct)
+    register(
+        app,
+        "faithfulness",
+        figure="figures/faithfulness.png",
+        examples=("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
+    )(faithfulness)
+    register(
+        app,
+        "count-low-bin",
+        figure="figures/low_bin_count.png",
+        examples=("pe-spectra count-low-bin --d 256 512 --rho 10000", "pe-spectra count-low-bin --d 128 --length 4096"),
+    )(count_low_bin)
+
+
+def spectrum(
+    run: Run,
+    encoding: options.Encodings = None,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    grid: options.Grid = None,
+    bandwidth: options.Bandwidths = None,
+    boundary: options.Boundary = "none",
+) -> Outcome:
+    """Frequency weights of an encoding (Eq. 15, Fig. 1).
+
+    How much of the encoding lies at each DFT frequency: a Gaussian kernel density of its
+    frequencies, beside the flat line of the DFT encoding (Eq. 22).
+    """
+    encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
+    bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    size = _GRID.parse(grid, "--grid") if grid is not None else None
+    from pe_spectra import spectrum as room
+    from pe_spectra.records.spectrum import answer_spectra
+
+    with Progress("computing spectra", quiet=run.quiet):
+        spectra = [
+            room.compute_spectrum(e, grid=size, bandwidth=b, boundary=edge) for e in encodings for b in bandwidths
+        ]
+        spectra = _drop_repeats(spectra)
+        counts = [room.count_low_bin(s.encoding) for s in spectra]
+        return run.finish(answer_spectra(spectra, counts), lambda: _draw_spectra(spectra))
+
+
+def reconstruct(
+    run: Run,
+    s: options.Positions = None,
+    encoding: options.Encodings = None,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    grid: options.Grid = None,
+    bandwidth: options.Bandwidths = None,
+    boundary: options.Boundary = "none",
+    window_free: options.WindowFree = False,
+) -> Outcome:
+    """What a single position looks like through an encoding (Algorithm 1, Fig. 2).
+
+    The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
+    and transformed back: peak, widths and errors, for the original and the DFT encoding.
+    """
+    encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
+    bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    size = _GRID.parse(grid, "--grid") if grid is not None else None
+    shortest = min(size or e.default_grid for e in encodings)
+    positions, notes = _read_positions(s, shortest)
+    from pe_spectra.reconstruction import reconstruct_positions
+    from pe_spectra.records.reconstruction import answer_reconstructions
+    from pe_spectra.spectrum import compute_bare_kernel, compute_spectrum
+
+    with Progress("reconstructing", quiet=run.quiet):
+        spectra = [compute_spectrum(e, grid=size, bandwidth=b, boundary=edge) for e in encodings for b in bandwidths]
+        results = [reconstruct_positions(spectrum, positions) for spectrum in _drop_repeats(spectra)]
+        kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results] if window_free else None
+        answer = answer_reconstructions(results, kernels, notes)
+        return run.finish(answer, lambda: _draw_reconstructions(results, kernels))
+
+
+def faithfulness(
+    run: Run,
+    encoding: options.Encodings = None,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    length: options.Length = None,
+    limit: options.Limit = None,
+    require: options.Require = None,
+) -> Outcome:
+    """Does every position have a code of its own (Definition 1), and how far apart are they?
+
+    A certificate or two positions that collide, the smallest separation and its pair, rank and
+    condition of the table of codes, and the figures of Algorithm 1.
+    """
+    from pe_spectra.cli.requirements import check_requirements, parse_requirements
+
+    requirements = parse_requirements(require or [])
+    encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
+    size = _LENGTH.parse(length, "--length") if length is not None else _DEFAULT_LENGTH
+    shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
+    _check_work(encodings, size)
+    from pe_spectra.faithfulness import measure_faithfulness
+    from pe_spectra.records.faithfulness import answer_faithfulness
+
+    with Progress("measuring separation and rank", quiet=run.quiet):
+        results = [measure_faithfulness(e, length=size, limit=shown) for e in encodings]
+        answer = answer_faithfulness(results, check_requirements(requirements, results))
+        return run.finish(answer, lambda: _draw_faithfulness(results))
+
+
+def count_low_bin(
+    run: Run,
+    encoding: options.Encodings = None,
+    d: options.Widths = None,
+    rho: options.Rhos = None,
+    length: options.ContextLength = None,
+) -> Outcome:
+    """How many frequencies lie below the first DFT frequency (Eq. 16).
+
+    Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
+    frequencies that never complete a turn within T positions.
+    """
+    encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
+    points = _LENGTH.parse(length, "--length") if length is not None else None
+    from pe_spectra import spectrum as room
+    from pe_spectra.records.low_bin import answer_counts
+
+    counts = [room.count_low_bin(e, length=points) for e in encodings]
+    return run.finish(answer_counts(counts), lambda: _draw_counts(counts))
+
+
+def _draw_spectra(spectra: Sequence[Spectrum]) -> Figure:
+    from pe_spectra.encodings import Dft
+    from pe_spectra.plots.spectrum import compose_spectrum
+    from pe_spectra.spectrum import compute_spectrum
+
+    return compose_spectrum(*spectra, reference=compute_spectrum(Dft(d=spectra[0].grid)))
+
+
+def _draw_reconstructions(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> Figure:
+    from pe_spectra.plots.reconstruction import compose_reconstruction
+
+    kernel = next((k for k in kernels or () if k is not None), None)
+    return compose_reconstruction(*results, kernel=kernel)
+
+
+def _draw_faithfulness(results: Sequence[Faithfulness]) -> Figure:
+    from pe_spectra.plots.faithfulness import compose_faithfulness
+
+    return compose_faithfulness(*results)
+
+
+def _draw_counts(counts: Sequence[LowBinCount]) -> Figure:
+    from pe_spectra.plots.low_bin import compose_low_bin
+
+    return compose_low_bin(*counts)
+
+
+def _build(
+    specs: Sequence[str] | None, default: tuple[str, ...], **given: str | Sequence[str] | None
+) -> tuple[Encoding, ...]:
+    from pe_spectra.sources import build_encodings
+
+    texts: Mapping[str, Sequence[str]] = {
+        name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
+    }
+    empty = [name for name, value in given.items() if value == ""]
+    if empty:
+        raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
+    return build_encodings(list(specs or default), texts)
+
+
+def _split(texts: Sequence[str], name: str) -> list[str]:
+    """Widths and bases may be joined by commas or blanks, as all lists may."""
+    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
+    if "" in items:
+        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
+    return items
+
+
+def _read_bandwidths(texts: Sequence[str] | None) -> tuple[float, ...]:
+    return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (4.0,)
+
+
+def _read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    bounds = IntegerRange(minimum=0, maximum=points - 1)
+    if texts:
+        return parse_integers(list(texts), "--s", bounds), ()
+    clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
+    if clipped == _DEFAULT_S:
+        return clipped, ()
+    return clipped, (f"the default positions 5 40 75 do not fit a lattice of {points} points, so they are clipped",)
+
+
+def _drop_repeats(spectra: Sequence[Spectrum]) -> list[Spectrum]:
+    """Keep one spectrum of an encoding that no bandwidth enters."""
+    return list({(s.encoding, s.bandwidth): s for s in spectra}.values())
+
+
+def _check_work(encodings: Sequence[Encoding], length: int) -> None:
+    from pe_spectra.limits import MAX_STREAMED_ENTRIES
+
+    for encoding in encodings:
+        width = int(encoding.parameters["d"])
+        if width * length > MAX_STREAMED_ENTRIES:
+            size = f"{width} x {length} = {width * length:.2g} numbers"
+            raise InputError("--d times --length is too large", size, f"at most {MAX_STREAMED_ENTRIES} is accepted")

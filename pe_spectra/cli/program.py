@@ -1,0 +1,122 @@
+"""The program: its commands, and one run from the arguments to the exit code."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from pe_spectra._version import __version__
+from pe_spectra.cli import paper, reports
+from pe_spectra.cli.arguments import PaperGroup
+from pe_spectra.cli.run import Outcome
+from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
+from pe_spectra.errors import PeSpectraError
+
+NAME = "pe-spectra"
+_EPILOG = """\b
+Examples:
+  pe-spectra spectrum --d 256 --rho 10000
+  pe-spectra reconstruct --s 5 40 75
+  pe-spectra figures --check"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        write_answer(f"{NAME} {__version__}\n")
+        raise typer.Exit
+
+
+def _print_citation(wanted: bool) -> None:
+    if wanted:
+        from pe_spectra.citation import BIBTEX
+
+        write_answer(BIBTEX)
+        raise typer.Exit
+
+
+def build_app() -> typer.Typer:
+    """Return the program with all its commands."""
+    app = typer.Typer(
+        name=NAME,
+        cls=PaperGroup,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"auto_envvar_prefix": "PE_SPECTRA", "help_option_names": ["--help", "-h"]},
+        epilog=_EPILOG,
+    )
+    app.callback()(describe_program)
+    paper.add_commands(app)
+    reports.add_commands(app)
+    return app
+
+
+def describe_program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="print the version"),
+    ] = False,
+    cite: Annotated[bool, typer.Option("--cite", is_eager=True, callback=_print_citation, help="print BibTeX")] = False,
+) -> None:
+    """Which frequencies a positional encoding has, whether it tells positions apart, and what it blurs.
+
+    Each option of a command can also be set by a variable, PE_SPECTRA_COMMAND_OPTION, or by
+    --settings FILE.toml; the command line wins.
+    """
+
+
+def build_command() -> Any:
+    """Return the program as Typer runs it; help names no variables, one sentence tells of them all."""
+    command: Any = typer.main.get_command(build_app())
+    for one in (command, *command.commands.values()):
+        for parameter in one.params:
+            parameter.show_envvar = False
+    return command
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and deliver what it leaves; return the exit code."""
+    try:
+        command = build_command()
+        outcome = command.main(args=arguments, prog_name=NAME, standalone_mode=False)
+        return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
+    except PeSpectraError as error:
+        return _fail(error, str(error))
+    except MemoryError as error:
+        return _fail(error, "not enough memory for this; smaller --d, --grid or --length are accepted")
+    except BrokenPipeError:
+        silence_stdout()
+        return 0
+    except OSError as error:
+        silence_stdout()
+        return _fail(error, f"{error.filename or 'the system'}: {(error.strerror or 'failed').lower()}")
+    except Exception as error:
+        # what Typer itself refuses has a message of its own; anything else is a fault of ours
+        say = getattr(error, "format_message", None)
+        if callable(say):
+            return _fail(error, " ".join(str(say()).split()) + "; see --help")
+        if type(error).__name__ == "Abort":
+            raise KeyboardInterrupt from error
+        return _fail(error, f"internal fault, {type(error).__name__}: {error}; please report it (PE_SPECTRA_DEBUG=1)")
+
+
+def _deliver(outcome: Outcome) -> int:
+    if outcome.files:
+        from pe_spectra.files.writer import write_files
+
+        write_files(outcome.files, create_parents=outcome.makes_folders)
+    if outcome.text and not write_answer(outcome.text):
+        return 0
+    for message in outcome.messages:
+        write_message(message)
+    return outcome.exit_code
+
+
+def _fail(error: BaseException, text: str) -> int:
+    if os.environ.get("PE_SPECTRA_DEBUG"):
+        import traceback
+
+        write_message("".join(traceback.format_exception(error)).rstrip())
+    write_error(text)
+    return 2

@@ -1,0 +1,83 @@
+"""The commands that regenerate and grade: figures, claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.commands import register
+from pe_spectra.cli.progress import Progress
+from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import IntegerRange
+
+_GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register both commands."""
+    register(
+        app, "figures", answers=False, examples=("pe-spectra figures --output figures", "pe-spectra figures --check")
+    )(figures)
+    register(app, "claims", examples=("pe-spectra claims", "pe-spectra claims --check --json"))(claims)
+
+
+def figures(
+    run: Run, check: options.Check = False, directory: options.Directory = "figures", grid: options.Grid = None
+) -> Outcome:
+    """Regenerate the paper's figures and ours, each with its numbers.
+
+    Every figure is written as .png and .svg beside a .csv of exactly the numbers drawn. --check
+    recomputes them and compares with those files instead.
+    """
+    size = _GRID.parse(grid, "--grid") if grid is not None else None
+    place = _read_directory(directory)
+    from pe_spectra.figures import build_figures, check_figures, list_files
+    from pe_spectra.files.writer import check_writable
+    from pe_spectra.records.figures import answer_checked, answer_written
+
+    with Progress("computing figures", quiet=run.quiet) as progress:
+        if check:
+            return run.finish(answer_checked(check_figures(place, grid=size, progress=progress.step), directory))
+        check_writable([place / name for name in list_files()], label="--output", create_parents=True)
+        files = build_figures(grid=size, progress=progress.step)
+        outcome = run.finish(answer_written(tuple(files), directory))
+    return Outcome(
+        text=outcome.text,
+        messages=outcome.messages,
+        files={place / name: data for name, data in files.items()},
+        makes_folders=True,
+    )
+
+
+def claims(run: Run, check: options.Check = False) -> Outcome:
+    """Grade every statement of the paper that can be checked.
+
+    Each with its place, the printed value, ours, a verdict, why, and the command that shows it.
+    --check exits 1 when a computed verdict is not the recorded one.
+    """
+    from pe_spectra.claims import find_disagreements, grade_claims
+    from pe_spectra.records.claims import answer_claims
+
+    with Progress("grading claims", quiet=run.quiet) as progress:
+        graded = grade_claims(progress.step)
+    differing = [
+        f"claim {claim.id}: recorded {claim.expected_verdict}, computed {claim.verdict}"
+        for claim in find_disagreements(graded)
+    ]
+    return run.finish(answer_claims(graded, tuple(differing) if check else ()))
+
+
+def _read_directory(text: str) -> Path:
+    if not text or text == "-":
+        raise InputError("--output is no name of a folder", text or "''", "a folder is accepted")
+    path = Path(text)
+    try:
+        if path.exists() and not path.is_dir():
+            raise FileError(path, "is no folder (--output)")
+    except OSError as error:
+        raise FileError(path, "is no possible folder (--output)") from error
+    return path

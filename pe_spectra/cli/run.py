@@ -1,0 +1,204 @@
+"""One run of a command: its shared options checked before any work, and its answer put together."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pe_spectra.cli.options import COLOURS, FORMATS
+from pe_spectra.cli.streams import is_terminal, is_unicode
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import FIGURE_SUFFIXES
+from pe_spectra.numbers import Choice
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pe_spectra.records.answer import Answer
+
+_OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
+_WIDEST = 110
+_NARROWEST = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """What the answer is written for: a terminal of some width, or a pipe."""
+
+    terminal: bool
+    width: int
+    colour: bool
+    unicode: bool
+    full: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Everything that a command leaves: text for stdout, lines for stderr, files, exit code."""
+
+    text: str = ""
+    messages: tuple[str, ...] = ()
+    files: Mapping[Path, bytes] = field(default_factory=dict)
+    makes_folders: bool = False
+    exit_code: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The shared options of one command, checked.
+
+    Attributes
+    ----------
+    format : table, json or csv.
+    output : the file for the answer, or None for stdout.
+    figure : where to draw, or None.
+    figure_asked : whether that place was named by the user.
+    notes : notes of the run itself, for stderr.
+    """
+
+    format: str
+    screen: Screen
+    output: Path | None
+    figure: Path | None
+    figure_asked: bool
+    quiet: bool
+    notes: tuple[str, ...]
+
+    def finish(self, answer: Answer, draw: Callable[[], Figure] | None = None) -> Outcome:
+        """Put together what the command leaves: the answer in its format, and the figure if one is drawn."""
+        from pe_spectra.cli.render import render
+
+        files: dict[Path, bytes] = {}
+        notes = list(self.notes)
+        figure = self.figure if draw is not None else None
+        if figure is not None and draw is not None:
+            from pe_spectra.plots.save import render as render_figure
+
+            files[figure] = render_figure(draw(), figure.suffix)
+        text = render(answer, self.format, self.screen, str(figure) if figure else None)
+        if self.output is not None:
+            files[self.output] = text.encode("utf-8", "backslashreplace")
+            text = ""
+        if self.format != "json":
+            notes += [f"note: {note}" for note in answer.notes]
+        messages = [*notes, *(f"wrote {path}" for path in files)]
+        if self.screen.terminal and is_terminal(sys.stderr) and answer.next_command:
+            messages.append(f"next: {answer.next_command}")
+        return Outcome(
+            text=text,
+            messages=() if self.quiet else tuple(messages),
+            files=files,
+            makes_folders=not self.figure_asked,
+            exit_code=1 if answer.failed else 0,
+        )
+
+
+def prepare_run(
+    *,
+    default_figure: str = "",
+    form: str | None = None,
+    json: bool = False,
+    output: str | None = None,
+    full: bool = False,
+    figure: str | None = None,
+    no_figure: bool = False,
+    quiet: bool = False,
+    color: str | None = None,
+) -> Run:
+    """Check the shared options against each other and the places to write to, before any work.
+
+    Raises
+    ------
+    InputError, FileError : an option that cannot be used, or a place that was asked for and cannot be written.
+    """
+    colour = Choice(members=COLOURS).parse(color or "auto", "--color")
+    if figure is not None and no_figure:
+        raise InputError("--figure and --no-figure exclude each other", figure or "''", "one of them")
+    place = _read_figure(figure) if figure is not None else None
+    target = _read_output(output, form) if output is not None else None
+    chosen = _read_format(form, json, target)
+    asked = [path for path in (place, target) if path is not None]
+    if asked:
+        from pe_spectra.files.writer import check_writable
+
+        for path, label in ((place, "--figure"), (target, "--output")):
+            if path is not None:
+                check_writable([path], label=label)
+        check_writable(asked, label="--figure and --output" if len(asked) > 1 else "")
+    notes: tuple[str, ...] = ()
+    if place is None and default_figure and not no_figure:
+        place, notes = _find_default_place(default_figure)
+    terminal = is_terminal(sys.stdout) and target is None
+    return Run(
+        format=chosen,
+        screen=Screen(
+            terminal=terminal,
+            width=measure_width(),
+            colour=_wants_colour(colour, terminal) and chosen == "table",
+            unicode=is_unicode(sys.stdout) or target is not None,
+            full=full,
+        ),
+        output=target,
+        figure=place,
+        figure_asked=figure is not None,
+        quiet=quiet,
+        notes=notes,
+    )
+
+
+def measure_width() -> int:
+    """Return the columns of the terminal, within what a table can use."""
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _wants_colour(choice: str, terminal: bool) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    return terminal and not os.environ.get("NO_COLOR")
+
+
+def _read_figure(text: str) -> Path:
+    path = Path(text)
+    if not text or text == "-" or path.suffix.lower() not in FIGURE_SUFFIXES or text.endswith("/"):
+        raise InputError("--figure is no name of a picture", text or "''", f"{', '.join(FIGURE_SUFFIXES)} are accepted")
+    return path
+
+
+def _read_output(text: str, form: str | None) -> Path:
+    path = Path(text)
+    if not text or text == "-" or text.endswith("/") or (form is None and path.suffix.lower() not in _OUTPUT_FORMATS):
+        accepted = f"a file ending in {', '.join(_OUTPUT_FORMATS)}, or any file with --format"
+        raise InputError("--output is no name of a file for an answer", text or "''", accepted)
+    return path
+
+
+def _read_format(form: str | None, json: bool, output: Path | None) -> str:
+    if form is not None:
+        Choice(members=FORMATS).parse(form, "--format")
+    if json and form not in (None, "json"):
+        raise InputError("--json and --format contradict each other", str(form), "one of them")
+    implied = _OUTPUT_FORMATS.get(output.suffix.lower()) if output else None
+    wanted = "json" if json else form
+    if wanted and implied and wanted != implied:
+        raise InputError("--output contradicts the format", f"{output} and {wanted}", f"{implied}, or another ending")
+    return wanted or implied or "table"
+
+
+def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
+    from pe_spectra.files.writer import check_writable
+
+    try:
+        check_writable([Path(name)], label="", create_parents=True)
+    except (FileError, InputError, OSError) as error:
+        return None, (f"note: no figure is drawn: {error}",)
+    return Path(name), ()
+
+
+def read_many(texts: Sequence[str] | None) -> list[str]:
+    """Return the values of an option that may not have been given."""
+    return list(texts or ())

@@ -1,0 +1,76 @@
+"""Settings files: flat keys for any command that has the option, [command] tables for one."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from pe_spectra.errors import FileError, shorten
+
+#: Options whose values are numbers; all others take text or are flags.
+_NUMBERS = {"d", "rho", "s", "grid", "bandwidth", "length", "limit"}
+
+
+def load_settings(ctx: typer.Context, path: str | None) -> str | None:
+    """Read a settings file into the defaults of this command (an eager callback of --settings).
+
+    Raises
+    ------
+    FileError : the file cannot be read, has an unknown key, or a value of the wrong type.
+    """
+    if path is None or ctx.resilient_parsing:
+        return path
+    from pe_spectra.files.toml import read_toml
+
+    tables = read_toml(Path(path), label="--settings")
+    program: Any = ctx.find_root().command
+    commands = {name: _options(ctx, program.get_command(ctx, name)) for name in program.list_commands(ctx)}
+    every = {option for options in commands.values() for option in options}
+    mine = commands[ctx.info_name or ""]
+    defaults: dict[str, Any] = {}
+    for key, value in tables.items():
+        if key in commands and isinstance(value, dict):
+            for inner, inner_value in value.items():
+                checked = _check(path, inner, inner_value, commands[key], f"{key}.{inner}")
+                if key == ctx.info_name:
+                    defaults[inner.replace("-", "_")] = checked
+        else:
+            checked = _check(path, key, value, every, key, every | set(commands))
+            if key in mine:
+                defaults.setdefault(key.replace("-", "_"), checked)
+    ctx.default_map = {_parameter(ctx, name): value for name, value in defaults.items()}
+    return path
+
+
+def _options(ctx: typer.Context, command: Any) -> set[str]:
+    names = {max(p.opts, key=len).lstrip("-") for p in command.get_params(ctx)}
+    return names - {"help", "settings"}
+
+
+def _parameter(ctx: typer.Context, option: str) -> str:
+    wanted = "--" + option.replace("_", "-")
+    return next(str(p.name) for p in ctx.command.get_params(ctx) if wanted in p.opts)
+
+
+def _check(path: str, key: str, value: Any, known: set[str], shown: str, suggested: set[str] | None = None) -> Any:
+    if key not in known:
+        nearest = get_close_matches(key, sorted(suggested or known), n=1)
+        hint = f"; did you mean {nearest[0]}?" if nearest else f"; accepted: {', '.join(sorted(known))}"
+        raise FileError(path, f"key {shorten(shown)} is not known{hint}")
+    values = value if isinstance(value, list) else [value]
+    for item in values:
+        is_number = isinstance(item, int | float) and not isinstance(item, bool)
+        if not isinstance(item, str | int | float | bool) or (
+            key in _NUMBERS and not is_number and not _is_list(key, item)
+        ):
+            raise FileError(path, f"key {shown} has the wrong type ({shorten(repr(item))}); a number is accepted")
+    texts = [item if isinstance(item, bool) else str(item) for item in values]
+    return texts if isinstance(value, list) else texts[0]
+
+
+def _is_list(key: str, item: object) -> bool:
+    # the options that list values also take them as one text: s = "0:80:5"
+    return key in {"s", "bandwidth"} and isinstance(item, str)

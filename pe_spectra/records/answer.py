@@ -1,0 +1,102 @@
+"""The form that every answer takes, before it is printed in any format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pe_spectra._version import __version__
+from pe_spectra.encodings import Encoding
+
+SCHEMA = "pe-spectra/1"
+
+Cell = str | int | float | bool | None
+Document = dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The answer in one sentence; `level` is ok, note, warning or error, `code` is stable."""
+
+    level: str
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A curve to draw in characters: values over an axis from `left` to `right`."""
+
+    title: str
+    values: Sequence[float]
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One answer of the program.
+
+    Attributes
+    ----------
+    kind : which of the documents of the JSON schema it is.
+    verdict : the first line.
+    body : the JSON fields of this kind.
+    columns : the rows of tables and CSV, by column: name -> values.
+    facts : label and text, for a terminal, each a number that carries the answer with its unit.
+    notes : what to distrust.
+    shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
+    drawing : a picture in characters, on a terminal.
+    next_command : what to try next, on a terminal.
+    failed : the checks asked for that do not hold: exit code 1.
+    """
+
+    kind: str
+    verdict: Verdict
+    body: Mapping[str, object]
+    columns: Mapping[str, Sequence[Cell]]
+    facts: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    drawing: Drawing | None = None
+    next_command: str = ""
+    failed: tuple[str, ...] = field(default=())
+
+    def to_document(self, figure: str | None) -> Document:
+        """Return the JSON document, with the path of the figure that was written."""
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "version": __version__,
+            "verdict": {"level": self.verdict.level, "code": self.verdict.code, "text": self.verdict.text},
+            **self.body,
+            "figure": figure,
+            "notes": list(self.notes),
+        }
+
+
+def describe_encoding(encoding: Encoding) -> Document:
+    """Return name and parameters of an encoding, as JSON has them."""
+    return {"name": encoding.name, "parameters": dict(encoding.parameters)}
+
+
+def finite(values: Sequence[float]) -> list[float | None]:
+    """Replace what JSON cannot hold (nan, inf) by None."""
+    return [value if -1.8e308 < value < 1.8e308 else None for value in values]
+
+
+def percent(share: float) -> str:
+    """Write a share in percent with one decimal.
+
+    >>> percent(0.59375)
+    '59.4 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def join(words: Sequence[str]) -> str:
+    """Join words as a sentence does.
+
+    >>> join(["a", "b", "c"])
+    'a, b and c'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,145 @@
+"""Faithfulness as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding
+from pe_spectra.records.reconstruction import describe_bandwidth
+
+_CONDITION = "> 1e15"
+
+
+def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...] = ()) -> Answer:
+    """Turn what was measured into an answer; `failed` lists the requirements that do not hold."""
+    first = results[0]
+    notes = [f"{r.encoding.name}: {note}" if len(results) > 1 else note for r in results for note in r.notes]
+    return Answer(
+        kind="faithfulness",
+        verdict=_judge(results),
+        body={
+            "parameters": {"length": first.length, "bandwidth": first.bandwidth},
+            "rows": [_describe(result) for result in results],
+        },
+        columns=_list_rows(results),
+        facts=tuple(fact for result in results for fact in _list_facts(result, len(results) > 1)),
+        notes=tuple(dict.fromkeys([*failed, *notes])),
+        shown=("encoding", "injective", "min_separation", "closest_pair", "collisions", "rank", "condition_number"),
+        drawing=_draw(first),
+        next_command="pe-spectra spectrum",
+        failed=failed,
+    )
+
+
+def _describe(result: Faithfulness) -> Document:
+    curve = result.separation_by_lag
+    return {
+        "encoding": describe_encoding(result.encoding),
+        "length": result.length,
+        "domain": result.domain,
+        "injective": result.injective,
+        "certificate": {"kind": result.certificate.kind, "text": result.certificate.text},
+        "min_separation": result.min_separation,
+        "closest_pair": list(result.closest_pair) if result.closest_pair else None,
+        "collisions": {
+            "count": result.collisions.count,
+            "examples": [list(pair) for pair in result.collisions.examples],
+        },
+        "rank": result.rank,
+        "rank_tolerance": result.rank_tolerance,
+        "condition_number": result.condition_number,
+        "sidelobe": asdict(result.sidelobe) if result.sidelobe else None,
+        "separation_by_lag": None if curve is None else curve.tolist(),
+        "reconstruction": {"fwhm": result.fwhm, "relative_error": result.relative_error},
+    }
+
+
+def _list_rows(results: Sequence[Faithfulness]) -> dict[str, Sequence[Cell]]:
+    return {
+        "encoding": [r.encoding.label for r in results],
+        "length": [r.length for r in results],
+        "injective": [r.injective for r in results],
+        "min_separation": [r.min_separation for r in results],
+        "closest_pair": [_write_pair(r) for r in results],
+        "collisions": [r.collisions.count for r in results],
+        "rank": [r.rank for r in results],
+        "rank_tolerance": [r.rank_tolerance for r in results],
+        "condition_number": [_write_condition(r) for r in results],
+        "sidelobe_lag": [r.sidelobe.lag if r.sidelobe else None for r in results],
+        "sidelobe": [r.sidelobe.value if r.sidelobe else None for r in results],
+        "bandwidth": [r.bandwidth for r in results],
+        "fwhm": [r.fwhm for r in results],
+        "relative_error": [r.relative_error for r in results],
+        "certificate": [r.certificate.kind for r in results],
+    }
+
+
+def _write_pair(result: Faithfulness) -> str | None:
+    return None if result.closest_pair is None else "{} {}".format(*result.closest_pair)
+
+
+def _write_condition(result: Faithfulness) -> Cell:
+    return _CONDITION if result.condition_number is None and result.rank is not None else result.condition_number
+
+
+def _judge(results: Sequence[Faithfulness]) -> Verdict:
+    bad = [r for r in results if r.injective is False]
+    undecided = [r for r in results if r.injective is None]
+    text = " ".join(_say(result, len(results) > 1) for result in results)
+    if bad:
+        return Verdict(level="warning", code="not-injective", text=text)
+    return Verdict(level="note" if undecided else "ok", code="undecided" if undecided else "injective", text=text)
+
+
+def _say(result: Faithfulness, many: bool) -> str:
+    name = f"{result.encoding.label}: " if many else ""
+    if result.injective is False:
+        s, t = result.closest_pair or (0, 0)
+        pairs = "pair" if result.collisions.count == 1 else "pairs"
+        return (
+            f"{name}Not injective: positions {s} and {t} have the same code "
+            f"({result.collisions.count} such {pairs}); {result.certificate.text.split(':')[0]}."
+        )
+    if result.injective is None:
+        return f"{name}Not decided: {result.certificate.text}."
+    text = f"{name}Injective on 0 .. {result.length - 1}: {result.certificate.text}."
+    if result.closest_pair and result.min_separation is not None:
+        s, t = result.closest_pair
+        near = f"neighbours (lag 1, {s} and {t})" if t - s == 1 else f"positions {s} and {t} (lag {t - s})"
+        text += f" Closest: {near}, distance {result.min_separation:.5g}."
+    return text
+
+
+def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
+    facts = [("encoding", result.encoding.label)] if many else []
+    if result.collisions.examples:
+        shown = ", ".join(f"{s} = {t}" for s, t in result.collisions.examples)
+        more = result.collisions.count - len(result.collisions.examples)
+        facts.append(("collisions", shown + (f", and {more} more pairs" if more else "")))
+    if result.rank is not None:
+        condition = _write_condition(result)
+        condition = condition if isinstance(condition, str) else f"{condition:.4g}"
+        of = min(result.length, getattr(result.encoding, "d", result.length))
+        facts.append(
+            (
+                "rank",
+                f"{result.rank} of {of} (singular values above {result.rank_tolerance:.2g}); condition {condition}",
+            )
+        )
+    if result.sidelobe:
+        facts.append(("sidelobe", f"{result.sidelobe.value:.4g} of the kernel's peak, at lag {result.sidelobe.lag}"))
+    if result.relative_error is not None:
+        width = "no half width" if result.fwhm is None else f"{result.fwhm:.4g} positions wide at half"
+        where = describe_bandwidth(result.bandwidth)
+        facts.append(("Algorithm 1", f"{width}, relative error {result.relative_error:.4g}, {where}"))
+    return facts
+
+
+def _draw(result: Faithfulness) -> Drawing | None:
+    curve = result.separation_by_lag
+    if curve is None or len(curve) < 2:
+        return None
+    ticks = ((0.0, "lag 1"), (1.0, str(len(curve))))
+    return Drawing(title=f"separation by lag   {result.encoding.label}", values=curve.tolist(), ticks=ticks)

@@ -1,0 +1,43 @@
+"""Figures written, or compared with what is committed, as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pe_spectra.figures import Difference
+from pe_spectra.records.answer import Answer, Verdict
+
+
+def answer_written(names: Sequence[str], directory: str) -> Answer:
+    """Say which files were written."""
+    text = f"Wrote {len(names)} files to {directory}: the figures, the numbers drawn in each, and their manifest."
+    return Answer(
+        kind="figures",
+        verdict=Verdict(level="ok", code="figures-written", text=text),
+        body={"parameters": {"output": directory}, "files": list(names)},
+        columns={"file": list(names)},
+        next_command="pe-spectra figures --check",
+    )
+
+
+def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
+    """Say whether the committed numbers are those computed now."""
+    names = ("figure", "column", "row", "expected", "got", "reason")
+    columns = {name: [getattr(difference, name) for difference in differences] for name in names}
+    if not differences:
+        text = f"The numbers of the figures in {directory} are those computed now."
+        verdict = Verdict(level="ok", code="figures-agree", text=text)
+    else:
+        first = differences[0]
+        text = f"{len(differences)} numbers differ, first {first.figure}, column {first.column}, row {first.row}."
+        verdict = Verdict(level="error", code="figures-differ", text=text)
+    return Answer(
+        kind="figures-check",
+        verdict=verdict,
+        body={
+            "parameters": {"output": directory},
+            "rows": [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        },
+        columns=columns,
+        failed=("figures --check: differences were found",) if differences else (),
+    )

@@ -12,11 +12,9 @@ Names are imported when they are first used, so that importing the package costs
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from pe_spectra._version import __version__
 
-from pe_spectra._version import __version__ as __version__
-
+TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
     from pe_spectra.encodings import DfsTrans as DfsTrans
@@ -71,10 +69,40 @@ _HOMES = {
     "reconstruct_positions": "reconstruction",
 }
 
+__all__ = [
+    "ENCODINGS",
+    "DfsTrans",
+    "Dft",
+    "Encoding",
+    "Faithfulness",
+    "FileError",
+    "Frequencies",
+    "InputError",
+    "LowBinCount",
+    "PeSpectraError",
+    "PositionReconstruction",
+    "Reconstruction",
+    "Sinusoidal",
+    "Spectrum",
+    "SpectrumSummary",
+    "UndefinedError",
+    "__version__",
+    "compute_dft_weights",
+    "compute_lag_window_spectrum",
+    "compute_spectrum",
+    "count_low_bin",
+    "measure_faithfulness",
+    "measure_width",
+    "reconstruct",
+    "reconstruct_positions",
+]
+
 
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

@@ -154,7 +154,7 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     """Return the full width of a curve at a fraction of its peak, in positions.
 
     The lattice is circular and values between samples are interpolated linearly: from the (first)
-    peak outwards on both sides to where the curve first falls below. None where it never does.
+    peak outwards on both sides to where the curve first falls so low. None where it never does.
 
     >>> measure_width([0.0, 0.0, 1.0, 0.0, 0.0], 0.5)
     1.0
@@ -164,7 +164,7 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     level = fraction * y[0]
     sides = []
     for side in (y, np.concatenate([y[:1], y[:0:-1]])):
-        below = np.flatnonzero(side < level)
+        below = np.flatnonzero(side <= level)
         if not len(below):
             return None
         i = int(below[0])

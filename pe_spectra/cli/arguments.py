@@ -7,7 +7,9 @@ option, a missing value or a stray argument is refused here.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,6 +19,10 @@ from typer.core import TyperCommand, TyperGroup
 from pe_spectra.errors import InputError
 
 _NUMERIC = re.compile(r"-[0-9.]")
+#: What a variable may set a flag to.
+_SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
+#: On narrower terminals the help of an option stands below its name.
+_NARROW = 60
 
 
 class PaperCommand(TyperCommand):
@@ -26,7 +32,14 @@ class PaperCommand(TyperCommand):
         """Rewrite the arguments, then let Typer parse them."""
         if not ctx.resilient_parsing:
             args = _Rewriter(self, ctx).rewrite(list(args))
+            if args != ["--help"]:
+                _check_switches(self)
         return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, also on a narrow terminal."""
+        _fit_terminal(formatter)
+        super().format_help(ctx, formatter)
 
 
 class PaperGroup(TyperGroup):
@@ -55,6 +68,27 @@ class PaperGroup(TyperGroup):
             hint = f"did you mean {nearest[0]}? " if nearest else ""
             raise InputError("no such command", cmd_name or "''", f"{hint}accepted: {', '.join(names)}")
         return found
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, also on a narrow terminal."""
+        _fit_terminal(formatter)
+        super().format_help(ctx, formatter)
+
+
+def _check_switches(command: Any) -> None:
+    """Refuse a variable that sets a flag to something else, in our own words."""
+    for option in command.params:
+        value = os.environ.get(str(option.envvar), "")
+        if getattr(option, "is_flag", False) and value and value.lower() not in _SWITCHES:
+            raise InputError(f"{option.envvar} is not known", value, f"accepted: {', '.join(_SWITCHES)}")
+
+
+def _fit_terminal(formatter: Any) -> None:
+    columns = shutil.get_terminal_size((80, 24)).columns
+    if columns < _NARROW:
+        write_list = formatter.write_dl
+        formatter.width = max(columns, 30)
+        formatter.write_dl = lambda rows, **_: write_list(rows, col_max=4)
 
 
 class _Rewriter:

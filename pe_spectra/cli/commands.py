@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, get_type_hints
 
@@ -25,6 +26,9 @@ _TEXT: dict[str, Any] = {"quiet": options.Quiet, "color": options.Colour, "setti
 _DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output": options.Output, "full": options.Full}
 _FIGURE: dict[str, Any] = {"figure": options.FigurePath, "no_figure": options.NoFigure}
 _FLAGS = ("json", "full", "no_figure", "quiet")
+#: Options that exclude each other: where one was set closer to the command line, it wins.
+_RIVALS = (("json", "form"), ("figure", "no_figure"))
+_RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
 
 Body = Callable[..., Outcome]
 
@@ -49,10 +53,11 @@ def register(
         def command(ctx: typer.Context, **values: Any) -> Outcome:
             values.pop("settings")
             mine = {key: values.pop(key) for key in own}
+            _settle_rivals(values, ctx)
             try:
                 run = prepare_run(default_figure=figure, **values)
                 return body(run, **mine)
-            except InputError as error:
+            except (InputError, FileError) as error:
                 raise _name_origin(error, ctx) from error
 
         parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
@@ -76,17 +81,29 @@ def _first_line(body: Body) -> str:
     return (body.__doc__ or "").strip().splitlines()[0]
 
 
-def _name_origin(error: InputError, ctx: typer.Context) -> InputError | FileError:
+def _settle_rivals(values: dict[str, Any], ctx: typer.Context) -> None:
+    for first, second in _RIVALS:
+        if values.get(first) and values.get(second):
+            ranks = [_RANKS.get(getattr(ctx.get_parameter_source(name), "name", ""), 0) for name in (first, second)]
+            if ranks[0] != ranks[1]:
+                loser = first if ranks[0] < ranks[1] else second
+                values[loser] = False if loser in _FLAGS else None
+
+
+def _name_origin(error: InputError | FileError, ctx: typer.Context) -> InputError | FileError:
     """Where a value came from a variable or a settings file, say so in place of the option's name."""
     for parameter in ctx.command.params:
         option = max(parameter.opts, key=len)
-        if not error.what.startswith(option) or error.what[len(option) : len(option) + 1].isalnum():
-            continue
-        source = ctx.get_parameter_source(str(parameter.name))
-        rest = str(error)[len(option) :]
-        if source is not None and source.name == "ENVIRONMENT":
-            prefix = f"{ctx.auto_envvar_prefix}_{parameter.name}".upper()
-            return InputError(f"{prefix}{rest}")
-        if source is not None and source.name == "DEFAULT_MAP":
-            return FileError(ctx.params.get("settings"), f"{option.lstrip('-')}{rest}")
+        source = getattr(ctx.get_parameter_source(str(parameter.name)), "name", "")
+        file, key = ctx.params.get("settings"), option.lstrip("-")
+        if isinstance(error, FileError):
+            origins = {"ENVIRONMENT": f"({parameter.envvar})", "DEFAULT_MAP": f"({key} in {file})"}
+            if source in origins and f"({option})" in error.reason:
+                return FileError(error.path, error.reason.replace(f"({option})", origins[source]))
+        elif re.match(rf"{option}(?![a-z-])", error.what):
+            rest = str(error)[len(option) :]
+            if source == "ENVIRONMENT":
+                return InputError(f"{parameter.envvar}{rest}")
+            if source == "DEFAULT_MAP":
+                return FileError(file, f"{key}{rest}")
     return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from pe_spectra.records.answer import Drawing
@@ -19,7 +20,7 @@ def draw(drawing: Drawing, width: int) -> list[str]:
     margin = 9
     columns = max(8, width - margin - 1)
     peaks = _resample(drawing.values, columns)
-    top = max(max(peaks), 0.0) or 1.0
+    top = max(0.0, *peaks) or 1.0
     lines = [drawing.title]
     for row in range(_HEIGHT - 1, -1, -1):
         cells = "".join(_EIGHTHS[_level(value / top, row)] for value in peaks)
@@ -47,5 +48,5 @@ def _resample(values: Sequence[float], columns: int) -> list[float]:
     count = len(values)
     if count >= columns:
         edges = [i * count // columns for i in range(columns + 1)]
-        return [max(values[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+        return [max(values[a:b]) for a, b in itertools.pairwise(edges)]
     return [values[i * count // columns] for i in range(columns)]

@@ -40,6 +40,9 @@ Positions = Annotated[
     typer.Option("--s", "-s", metavar="N...", help="positions: 5 40 75, or 5,40,75, or 0:80:5 (half-open)  [5 40 75]"),
 ]
 Grid = Annotated[str | None, typer.Option("--grid", "-N", metavar="N", help="lattice length, 2 to 1048576  [d]")]
+FigureGrid = Annotated[
+    str | None, typer.Option("--grid", "-N", metavar="N", help="lattice length, 2 to 1048576  [256]")
+]
 Bandwidths = Annotated[
     list[str] | None,
     typer.Option(

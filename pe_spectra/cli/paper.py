@@ -123,6 +123,11 @@ def reconstruct(
         spectra = [compute_spectrum(e, grid=size, bandwidth=b, boundary=edge) for e in encodings for b in bandwidths]
         results = [reconstruct_positions(spectrum, positions) for spectrum in _drop_repeats(spectra)]
         kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results] if window_free else None
+        notes += tuple(
+            f"{r.spectrum.encoding.name}: no kernel, for its dot products are not a function of the lag alone"
+            for r, kernel in zip(results, kernels or (), strict=False)
+            if kernel is None
+        )
         answer = answer_reconstructions(results, kernels, notes)
         return run.finish(answer, lambda: _draw_reconstructions(results, kernels))
 

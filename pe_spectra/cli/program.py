@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -43,7 +44,7 @@ def build_app() -> typer.Typer:
         cls=PaperGroup,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"auto_envvar_prefix": "PE_SPECTRA", "help_option_names": ["--help", "-h"]},
+        context_settings={"help_option_names": ["--help", "-h"]},
         epilog=_EPILOG,
     )
     app.callback()(describe_program)
@@ -67,10 +68,16 @@ def describe_program(
 
 
 def build_command() -> Any:
-    """Return the program as Typer runs it; help names no variables, one sentence tells of them all."""
+    """Return the program as Typer runs it, with a variable for each option of each command.
+
+    The variables are named after the options, and help tells of them in one sentence. The program's
+    own options have none: a variable must not turn every command into --version.
+    """
     command: Any = typer.main.get_command(build_app())
-    for one in (command, *command.commands.values()):
+    for name, one in command.commands.items():
         for parameter in one.params:
+            option = max(parameter.opts, key=len).lstrip("-")
+            parameter.envvar = f"PE_SPECTRA_{name}_{option}".replace("-", "_").upper()
             parameter.show_envvar = False
     return command
 
@@ -78,6 +85,8 @@ def build_command() -> Any:
 def run(arguments: list[str]) -> int:
     """Run one command and deliver what it leaves; return the exit code."""
     try:
+        if "_PE_SPECTRA_COMPLETE" in os.environ:
+            _complete_without_rich()
         command = build_command()
         outcome = command.main(args=arguments, prog_name=NAME, standalone_mode=False)
         return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
@@ -99,6 +108,13 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "Abort":
             raise KeyboardInterrupt from error
         return _fail(error, f"internal fault, {type(error).__name__}: {error}; please report it (PE_SPECTRA_DEBUG=1)")
+
+
+def _complete_without_rich() -> None:
+    # Typer would load Rich at every Tab press to strip markup that our help does not have, and Rich
+    # would wrap the descriptions; a module that stands as None counts as not installed
+    modules: Any = sys.modules
+    modules["rich"] = None
 
 
 def _deliver(outcome: Outcome) -> int:

@@ -14,11 +14,13 @@ from pe_spectra.cli.text import escape, guard_cell, to_ascii
 from pe_spectra.records.answer import Answer, Cell
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from pe_spectra.cli.run import Screen
 
-#: Rows of a table on a terminal, unless --full asks for all.
-SHOWN_ROWS = 12
-_CELL_CHARACTERS = 60
+#: Texts longer than this may be wrapped at their blanks; numbers never are.
+_WRAPPED = 24
+_CELL_CHARACTERS = 400
 _LEVEL_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
@@ -88,50 +90,57 @@ def _write_terminal(answer: Answer, screen: Screen) -> str:
             console.print(Text(line), crop=False, overflow="fold")
     if answer.facts:
         console.print()
-        label_width = max(len(label) for label, _ in answer.facts)
-        for label, text in answer.facts:
-            console.print(Text.assemble((f"  {label:{label_width}}  ", "dim"), escape(text)))
+        _print_facts(console, answer.facts)
     _print_table(console, answer, screen)
     text = "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
     return text if screen.unicode else to_ascii(text)
 
 
-def _print_table(console: object, answer: Answer, screen: Screen) -> None:
-    from rich.console import Console
+def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    if not isinstance(console, Console):
-        return
+    grid = Table.grid(padding=(0, 2, 0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, text in facts:
+        grid.add_row(Text(label), Text(escape(text)))
+    console.print(grid)
+
+
+def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
+    from rich.text import Text
+
     names = [name for name in (answer.shown or answer.columns) if name in answer.columns]
     total = len(next(iter(answer.columns.values()), ()))
-    shown = total if screen.full else SHOWN_ROWS
-    if not total:
-        return
-    rows = [
-        [_write_briefly(cell) for cell in row]
-        for row in islice(zip(*(answer.columns[name] for name in names), strict=True), shown)
-    ]
+    shown = total if screen.full else min(total, answer.brief)
+    chosen = zip(*(answer.columns[name] for name in names), strict=True)
+    rows = [[_write_briefly(cell) for cell in row] for row in islice(chosen, shown)]
     console.print()
-    wrapped = {i for i, name in enumerate(names) if any(" " in row[i] and len(row[i]) > 24 for row in rows)}
-    needed = sum(
-        16 if i in wrapped else max(len(names[i]), *(len(row[i]) for row in rows)) for i in range(len(names))
-    ) + 2 * len(names)
-    if needed > screen.width:
+    if rows:
+        numeric = [all(isinstance(cell, int | float | None) for cell in answer.columns[name][:shown]) for name in names]
+        _print_rows(console, names, rows, numeric)
+    if total > shown:
+        console.print(Text(f"{total - shown} {'more ' if shown else ''}rows: --full"))
+
+
+def _print_rows(console: Console, names: list[str], rows: list[list[str]], numeric: list[bool]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    lengths = [[len(row[i]) for row in rows] for i in range(len(names))]
+    wraps = [any(" " in row[i] for row in rows) and max(lengths[i]) > _WRAPPED for i in range(len(names))]
+    needed = sum(_WRAPPED if wraps[i] else max(len(names[i]), *lengths[i]) for i in range(len(names)))
+    if needed + 2 * len(names) > console.width:
         # too narrow for columns: numbers are never cut, so each row becomes a list
         for row in rows:
             for name, cell in zip(names, row, strict=True):
                 console.print(Text(f"{name}: {cell}"), overflow="fold", soft_wrap=True)
             console.print()
-    else:
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for i, name in enumerate(names):
-            numeric = all(isinstance(cell, int | float | None) for cell in answer.columns[name][:SHOWN_ROWS])
-            table.add_column(
-                Text(name), justify="right" if numeric else "left", no_wrap=i not in wrapped, overflow="fold"
-            )
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
-    if total > shown:
-        console.print(Text(f"{total - shown} more rows: --full"))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for i, name in enumerate(names):
+        table.add_column(Text(name), justify="right" if numeric[i] else "left", no_wrap=not wraps[i], overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)

@@ -26,7 +26,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def figures(
-    run: Run, check: options.Check = False, directory: options.Directory = "figures", grid: options.Grid = None
+    run: Run, check: options.Check = False, directory: options.Directory = "figures", grid: options.FigureGrid = None
 ) -> Outcome:
     """Regenerate the paper's figures and ours, each with its numbers.
 
@@ -35,14 +35,14 @@ def figures(
     """
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     place = _read_directory(directory)
-    from pe_spectra.figures import build_figures, check_figures, list_files
+    from pe_spectra.figures import build_figures, check_figures, list_figure_files
     from pe_spectra.files.writer import check_writable
     from pe_spectra.records.figures import answer_checked, answer_written
 
     with Progress("computing figures", quiet=run.quiet) as progress:
         if check:
             return run.finish(answer_checked(check_figures(place, grid=size, progress=progress.step), directory))
-        check_writable([place / name for name in list_files()], label="--output", create_parents=True)
+        check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
         files = build_figures(grid=size, progress=progress.step)
         outcome = run.finish(answer_written(tuple(files), directory))
     return Outcome(

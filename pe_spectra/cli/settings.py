@@ -32,16 +32,18 @@ def load_settings(ctx: typer.Context, path: str | None) -> str | None:
     mine = commands[ctx.info_name or ""]
     defaults: dict[str, Any] = {}
     for key, value in tables.items():
-        if key in commands and isinstance(value, dict):
+        if key in commands:
+            if not isinstance(value, dict):
+                raise FileError(path, f"key {key} has the wrong type ({shorten(repr(value))}); a table is accepted")
             for inner, inner_value in value.items():
                 checked = _check(path, inner, inner_value, commands[key], f"{key}.{inner}")
                 if key == ctx.info_name:
-                    defaults[inner.replace("-", "_")] = checked
+                    defaults[inner] = checked
         else:
             checked = _check(path, key, value, every, key, every | set(commands))
             if key in mine:
-                defaults.setdefault(key.replace("-", "_"), checked)
-    ctx.default_map = {_parameter(ctx, name): value for name, value in defaults.items()}
+                defaults.setdefault(key, checked)
+    ctx.default_map = dict(_fit(path, name, value, ctx) for name, value in defaults.items())
     return path
 
 
@@ -50,9 +52,14 @@ def _options(ctx: typer.Context, command: Any) -> set[str]:
     return names - {"help", "settings"}
 
 
-def _parameter(ctx: typer.Context, option: str) -> str:
-    wanted = "--" + option.replace("_", "-")
-    return next(str(p.name) for p in ctx.command.get_params(ctx) if wanted in p.opts)
+def _fit(path: str, key: str, value: Any, ctx: typer.Context) -> tuple[str, Any]:
+    """Give the parameter behind a key, and the value as Typer expects it: a list, one text, or a flag."""
+    option: Any = next(p for p in ctx.command.params if f"--{key}" in p.opts)
+    is_flag = bool(getattr(option, "is_flag", False))
+    if is_flag != isinstance(value, bool) or value == [] or (isinstance(value, list) and not option.multiple):
+        accepted = "true or false is accepted" if is_flag else "a value is accepted"
+        raise FileError(path, f"key {key} has the wrong type ({shorten(repr(value))}); {accepted}")
+    return str(option.name), [value] if option.multiple and not isinstance(value, list) else value
 
 
 def _check(path: str, key: str, value: Any, known: set[str], shown: str, suggested: set[str] | None = None) -> Any:

@@ -17,6 +17,8 @@ from pe_spectra.encodings import Dft, Encoding, HasLadder, HasTable
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.limits import MAX_HELD_ENTRIES
 
+#: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
+_EXACT_CURVE = 1 << 21
 _EPS = float(np.finfo(float).eps)
 
 
@@ -77,52 +79,57 @@ def _separate_dft(encoding: Dft, length: int) -> Separation:
 
 def _separate_ladder(encoding: HasLadder, length: int) -> Separation:
     words = encoding.words()
-    lone = encoding.ladder.width % 2 == 1
-    pairs = words[:, :-1] if lone else words
-    kernel = sum_cosines(pairs, length)
-    count = pairs.shape[1]
+    count = encoding.ladder.width // 2  # complete pairs; odd d has one more sine
+    lone = _LoneSine(words[:, count:], length) if words.shape[1] > count else None
+    kernel = sum_cosines(words[:, :count], length)
     squared = 2 * (count - kernel[1:])
-    # rounding of the product of two tables, of the tables themselves, and of the difference
-    slack = 8 * _EPS * count * (4 + math.log2(count + 1))
-    lags = np.arange(1, length)
     if lone:
-        return _separate_with_lone_sine(words, squared, slack, kernel, length)
-    near = lags[squared <= squared.min() + 2 * slack]
-    exact = compute_distances(pairs, near)
-    best = float(exact.min())
-    lag = int(near[np.flatnonzero(exact <= best * (1 + 4 * _EPS))[0]])
-    by_lag = np.sqrt(np.maximum(squared, 0.0))
+        squared += lone.smallest**2
+        kernel = kernel + 0.5 * lone.kernel
+    by_lag: F64 = np.sqrt(np.maximum(squared, 0.0))
+    # rounding of the product of two tables, of the tables themselves, and of the difference
+    slack = 16 * _EPS * count * (4 + math.log2(count + 1))
+    few = count * length <= _EXACT_CURVE
+    near = np.flatnonzero(few | (squared <= squared.min() + slack)) + 1
+    paired = compute_distances(words[:, :count], near)
+    exact = np.hypot(paired, lone.smallest[near - 1]) if lone else paired
     by_lag[near - 1] = exact
-    return Separation(smallest=best, pair=(0, lag), by_lag=by_lag, sidelobe=find_sidelobe(kernel / count))
+    best = float(exact.min())
+    tied = np.flatnonzero(exact <= best * (1 + 4 * _EPS))
+    if lone:
+        pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
+    else:
+        pair = (0, int(near[tied[0]]))
+    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=find_sidelobe(kernel / kernel[0]))
 
 
-def _separate_with_lone_sine(words: F64, squared: F64, slack: float, kernel: F64, length: int) -> Separation:
-    """Odd d: the lone sine adds 4 sin(w tau/2)**2 cos(w (s + tau/2))**2, which depends on s.
+class _LoneSine:
+    """The sine without a cosine of odd d: its difference 2 sin(w tau/2) cos(w (s + tau/2)) depends on s.
 
-    The distance over complete pairs is a lower bound; lags are completed in its order until it
-    exceeds the best distance found.
+    Attributes
+    ----------
+    smallest : (S - 1,) the smallest such difference over all s, at each lag 1 .. S-1.
+    kernel : (S,) cos(w tau).
     """
-    by_lag = np.sqrt(np.maximum(squared, 0.0))
-    best, pair = math.inf, (0, 1)
-    for index in np.argsort(squared, kind="stable"):
-        if squared[index] - slack > best * best:
-            break
-        lag = int(index) + 1
-        distances = _distances_at_lag(words, lag, length)
-        s = int(np.flatnonzero(distances <= distances.min() * (1 + 4 * _EPS))[0])
-        by_lag[index] = distances.min()
-        if (distances.min() < best * (1 - 4 * _EPS)) or (distances.min() <= best and (s, s + lag) < pair):
-            best, pair = min(best, float(distances.min())), (s, s + lag)
-    weights = np.append(np.ones(words.shape[1] - 1), 0.5)
-    normalised = (kernel + 0.5 * sum_cosines(words[:, -1:], length)) / weights.sum()
-    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=find_sidelobe(normalised))
 
+    def __init__(self, word: F64, length: int) -> None:
+        # s + tau/2 runs over the half integers x/2, x = tau, tau + 2, .., 2 (S - 1) - tau: as tau
+        # grows by 2, the range loses one place at each end, so running minima from inside suffice
+        sine, cosine = sin_cos(word / 2, np.arange(2 * length - 1))
+        self._size = np.abs(cosine[:, 0])
+        ends = np.minimum(self._size[:length], self._size[::-1][:length])
+        for parity in (0, 1):
+            ends[parity::2] = np.minimum.accumulate(ends[parity::2][::-1])[::-1]
+        self._sine, self._length = np.abs(sine[:length, 0]), length
+        self.smallest: F64 = 2 * self._sine[1:] * ends[1:]
+        self.kernel: F64 = 1 - 2 * self._sine**2
 
-def _distances_at_lag(words: F64, lag: int, length: int) -> F64:
-    half = sin_cos(words / 2, np.array([lag]))[0][0]
-    middle = sin_cos(words[:, -1:] / 2, 2 * np.arange(length - lag) + lag)[1][:, 0]
-    distances: F64 = 2 * np.sqrt(np.sum(half[:-1] ** 2) + (half[-1] * middle) ** 2)
-    return distances
+    def find_pair(self, lag: int, paired: float, best: float) -> tuple[int, int]:
+        """Return the first pair at this lag whose distance is `best`, given that of the complete pairs."""
+        sizes = self._size[lag : 2 * self._length - 1 - lag : 2]
+        distances = np.hypot(paired, 2 * self._sine[lag] * sizes)
+        s = int(np.flatnonzero(distances <= best * (1 + 4 * _EPS))[0])
+        return s, s + lag
 
 
 def sum_cosines(words: F64, length: int) -> F64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
@@ -45,6 +45,7 @@ class Answer:
     facts : label and text, for a terminal, each a number that carries the answer with its unit.
     notes : what to distrust.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
+    brief : how many rows a terminal shows unless --full asks for all.
     drawing : a picture in characters, on a terminal.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
@@ -57,9 +58,10 @@ class Answer:
     facts: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    brief: int = 12
     drawing: Drawing | None = None
     next_command: str = ""
-    failed: tuple[str, ...] = field(default=())
+    failed: tuple[str, ...] = ()
 
     def to_document(self, figure: str | None) -> Document:
         """Return the JSON document, with the path of the figure that was written."""

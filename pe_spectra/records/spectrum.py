@@ -41,6 +41,7 @@ def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -
         facts=tuple(facts),
         notes=tuple(dict.fromkeys(note for s in spectra for note in s.notes)),
         shown=("k", "omega", "weight", "reference") if len(spectra) == 1 else ("encoding", "bandwidth", "k", "weight"),
+        brief=0,
         drawing=_draw(first),
         next_command="pe-spectra reconstruct --s 5 40 75",
     )
@@ -101,10 +102,12 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
     empty = summary.empty_upper_band or 0.0
     above = f"; above {(1 - empty) * math.pi:.4g} rad there is nothing to hold ({percent(empty)} of the axis)"
     above = above if empty >= 0.05 else ""
-    if summary.flatness > _FLAT:
-        return Verdict(
-            level="ok", code="flat", text=f"{prefix}Flat: all {bins} frequencies weigh nearly the same{above}."
-        )
+    if summary.flatness > _FLAT and empty < 0.05:
+        return Verdict(level="ok", code="flat", text=f"{prefix}Flat: all {bins} frequencies weigh nearly the same.")
+    if summary.flatness > _FLAT and spectrum.bandwidth is not None:
+        kernel = f"a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
+        text = f"{prefix}Blurred flat: {kernel}; try a smaller --bandwidth."
+        return Verdict(level="warning", code="over-smoothed", text=text)
     if bins > low and summary.low_bin_mass > min(0.5, _CROWDED * low / bins):
         return Verdict(level="note", code="crowded-low-bin", text=f"{prefix}Crowded at the bottom: {held}{above}.")
     where = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad (bin {summary.peak_bin})"

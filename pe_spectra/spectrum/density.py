@@ -174,7 +174,8 @@ def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tu
     parts = []
     for sign in (1.0, -1.0):
         moved, error = two_sum(np.broadcast_to(sign * folded, (len(periods), len(u))), periods[:, None])
-        parts.append((moved.ravel(), (error + sign * u_low).ravel()))
+        moved, error = two_sum(moved, error + sign * u_low)
+        parts.append((moved.ravel(), error.ravel()))
     images, low = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     kept = (images >= -reach) & (images <= n / 2 + reach)
     return images[kept], low[kept], np.tile(masses, 2 * len(periods))[kept]

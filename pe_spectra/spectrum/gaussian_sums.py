@@ -64,26 +64,37 @@ def _nearest(u: F64, k: F64) -> I64:
 def _sum_all_pairs(u: F64, u_low: F64, masses: F64, width: float, count: int) -> LogSum:
     k = np.arange(count, dtype=float)
     near = _nearest(u, k)
-    x, x_low = two_sum(k, -u[near])
-    x_low = x_low - u_low[near]
+    x, error = two_sum(k, -u[near])
+    x, x_low = two_sum(x, error - u_low[near])
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
     c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.power(Decimal(width), 2)), 2)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.full_like(square, c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    factor = np.empty(count)
+    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(u, u_low, masses, c, k, near))
+
+
+def _sum_ratios(u: F64, u_low: F64, masses: F64, c: float, k: F64, near: I64) -> F64:
+    """Sum every source's kernel over that of the nearest one, at each point.
+
+    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
+    digits, not even for a source that lies on the other side of k at the same distance.
+    """
+    mirror, error = two_sum(2 * k, -u[near])
+    mirror_low = error - u_low[near]
+    factor = np.empty(len(k))
     rows = max(1, _BLOCK // len(u))
-    for start in range(0, count, rows):
+    for start in range(0, len(k), rows):
         part = slice(start, start + rows)
         n = near[part, None]
-        delta = (u - u[n]) + (u_low - u_low[n])
-        delta *= delta - 2 * x[part, None]
-        delta *= c
-        np.exp(delta, out=delta)
-        delta *= masses
-        factor[part] = np.sum(delta, axis=1)
-    return LogSum(exponent=exponent, exponent_low=low, factor=factor)
+        exponent = (u - u[n]) + (u_low - u_low[n])
+        exponent *= (u - mirror[part, None]) + (u_low - mirror_low[part, None])
+        exponent *= c
+        np.exp(exponent, out=exponent)
+        exponent *= masses
+        factor[part] = np.sum(exponent, axis=1)
+    return factor
 
 
 def _sum_fast(u: F64, masses: F64, width: float, count: int) -> LogSum:

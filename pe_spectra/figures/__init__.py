@@ -1,0 +1,21 @@
+"""The figures of `pe-spectra figures`, as bytes, and the check of their numbers.
+
+Bitmaps differ between versions of the drawing library; the numbers drawn do not, and stand in a .csv
+beside each figure. It is those that are compared.
+"""
+
+from __future__ import annotations
+
+from pe_spectra.figures.build import build_figures, list_figure_files
+from pe_spectra.figures.check import Difference, check_figures
+from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Recipe
+
+__all__ = [
+    "DEFAULT_GRID",
+    "RECIPES",
+    "Difference",
+    "Recipe",
+    "build_figures",
+    "check_figures",
+    "list_figure_files",
+]

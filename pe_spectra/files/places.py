@@ -1,0 +1,110 @@
+"""Where files may be written: every check that can be made before any work starts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.files.reading import describe_failure, describe_kind, with_label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the bytes for one path go."""
+
+    given: Path
+    #: Absolute, with every symbolic link followed.
+    target: Path
+    #: The status of what is there; None where nothing is.
+    old: os.stat_result | None
+
+    @property
+    def is_device(self) -> bool:
+        """Whether the bytes go to a character device, which cannot be renamed over."""
+        return self.old is not None and stat.S_ISCHR(self.old.st_mode)
+
+
+def examine_places(paths: Sequence[Path], label: str, create_parents: bool) -> list[Place]:
+    """Find where the bytes for each path go, or refuse; nothing is opened, created or changed.
+
+    Parameters
+    ----------
+    paths : where files are to go, as they were given.
+    label : the option that named them, for messages; may be empty.
+    create_parents : whether missing folders will be made.
+
+    Returns
+    -------
+    A place for each path, in their order.
+
+    Raises
+    ------
+    FileError, InputError : as :func:`pe_spectra.files.writer.check_writable` says.
+    """
+    places = [_examine(path, label, create_parents) for path in paths]
+    first: dict[Path, Path] = {}
+    for place in places:
+        if place.target in first:
+            what = with_label("two outputs are one file", label)
+            raise InputError(what, f"{first[place.target]}, {place.given}", "distinct files")
+        first[place.target] = place.given
+    return places
+
+
+def _examine(path: Path, label: str, create_parents: bool) -> Place:
+    try:
+        place = Place(given=path, target=_resolve(path), old=find_status(path))
+        reason = _refuse(place, create_parents)
+    except OSError as error:
+        reason = describe_failure(error)
+    except ValueError:  # a zero byte, or a character that the file system cannot spell
+        reason = "is no possible name of a file"
+    if reason:
+        raise FileError(path, with_label(reason, label))
+    return place
+
+
+def _resolve(path: Path) -> Path:
+    """Follow every symbolic link; the last name need not be there yet."""
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+
+
+def find_status(path: Path) -> os.stat_result | None:
+    """Give the status of what `path` leads to; None where nothing is there."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _refuse(place: Place, create_parents: bool) -> str:
+    """Give a reason why nothing can be written there, or an empty text."""
+    if place.old is not None:
+        mode = place.old.st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+            return f"is {describe_kind(mode)}; a regular file is accepted"
+        if not _is_permitted(place.target, os.W_OK):
+            return "is write-protected"
+    if place.is_device:
+        return ""
+    folder = place.target.parent
+    status = find_status(folder)
+    while status is None and create_parents:
+        folder = folder.parent
+        status = find_status(folder)
+    if status is None:
+        return "its folder does not exist"
+    if not stat.S_ISDIR(status.st_mode):
+        return "a part of this path is not a folder"
+    return "" if _is_permitted(folder, os.W_OK | os.X_OK) else "its folder is not writable"
+
+
+def _is_permitted(path: Path, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)

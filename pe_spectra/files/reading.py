@@ -1,0 +1,114 @@
+"""Reading a file that a person names: opened once, regular, and no more of it than a limit."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from pe_spectra.errors import FileError
+
+_CHUNK = 1 << 20
+_REASONS = {
+    errno.ENOENT: "no such file or folder",
+    errno.ENOTDIR: "a part of this path is not a folder",
+    errno.EISDIR: "is a folder",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.ELOOP: "is a loop of symbolic links",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENOSPC: "no space left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the limit on the size of a file is reached",
+    errno.EROFS: "the file system is read-only",
+    errno.EIO: "input or output failed",
+    errno.EINTR: "was interrupted by a signal",
+}
+
+
+def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
+    """Read a whole regular file of at most `limit` bytes.
+
+    What is limited is the bytes read, so a file that grows meanwhile, or that reports no size,
+    is bounded too. A symbolic link to a regular file is followed.
+
+    Parameters
+    ----------
+    path : the file, as it was given.
+    limit : most bytes to accept, 0 or more.
+    label : the option that named the file, for messages; may be empty.
+
+    Returns
+    -------
+    The bytes of the file.
+
+    Raises
+    ------
+    FileError : the file is missing, unreadable, longer than `limit`, or not a regular file.
+    """
+    try:
+        # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            data = _read_regular(path, descriptor, limit, label)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise FileError(path, with_label(describe_failure(error), label)) from error
+    except ValueError as error:
+        raise FileError(path, with_label("is no possible name of a file", label)) from error
+    return data
+
+
+def describe_failure(error: OSError) -> str:
+    """Say in a few words why the system refused.
+
+    >>> describe_failure(OSError(28, "No space left on device"))
+    'no space left on the device'
+    """
+    if error.errno in _REASONS:
+        return _REASONS[error.errno]
+    return f"the system refused it (error number {error.errno})"
+
+
+def describe_kind(mode: int) -> str:
+    """Name the kind of file that `mode` (the `st_mode` of a status) stands for.
+
+    >>> describe_kind(0o040755)
+    'a folder'
+    """
+    kinds = {
+        stat.S_IFREG: "a regular file",
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a block device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "a special file")
+
+
+def with_label(reason: str, label: str) -> str:
+    """Append the option that named a file to the reason why the file is refused.
+
+    >>> with_label("is a folder", "--figure")
+    'is a folder (--figure)'
+    """
+    return f"{reason} ({label})" if label else reason
+
+
+def _read_regular(path: Path, descriptor: int, limit: int, label: str) -> bytes:
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        reason = f"is {describe_kind(mode)}; a regular file is accepted"
+        raise FileError(path, with_label(reason, label))
+    chunks: list[bytes] = []
+    left = limit + 1
+    while left and (chunk := os.read(descriptor, min(left, _CHUNK))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    if not left:
+        reason = f"holds more than {limit} bytes, the most that is accepted"
+        raise FileError(path, with_label(reason, label))
+    return b"".join(chunks)

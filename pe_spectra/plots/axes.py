@@ -1,0 +1,167 @@
+"""What the panels have in common: curves, ticks, and labels where there is room for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+from pe_spectra.plots.style import BLACK, SMALL_SIZE, TICK_SIZE, LineStyle, shorten_text
+
+F64 = NDArray[np.float64]
+
+#: Points of one curve in a file: more of them cannot be told apart in print.
+MOST_POINTS = 4000
+#: Points of what stands above a panel.
+HEADING_SIZE = TICK_SIZE
+#: White in points between a label and what it belongs to; across, where it also stands above or below.
+_OFFSET, _ASIDE = 5.0, 2.5
+#: White in pixels that a label keeps from everything else.
+_CLEARANCE = 1.5
+
+
+def thin_curve(x: F64, y: F64) -> tuple[F64, F64]:
+    """Draw a long curve with fewer points, keeping the smallest and largest value of each piece.
+
+    Curves of at most `MOST_POINTS` points, and their ends, stay as they are.
+    """
+    if x.size <= MOST_POINTS:
+        return x, y
+    edges = np.linspace(0, x.size, MOST_POINTS // 2 + 1).astype(np.intp)
+    kept = {0, x.size - 1}
+    for start, stop in itertools.pairwise(edges):
+        piece = y[start:stop]
+        if np.isfinite(piece).any():
+            kept.update((int(start + np.nanargmin(piece)), int(start + np.nanargmax(piece))))
+    index = np.array(sorted(kept))
+    return x[index], y[index]
+
+
+def draw_curve(axes: Axes, x: F64, y: F64, style: LineStyle, **more: object) -> Line2D:
+    """Draw one curve; values that are not finite leave a gap."""
+    drawn_x, drawn_y = thin_curve(x, np.where(np.isfinite(y), y, np.nan))
+    line = Line2D(drawn_x, drawn_y)
+    line.set(**style, **more)
+    axes.add_line(line)
+    return line
+
+
+def label_powers_of_ten(axis: Axis) -> None:
+    """Label an axis that carries base-10 logarithms with the powers of ten that they stand for."""
+    axis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value)))
+
+
+def label_integers(axis: Axis) -> None:
+    """Label an axis that carries positions or lags: whole numbers, written out."""
+    axis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+
+
+def _write_power(exponent: float) -> str:
+    short = f"{exponent:.0f}" if abs(exponent) < 1e5 else f"{exponent:.0e}".replace("e+", "e")
+    return f"$10^{{{short}}}$"
+
+
+def head_panel(axes: Axes, text: str) -> None:
+    """Say above a panel, from its left end, what it shows; cut to its width."""
+    width = axes.get_window_extent().width / axes.figure.dpi
+    axes.set_title(shorten_text(text, HEADING_SIZE, width), loc="left", fontsize=HEADING_SIZE, pad=4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a label may stand: beside a point of the data, on one of its sides.
+
+    `side` is "above", "below", "right" or "left" of the point (x, y) in data coordinates, or "at" it.
+    """
+
+    x: float
+    y: float
+    side: str
+
+
+#: Horizontal and vertical alignment, and direction of the offset, of each side.
+_SIDES = {
+    "above": ("center", "bottom", 0, 1),
+    "below": ("center", "top", 0, -1),
+    "right": ("left", "center", 1, 0),
+    "left": ("right", "center", -1, 0),
+    "above right": ("left", "bottom", 1, 1),
+    "above left": ("right", "bottom", -1, 1),
+    "below right": ("left", "top", 1, -1),
+    "below left": ("right", "top", -1, -1),
+}
+
+
+def place_label(axes: Axes, text: str, places: Sequence[Place], *, colour: str = BLACK) -> Annotation | None:
+    """Write a label at the first of `places` where it touches no curve, no other label and no edge.
+
+    Set the limits of the axes before. Returns None, and writes nothing, where no place is free.
+    """
+    if not places:
+        return None
+    curves = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
+    taken = [label.get_window_extent() for label in axes.texts]
+    trial = _write_label(axes, text, places[0], colour)
+    width, height = trial.get_window_extent().size
+    trial.remove()
+    for place in places:
+        box = _predict_box(axes, place, width, height).padded(_CLEARANCE)
+        if not _holds(axes.bbox, box) or any(box.overlaps(other) for other in taken):
+            continue
+        if not any(path.intersects_bbox(box, filled=False) for path in curves):
+            return _write_label(axes, text, place, colour)
+    return None
+
+
+def _predict_box(axes: Axes, place: Place, width: float, height: float) -> Bbox:
+    """The pixels that a label of this size would cover."""
+    _, _, right, above = _SIDES[place.side]
+    across, up = _find_offset(place)
+    x, y = axes.transData.transform((place.x, place.y))
+    scale = axes.figure.dpi / 72
+    left = x + across * scale + width * (right - 1) / 2
+    bottom = y + up * scale + height * (above - 1) / 2
+    return Bbox.from_bounds(left, bottom, width, height)
+
+
+def _write_label(axes: Axes, text: str, place: Place, colour: str) -> Annotation:
+    across, up, _, _ = _SIDES[place.side]
+    return axes.annotate(
+        text,
+        (place.x, place.y),
+        _find_offset(place),
+        textcoords="offset points",
+        ha=across,
+        va=up,
+        color=colour,
+        fontsize=SMALL_SIZE,
+    )
+
+
+def _find_offset(place: Place) -> tuple[float, float]:
+    """Points from the place to the nearest point of the label."""
+    _, _, right, above = _SIDES[place.side]
+    return right * (_ASIDE if above else _OFFSET), above * _OFFSET
+
+
+def _holds(outer: Bbox, inner: Bbox) -> bool:
+    inside_x = outer.x0 <= inner.x0 and inner.x1 <= outer.x1
+    return bool(inside_x and outer.y0 <= inner.y0 and inner.y1 <= outer.y1)
+
+
+def places_along(x: F64, y: F64, sides: Sequence[str], *, count: int = 40) -> list[Place]:
+    """Places beside a curve, from its left end to its right."""
+    index = np.unique(np.linspace(0, x.size - 1, count).astype(np.intp))
+    seen = index[np.isfinite(y[index])]
+    return [Place(x=float(x[i]), y=float(y[i]), side=side) for side in sides for i in seen]

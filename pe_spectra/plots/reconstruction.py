@@ -1,0 +1,281 @@
+"""Fig. 2: what Algorithm 1 leaves of a function that is one at a single location.
+
+One panel for each encoding and bandwidth, the curves of a panel labelled with their location, and the
+width of the blur marked once, with the bandwidth that it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.style import (
+    COLUMN_WIDTH,
+    GREY,
+    PAGE_WIDTH,
+    curve_style,
+    escape_text,
+    fixed_style,
+)
+
+if TYPE_CHECKING:
+    from pe_spectra.reconstruction import Reconstruction
+
+F64 = NDArray[np.float64]
+
+#: More panels than this stand in two columns across the page.
+_ONE_COLUMN = 3
+#: No figure holds more panels; the small print says how many there would be.
+MOST_PANELS = 24
+#: Panels share one scale unless the lowest peak is below this share of the highest.
+_VISIBLE = 0.15
+#: White above the highest peak, for its label, as a share of the peak.
+_HEADROOM = 1.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructionPanel:
+    """One panel.
+
+    Parameters
+    ----------
+    heading : what it shows, ready to be drawn.
+    positions : location of each function, in order.
+    values : reconstructed functions (P, N).
+    fwhm, width_10 : full width at half and at a tenth of the peak, in positions, where they exist.
+    bandwidth : kernel width in bins, where one entered.
+    """
+
+    heading: str
+    positions: tuple[int, ...]
+    values: F64
+    fwhm: float | None
+    width_10: float | None
+    bandwidth: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelPanel:
+    """The kernel without a window, and what the window makes of it.
+
+    Parameters
+    ----------
+    kernel : k(0), k(1), .. (L,).
+    response : impulse response of Algorithm 1 (N,), at t = 0..N-1 on the circle.
+    bandwidth : kernel width in bins, where one entered.
+    """
+
+    kernel: F64
+    response: F64
+    bandwidth: float | None
+
+
+def plot_reconstruction(axes: Axes, result: Reconstruction) -> None:
+    """Draw the reconstructed functions of one result over location, labelled, with their width."""
+    panel = read_panel(result)
+    draw_panel(axes, panel, top=_find_peak(panel))
+
+
+@fixed_style()
+def compose_reconstruction(*results: Reconstruction, kernel: F64 | None = None) -> Figure:
+    """The figure of `pe-spectra reconstruct`: one panel for each result, in order.
+
+    Parameters
+    ----------
+    results : reconstructions of one position at least; the original encoding first.
+    kernel : the encoding's own kernel k(0), k(1), .. (L,), drawn last, without a window.
+
+    Raises
+    ------
+    ValueError : no result.
+    """
+    if not results:
+        raise ValueError("a figure of reconstructions needs one at least")
+    first = results[0]
+    blur = None
+    if kernel is not None:
+        bandwidth = first.spectrum.bandwidth
+        blur = KernelPanel(kernel=kernel, response=first.impulse_response, bandwidth=bandwidth)
+    return compose_panels(
+        [read_panel(result) for result in results[:MOST_PANELS]],
+        title=entitle([read_panel(result) for result in results]),
+        small_print=_describe(results),
+        blur=blur,
+    )
+
+
+@fixed_style()
+def compose_panels(
+    panels: Sequence[ReconstructionPanel],
+    *,
+    title: str,
+    small_print: tuple[str, ...],
+    blur: KernelPanel | None = None,
+) -> Figure:
+    """Lay out given panels: below each other, or in two columns when there are many."""
+    cells = len(panels) + (blur is not None)
+    columns = 1 if cells <= _ONE_COLUMN else 2
+    layout = Layout(
+        title=title,
+        heights=(1.15,) * -(-cells // columns),
+        small_print=small_print,
+        width=COLUMN_WIDTH if columns == 1 else PAGE_WIDTH,
+        columns=columns,
+        left=0.6,
+        top=0.27,
+        gap=0.68,
+    )
+    figure, axes = lay_out(layout)
+    for place, panel, top in zip(axes, panels, share_scale(panels), strict=False):
+        draw_panel(place, panel, top=top)
+    if blur is not None:
+        draw_kernel(axes[len(panels)], blur)
+    for place in axes[cells:]:
+        place.remove()
+    return figure
+
+
+def draw_panel(axes: Axes, panel: ReconstructionPanel, *, top: float) -> None:
+    """Draw one panel on a scale that holds a peak of height `top`."""
+    location = np.arange(panel.values.shape[1], dtype=float)
+    for number, values in enumerate(panel.values):
+        draw_curve(axes, location, values, curve_style(number))
+    lowest = min(float(panel.values.min()), 0.0)
+    axes.set_xlim(0, location[-1])
+    axes.set_ylim(min(1.1 * lowest, -0.03 * top), _HEADROOM * top)
+    label_integers(axes.xaxis)
+    axes.set_xlabel("location $t$ (positions)")
+    axes.set_ylabel("function $r(t)$")
+    head_panel(axes, panel.heading)
+    _name_positions(axes, panel)
+    _mark_width(axes, panel)
+
+
+def draw_kernel(axes: Axes, panel: KernelPanel) -> None:
+    """Draw the kernel without a window over the lag, beside the impulse response; both 1 at 0."""
+    bare, windowed = curve_style(0), curve_style(1)
+    kernel, response = panel.kernel / panel.kernel[0], panel.response / panel.response[0]
+    reach = min(kernel.size, response.size // 2 + 1)
+    lag = np.arange(reach, dtype=float)
+    draw_curve(axes, lag, kernel[:reach], bare)
+    draw_curve(axes, lag, response[:reach], windowed)
+    lowest = min(float(kernel[:reach].min()), float(response[:reach].min()), 0.0)
+    axes.set_xlim(0, max(reach - 1, 1))
+    axes.set_ylim(1.1 * lowest - 0.03, 1.08)
+    label_integers(axes.xaxis)
+    axes.set_xlabel("lag (positions)")
+    axes.set_ylabel("share of lag 0")
+    head_panel(axes, "kernel of the encoding, and what is left of it")
+    window = "" if panel.bandwidth is None else f", bandwidth {panel.bandwidth:g}"
+    for curve, text, style in (
+        (kernel, "no window", bare),
+        (response, f"Algorithm 1{window}", windowed),
+    ):
+        index = np.unique(np.linspace(0, reach - 1, 40).astype(np.intp))
+        sides = ("above right", "below left", "above", "below")
+        places = [Place(x=float(i), y=float(curve[i]), side=side) for side in sides for i in index]
+        place_label(axes, text, places, colour=style["color"])
+
+
+def read_panel(result: Reconstruction) -> ReconstructionPanel:
+    """Take from a result what a panel shows."""
+    bandwidth, first = result.spectrum.bandwidth, result.positions[0]
+    heading = escape_text(result.spectrum.encoding.label)
+    return ReconstructionPanel(
+        heading=heading if bandwidth is None else f"{heading}, bandwidth {bandwidth:g}",
+        positions=tuple(position.s for position in result.positions),
+        values=np.array([position.values for position in result.positions]),
+        fwhm=first.fwhm,
+        width_10=first.width_10,
+        bandwidth=bandwidth,
+    )
+
+
+def entitle(panels: Sequence[ReconstructionPanel]) -> str:
+    """Say what the panels show: the first, or how the width goes with the bandwidth."""
+    first = panels[0]
+    widths = {p.bandwidth: p.fwhm for p in panels if p.bandwidth is not None and p.fwhm is not None}
+    if len(widths) > 1:
+        low, high = min(widths), max(widths)
+        return (
+            f"The width of the blur goes with the bandwidth: {widths[low]:.3g} positions at {low:g}, "
+            f"{widths[high]:.3g} at {high:g}"
+        )
+    if first.fwhm is None:
+        return "A single position comes back without ever falling to half of its peak"
+    width = f"{first.fwhm:.3g} position{'' if f'{first.fwhm:.3g}' == '1' else 's'}"
+    text = f"single position comes back {width} wide and {_find_peak(first):.2g} high"
+    return f"A {text}" if first.bandwidth is None else f"At bandwidth {first.bandwidth:g} a {text}"
+
+
+def _name_positions(axes: Axes, panel: ReconstructionPanel) -> None:
+    """Write s = .. beside each peak that has room for it."""
+    for number, (s, values) in enumerate(zip(panel.positions, panel.values, strict=True)):
+        peak = int(np.argmax(values))
+        sides = ("above", "above right", "right", "above left", "left")
+        places = [Place(x=peak, y=float(values[peak]), side=side) for side in sides]
+        place_label(axes, f"s\u2009=\u2009{s}", places, colour=curve_style(number)["color"])
+
+
+def _mark_width(axes: Axes, panel: ReconstructionPanel) -> None:
+    """Mark the width at half and at a tenth of the peak that has most room to its right."""
+    if panel.fwhm is None:
+        return
+    last, length = max(panel.positions), panel.values.shape[1]
+    values = panel.values[panel.positions.index(last)]
+    text = [f"{panel.fwhm:.3g} wide at half,"]
+    _draw_bracket(axes, last, panel.fwhm, float(values.max()) / 2, length)
+    if panel.width_10 is not None:
+        text.append(f"{panel.width_10:.3g} at a tenth,")
+        _draw_bracket(axes, last, panel.width_10, float(values.max()) / 10, length)
+    if panel.bandwidth is not None:
+        text.append(f"bandwidth {panel.bandwidth:g}")
+    level, top = float(values.max()) / 2, axes.get_ylim()[1]
+    rooms = np.linspace(last + panel.fwhm / 2, length, 40)
+    sides = ((level, "right"), (level, "above right"), (top, "below right"))
+    places = [Place(x=x, y=y, side=side) for y, side in sides for x in rooms]
+    rooms = np.linspace(max(0.0, last - panel.fwhm / 2), 0, 40)
+    places += [Place(x=x, y=top, side="below left") for x in rooms]
+    place_label(axes, "\n".join(text).removesuffix(","), places, colour=GREY)
+
+
+def _draw_bracket(axes: Axes, middle: int, width: float, level: float, length: int) -> None:
+    """Draw a bar across a peak; on the circle it may leave at one end and come back at the other."""
+    left, right = max(middle - width / 2, 0.0), min(middle + width / 2, length - 1.0)
+    axes.hlines(level, left, right, color=GREY, linewidth=2.2, zorder=1)
+
+
+def _find_peak(panel: ReconstructionPanel) -> float:
+    return float(panel.values.max())
+
+
+def share_scale(panels: Sequence[ReconstructionPanel]) -> list[float]:
+    """One scale for all panels, unless some peak could not be seen on it."""
+    peaks = [_find_peak(panel) for panel in panels]
+    return [max(peaks)] * len(peaks) if min(peaks) >= _VISIBLE * max(peaks) else peaks
+
+
+def _describe(results: Sequence[Reconstruction]) -> tuple[str, ...]:
+    """The parameters in words."""
+    spectra = [result.spectrum for result in results]
+    parts = ["Algorithm 1, rescaled to the norm of the function"]
+    if len(set(share_scale([read_panel(result) for result in results[:MOST_PANELS]]))) > 1:
+        parts.append("each panel on its own scale")
+    bandwidths = sorted({s.bandwidth for s in spectra if s.bandwidth is not None})
+    if bandwidths:
+        parts.append(f"bandwidth {', '.join(f'{b:g}' for b in bandwidths)} bins")
+    boundaries = dict.fromkeys(s.boundary for s in spectra if s.bandwidth is not None)
+    if boundaries:
+        parts.append(f"boundary {', '.join(boundaries)}")
+    parts.append(f"lattice N\u00a0=\u00a0{', '.join(str(n) for n in dict.fromkeys(s.grid for s in spectra))}")
+    if len(results) > MOST_PANELS:
+        parts.append(f"{MOST_PANELS} of {len(results)} panels drawn")
+    return (", ".join(parts),)

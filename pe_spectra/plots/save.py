@@ -1,0 +1,36 @@
+"""A figure as the bytes of a file, the same from run to run in one environment."""
+
+from __future__ import annotations
+
+import io
+
+from matplotlib.figure import Figure
+
+from pe_spectra.errors import InputError
+from pe_spectra.plots.style import fixed_style
+
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+
+RESOLUTION = 200  # dots per inch of the bitmap
+
+# Dates, program names and versions would make each run's bytes its own.
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+}
+
+
+def render(figure: Figure, suffix: str) -> bytes:
+    """Return `figure` as a file of the kind that `suffix` names (.png, .svg, .pdf, in any case).
+
+    Raises InputError for any other suffix.
+    """
+    kind = suffix.lower()
+    if kind not in FIGURE_SUFFIXES:
+        accepted = ", ".join(FIGURE_SUFFIXES)
+        raise InputError("a figure cannot be written with this ending", suffix, accepted)
+    stream = io.BytesIO()
+    with fixed_style():
+        figure.savefig(stream, format=kind[1:], dpi=RESOLUTION, metadata=_METADATA[kind])
+    return stream.getvalue()

@@ -1,0 +1,129 @@
+"""The arrangement of a figure, in inches: title, key, panels, small print, from top to bottom.
+
+Every rectangle is computed from the text that it holds, so nothing is cut, and the size of a figure
+does not depend on how it is saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from pe_spectra.plots.style import (
+    BLACK,
+    COLUMN_WIDTH,
+    GREY,
+    SMALL_SIZE,
+    TICK_SIZE,
+    TITLE_SIZE,
+    LineStyle,
+    balance_text,
+    shorten_text,
+    wrap_text,
+)
+
+#: Inches of white around everything.
+MARGIN = 0.08
+#: Pitch of lines over the size of their text.
+LEADING = 1.35
+#: Inches of line in front of a name in the key, and of white behind that line.
+_KEY_LINE, _KEY_GAP = 0.34, 0.07
+#: Inches from the left end of a panel's share of the sheet to the right side of its axis label.
+_AXIS_LABEL = 0.20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What stands on a sheet besides the panels, and how large they are; all lengths in inches.
+
+    Parameters
+    ----------
+    title : the message; wrapped to the width.
+    heights : height of each row of panels, from the top.
+    small_print : paragraphs below everything; wrapped.
+    key : what is named above the panels: (name, line style) each.
+    left, right : white on both sides of a panel: tick labels, axis label.
+    top : white between the key and the first row.
+    gap : white between one row and the next.
+    bottom : white below the last row: tick labels, axis label.
+    columns : panels side by side.
+    """
+
+    title: str
+    heights: tuple[float, ...]
+    small_print: tuple[str, ...] = ()
+    key: tuple[tuple[str, LineStyle], ...] = ()
+    left: float = 0.68
+    right: float = 0.14
+    top: float = 0.10
+    gap: float = 0.24
+    bottom: float = 0.46
+    width: float = COLUMN_WIDTH
+    columns: int = 1
+
+
+def line_pitch(size: float) -> float:
+    """Inches from one line of text to the next."""
+    return size * LEADING / 72
+
+
+def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
+    """Return the figure with its words, and its empty panels row by row."""
+    inner = layout.width - 2 * MARGIN
+    title = balance_text(layout.title, TITLE_SIZE, inner)
+    small = [line for part in layout.small_print for line in wrap_text(part, SMALL_SIZE, inner)]
+    title_height = len(title) * line_pitch(TITLE_SIZE)
+    key_height = len(layout.key) * line_pitch(TICK_SIZE)
+    small_height = len(small) * line_pitch(SMALL_SIZE)
+    head = MARGIN + title_height + key_height + layout.top
+    rows = sum(layout.heights) + layout.gap * (len(layout.heights) - 1)
+    height = head + rows + layout.bottom + small_height + MARGIN
+    figure = Figure(figsize=(layout.width, height))
+    _write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
+    _draw_key(figure, layout, height - MARGIN - title_height)
+    _write_lines(figure, small, MARGIN + small_height, SMALL_SIZE, GREY)
+    return figure, _add_panels(figure, layout, height - head)
+
+
+def _write_lines(figure: Figure, lines: Sequence[str], top: float, size: float, colour: str) -> None:
+    """Write lines downwards from `top` inches, along the left margin."""
+    width, height = figure.get_size_inches()
+    for number, line in enumerate(lines):
+        middle = top - (number + 0.5) * line_pitch(size)
+        place = (MARGIN / width, middle / height)
+        figure.text(*place, line, fontsize=size, color=colour, va="center_baseline")
+
+
+def _draw_key(figure: Figure, layout: Layout, top: float) -> None:
+    """Name the curves, one in a line, each behind a piece of its line."""
+    width, height = figure.get_size_inches()
+    text_left = MARGIN + _KEY_LINE + _KEY_GAP
+    for number, (name, style) in enumerate(layout.key):
+        middle = (top - (number + 0.5) * line_pitch(TICK_SIZE)) / height
+        ends = [MARGIN / width, (MARGIN + _KEY_LINE) / width]
+        line = Line2D(ends, [middle, middle], transform=figure.transFigure)
+        line.set(**style)
+        figure.add_artist(line)
+        shown = shorten_text(name, TICK_SIZE, layout.width - MARGIN - text_left)
+        place = (text_left / width, middle)
+        figure.text(*place, shown, fontsize=TICK_SIZE, va="center_baseline")
+
+
+def _add_panels(figure: Figure, layout: Layout, top: float) -> tuple[Axes, ...]:
+    width, height = figure.get_size_inches()
+    pitch = width / layout.columns
+    panel = pitch - layout.left - layout.right
+    panels = []
+    for row in layout.heights:
+        for column in range(layout.columns):
+            left = layout.left + column * pitch
+            box = (left / width, (top - row) / height, panel / width, row / height)
+            axes = figure.add_axes(box)
+            axes.yaxis.set_label_coords((_AXIS_LABEL - layout.left) / panel, 0.5)
+            panels.append(axes)
+        top -= row + layout.gap
+    return tuple(panels)

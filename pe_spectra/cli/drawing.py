@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pe_spectra.records.answer import Drawing
 
@@ -12,14 +12,10 @@ _HEIGHT = 4
 
 
 def draw(drawing: Drawing, width: int) -> list[str]:
-    """Draw a curve as bars, `width` columns wide with its axis; a list of lines.
-
-    Each column shows the largest value of its share of the samples.
-
-    """
+    """Draw a curve as bars, `width` columns wide with its axis; a list of lines."""
     margin = 9
     columns = max(8, width - margin - 1)
-    peaks = _resample(drawing.values, columns)
+    peaks = _resample(drawing.values, columns, min if drawing.smallest else max)
     top = max(0.0, *peaks) or 1.0
     lines = [drawing.title]
     for row in range(_HEIGHT - 1, -1, -1):
@@ -39,14 +35,12 @@ def draw(drawing: Drawing, width: int) -> list[str]:
 
 
 def _level(share: float, row: int) -> int:
-    eighths = share * _HEIGHT * 8 - row * 8
-    # a value that is there at all is seen
-    return max(0, min(8, round(eighths))) if row or share <= 0 else max(1, min(8, round(eighths)))
+    return max(0, min(8, round(share * _HEIGHT * 8 - row * 8)))
 
 
-def _resample(values: Sequence[float], columns: int) -> list[float]:
+def _resample(values: Sequence[float], columns: int, choose: Callable[[Sequence[float]], float]) -> list[float]:
     count = len(values)
     if count >= columns:
         edges = [i * count // columns for i in range(columns + 1)]
-        return [max(values[a:b]) for a, b in itertools.pairwise(edges)]
+        return [choose(values[a:b]) for a, b in itertools.pairwise(edges)]
     return [values[i * count // columns] for i in range(columns)]

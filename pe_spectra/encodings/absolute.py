@@ -191,7 +191,7 @@ class Dft(Encoding):
         """Its codes are the orthonormal basis of d functions, again and again."""
         return Theorem(
             kind="period",
-            text=f"its codes of {self.d} positions in a row are orthonormal, and k s modulo d = {self.d} repeats them",
+            text=f"any {self.d} codes in a row are orthonormal, and k s modulo d repeats after d = {self.d} positions",
         )
 
 
@@ -266,7 +266,7 @@ class DfsTrans(Encoding):
         """As for `dft`, apart from the two positions that carry the end factor."""
         return Theorem(
             kind="period",
-            text=f"codes repeat with k s modulo d = {self.d}; only the first and last position differ, by their factor",
+            text=f"k s modulo d repeats after d = {self.d} positions, and only both ends carry a factor of their own",
         )
 
 

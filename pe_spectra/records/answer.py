@@ -25,11 +25,15 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A curve to draw in characters: values over an axis from `left` to `right`."""
+    """A curve to draw in characters; where several samples share a column, their largest (or smallest) is seen.
+
+    `ticks` are places along the axis, 0 to 1, and their labels.
+    """
 
     title: str
     values: Sequence[float]
     ticks: tuple[tuple[float, str], ...]
+    smallest: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

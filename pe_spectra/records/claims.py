@@ -9,11 +9,16 @@ from pe_spectra.claims import GradedClaim
 from pe_spectra.records.answer import Answer, Verdict, join
 
 _WORDS = (("ok", "hold"), ("partly", "hold in part"), ("wrong", "are wrong"), ("not tested", "cannot be tested here"))
+_ORDER = ("wrong", "partly", "ok", "not tested")
 _FIELDS = ("id", "source", "section", "statement", "printed", "computed", "verdict", "why", "command")
 
 
 def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -> Answer:
-    """Turn graded claims into an answer; `failed` lists those whose verdict is not the recorded one."""
+    """Turn graded claims into an answer, what is wrong first.
+
+    `failed` lists those whose verdict is not the recorded one.
+    """
+    claims = sorted(claims, key=lambda claim: _ORDER.index(claim.verdict))
     counts = Counter(str(claim.verdict) for claim in claims)
     parts = [f"{counts[word]} {phrase}" for word, phrase in _WORDS if counts[word]]
     return Answer(

@@ -26,7 +26,7 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         columns=_list_rows(results),
         facts=tuple(fact for result in results for fact in _list_facts(result, len(results) > 1)),
         notes=tuple(dict.fromkeys([*failed, *notes])),
-        shown=("encoding", "injective", "min_separation", "closest_pair", "collisions", "rank", "condition_number"),
+        shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
         drawing=_draw(first),
         next_command="pe-spectra spectrum",
         failed=failed,
@@ -131,7 +131,7 @@ def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
     if result.sidelobe:
         facts.append(("sidelobe", f"{result.sidelobe.value:.4g} of the kernel's peak, at lag {result.sidelobe.lag}"))
     if result.relative_error is not None:
-        width = "no half width" if result.fwhm is None else f"{result.fwhm:.4g} positions wide at half"
+        width = "no half width" if result.fwhm is None else f"width {result.fwhm:.4g} positions at half"
         where = describe_bandwidth(result.bandwidth)
         facts.append(("Algorithm 1", f"{width}, relative error {result.relative_error:.4g}, {where}"))
     return facts
@@ -142,4 +142,5 @@ def _draw(result: Faithfulness) -> Drawing | None:
     if curve is None or len(curve) < 2:
         return None
     ticks = ((0.0, "lag 1"), (1.0, str(len(curve))))
-    return Drawing(title=f"separation by lag   {result.encoding.label}", values=curve.tolist(), ticks=ticks)
+    title = f"separation by lag   {result.encoding.label}"
+    return Drawing(title=title, values=curve.tolist(), ticks=ticks, smallest=True)

@@ -104,6 +104,9 @@ def _judge(results: Sequence[Reconstruction]) -> Verdict:
     one = first.positions[0]
     text = f"{describe_bandwidth(first.spectrum.bandwidth)} a single position comes back {_say_width(one)}".capitalize()
     text += f" and {one.peak_value:.2g} times as high through {first.spectrum.encoding.name}"
+    sweep = [r for r in blurred if r.spectrum.encoding == first.spectrum.encoding]
+    if len(sweep) > 1:
+        text += f", {describe_bandwidth(sweep[-1].spectrum.bandwidth)} {_say_width(sweep[-1].positions[0])}"
     if exact:
         text += f"; through {exact[0].spectrum.encoding.name} it comes back exactly"
     return Verdict(level="note", code="blurred", text=f"{text}.")

@@ -16,6 +16,7 @@ from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, wr
 from pe_spectra.errors import PeSpectraError
 
 NAME = "pe-spectra"
+_INTERRUPTED = 130
 _EPILOG = """\b
 Examples:
   pe-spectra spectrum --d 256 --rho 10000
@@ -89,6 +90,8 @@ def run(arguments: list[str]) -> int:
             _complete_without_rich()
         command = build_command()
         outcome = command.main(args=arguments, prog_name=NAME, standalone_mode=False)
+        if outcome == _INTERRUPTED:
+            raise KeyboardInterrupt  # Typer turns Ctrl-C into this code, without a word
         return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
     except PeSpectraError as error:
         return _fail(error, str(error))

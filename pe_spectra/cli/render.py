@@ -47,8 +47,8 @@ def _write_pipe(answer: Answer) -> str:
     lines = [escape(answer.verdict.text), ""]
     lines += [f"{label}: {escape(text)}" for label, text in answer.facts]
     lines += [""] if answer.facts else []
-    lines.append("\t".join(answer.columns))
-    lines += ["\t".join(_write_exactly(cell) for cell in row) for row in zip(*answer.columns.values(), strict=True)]
+    rows = ["\t".join(_write_exactly(cell) for cell in row) for row in zip(*answer.columns.values(), strict=True)]
+    lines += ["\t".join(answer.columns), *rows] if rows else []
     return "\n".join(lines) + "\n"
 
 

@@ -97,7 +97,9 @@ def _draw_spectrum(columns: Columns) -> Figure:
         )
     ]
     title = f"{share:.1f} % of the weight lies in the first {min(LOW_BINS, bins)} of {bins} frequencies"
-    return compose_curves(curves, title=title, small_print=(_describe("Eq. 15", "boundary none"),))
+    return compose_curves(
+        curves, title=title, small_print=(_describe("Eq. 15", "boundary none", _write_lattice(columns)),)
+    )
 
 
 def _compute_reconstruction(grid: int) -> Columns:
@@ -129,7 +131,8 @@ def _draw_reconstruction(columns: Columns) -> Figure:
             bandwidth=bandwidth,
         )
         panels.append(panel)
-    small_print = (_describe("Algorithm 1", "boundary none"),)
+    lattice = f"lattice N\u00a0=\u00a0{columns['location'].size}"
+    small_print = (_describe("Algorithm 1", "boundary none", lattice),)
     return compose_panels(panels, title=entitle(panels), small_print=small_print)
 
 
@@ -181,11 +184,16 @@ def _draw_agreement(columns: Columns) -> Figure:
         columns["difference"],
         names=("line: Eq. 15, reflected at 0 and π", "circles: lag window on the kernel"),
         title="Eq. 15 with reflection is the lag-window spectrum of the dot-product kernel",
-        small_print=(_describe(), f"largest difference: {largest:.1g}, which is rounding"),
+        small_print=(_describe(_write_lattice(columns)), f"largest difference: {largest:.1g}, which is rounding"),
     )
 
 
 _ENCODING = f"sinusoidal d={_D} rho={_RHO:g}"
+
+
+def _write_lattice(columns: Columns) -> str:
+    """Name the lattice length, which the second frequency, 2 pi / N, gives away."""
+    return f"lattice N\u00a0=\u00a0{round(2 * math.pi / columns['omega'][1])}"
 
 
 def _describe(*parts: str) -> str:

@@ -7,9 +7,10 @@ import io
 from matplotlib.figure import Figure
 
 from pe_spectra.errors import InputError
+from pe_spectra.limits import FIGURE_SUFFIXES
 from pe_spectra.plots.style import fixed_style
 
-FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+__all__ = ["FIGURE_SUFFIXES", "RESOLUTION", "render"]
 
 RESOLUTION = 200  # dots per inch of the bitmap
 

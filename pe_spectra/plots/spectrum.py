@@ -168,7 +168,7 @@ def _collect_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> 
         _read_curve(spectrum, label, curve_style(number), per_radian)
         for number, (spectrum, label) in enumerate(zip(spectra, labels, strict=True))
     ]
-    if reference is not None:
+    if reference is not None and reference.encoding not in [spectrum.encoding for spectrum in spectra]:
         name = f"{escape_text(reference.encoding.label)} (Eq. 22)"
         curves.append(_read_curve(reference, name, REFERENCE_STYLE, per_radian))
     return tuple(curves)

@@ -138,11 +138,11 @@ def sin_cos(words: F64, s: ArrayLike) -> tuple[F64, F64]:
     rows = max(1, _BLOCK // max(1, words.shape[1]))
     for start in range(0, len(position), rows):
         part = slice(start, start + rows)
-        sine[part], cosine[part] = _sin_cos_block(words, position[part, None])
+        (sine[part], _), (cosine[part], _) = _sin_cos_block(words, position[part, None])
     return sine, cosine
 
 
-def _sin_cos_block(words: F64, position: F64) -> tuple[F64, F64]:
+def _sin_cos_block(words: F64, position: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:
     shape = (len(position), words.shape[1])
     hi, mid, lo = (np.broadcast_to(word, shape) for word in words)
     p, p_error = two_product(hi, position)
@@ -158,7 +158,13 @@ def _sin_cos_block(words: F64, position: F64) -> tuple[F64, F64]:
 
 
 def sin_cos_of_turns(numerators: ArrayLike, denominator: int) -> tuple[F64, F64]:
-    """Sine and cosine of 2 pi n / d for integers n, with exact zeros and ones; shape of `numerators`.
+    """Sine and cosine of 2 pi n / d for integers n, with exact zeros and ones; shape of `numerators`."""
+    sine, cosine = sin_cos_pairs_of_turns(numerators, denominator)
+    return sine[0], cosine[0]
+
+
+def sin_cos_pairs_of_turns(numerators: ArrayLike, denominator: int) -> tuple[tuple[F64, F64], tuple[F64, F64]]:
+    """Sine and cosine of 2 pi n / d, each as a pair (value, rest of the last sum).
 
     n is reduced modulo d in integers, then to the nearest quarter turn, so that only an angle of at
     most pi/4 is rounded.
@@ -175,18 +181,27 @@ def sin_cos_of_turns(numerators: ArrayLike, denominator: int) -> tuple[F64, F64]
     return _turn_back(quarter, high, low)
 
 
+def scale_pair(pair: tuple[F64, F64], square: Decimal) -> F64:
+    """Multiply a pair by the square root of a decimal number, rounding once."""
+    scale, scale_low = to_words(CONTEXT.sqrt(square), 2)
+    product, error = two_product(pair[0], np.full_like(pair[0], scale))
+    return product + (error + (pair[0] * scale_low + pair[1] * scale))
+
+
 def _subtract_quarter_turns(turns: F64, terms: list[F64]) -> tuple[F64, F64]:
     a, a_error = two_product(turns, np.full_like(turns, -_HALF_PI[0]))
     b, b_error = two_product(turns, np.full_like(turns, -_HALF_PI[1]))
     return sum_to_pair([terms[0], a, *terms[1:], a_error, b, b_error, -_HALF_PI[2] * turns])
 
 
-def _turn_back(quarter: I64, high: F64, low: F64) -> tuple[F64, F64]:
+def _turn_back(quarter: I64, high: F64, low: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:
     small_sin, small_cos = np.sin(high), np.cos(high)
-    sine = small_sin + small_cos * low
-    cosine = small_cos - small_sin * low
+    sine = two_sum(small_sin, small_cos * low)
+    cosine = two_sum(small_cos, -small_sin * low)
     odd = (quarter & 1).astype(bool)
-    swapped_sin, swapped_cos = np.where(odd, cosine, sine), np.where(odd, sine, cosine)
-    swapped_sin = np.where((quarter & 2).astype(bool), -swapped_sin, swapped_sin)
-    swapped_cos = np.where(((quarter + 1) & 2).astype(bool), -swapped_cos, swapped_cos)
-    return swapped_sin + 0.0, swapped_cos + 0.0  # turns -0.0 into 0.0
+    sine_sign = np.where((quarter & 2).astype(bool), -1.0, 1.0)
+    cosine_sign = np.where(((quarter + 1) & 2).astype(bool), -1.0, 1.0)
+    turned_sine = [np.where(odd, c, s) * sine_sign + 0.0 for s, c in zip(sine, cosine, strict=True)]
+    turned_cosine = [np.where(odd, s, c) * cosine_sign + 0.0 for s, c in zip(sine, cosine, strict=True)]
+    # adding 0.0 turns -0.0 into 0.0
+    return (turned_sine[0], turned_sine[1]), (turned_cosine[0], turned_cosine[1])

@@ -6,23 +6,46 @@ Odd n has no b_0, for there is no frequency pi.
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.exact import F64, sin_cos_of_turns
+from pe_spectra.exact import CONTEXT, F64, I64, scale_pair, sin_cos_pairs_of_turns
 
 
 def basis(n: int) -> F64:
-    """Return the basis functions phi_l(t) as rows, shape (n, n).
+    """Return the basis functions phi_l(t) on the lattice as rows, shape (n, n): an orthogonal matrix."""
+    return evaluate_basis(np.arange(n), n).T
 
-    Implements Eq. (11) and Eq. (12): the rows are orthonormal.
+
+def evaluate_basis(t: I64, n: int) -> F64:
+    """Return the basis functions phi_l at the points t, shape (T, n), in the order of Eq. (21).
+
+    Implements Eq. (11) and Eq. (12): over n points in a row the columns are orthonormal. Zeros are
+    exact, other entries right to two units in the last place.
     """
     last = (n - 1) // 2
     k = np.arange(n // 2 + 1)
-    sine, cosine = sin_cos_of_turns(np.mod(k[:, None] * np.arange(n), n), n)
-    scale = np.sqrt(np.where((k == 0) | (2 * k == n), 1.0, 2.0) / n)[:, None]
-    rows = [(scale * cosine)[: last + 1], (scale * sine)[1 : last + 1], (scale * cosine)[last + 1 :]]
-    return np.concatenate(rows)
+    sine, cosine = sin_cos_pairs_of_turns(np.mod(t[:, None] * k, n), n)
+    single, double = (CONTEXT.divide(Decimal(c), Decimal(n)) for c in (1, 2))
+    first, inner, end = slice(0, 1), slice(1, last + 1), slice(last + 1, None)
+    columns = [scale_pair(_take(cosine, first), single), scale_pair(_take(cosine, inner), double)]
+    columns += [scale_pair(_take(sine, inner), double), scale_pair(_take(cosine, end), single)]
+    return np.concatenate(columns, axis=1)
+
+
+def _take(pair: tuple[F64, F64], columns: slice) -> tuple[F64, F64]:
+    return pair[0][:, columns], pair[1][:, columns]
+
+
+def count_basis_functions(n: int) -> F64:
+    """How many real DFT basis functions each frequency k = 0 .. n // 2 has: 1, 2, .., 2, 1 (odd n: no last 1)."""
+    counts = np.full(n // 2 + 1, 2.0)
+    counts[0] = 1.0
+    if n % 2 == 0:
+        counts[-1] = 1.0
+    return counts
 
 
 def transform(f: ArrayLike) -> F64:

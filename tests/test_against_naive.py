@@ -1,6 +1,5 @@
 """The fast code against the slow one of tests/naive.py, at odd, even, tiny and larger sizes."""
 
-import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -18,6 +17,7 @@ from pe_spectra import (
     reconstruct_positions,
 )
 from pe_spectra.reconstruction import measure_width
+from tests import naive
 
 SIZES = [2, 3, 4, 5, 7, 8, 16, 31, 48, 97, 128]
 BASES = [0.3, 1.0, 2.5, 1e4, 1e9]

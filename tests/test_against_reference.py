@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference import high_precision
 
 from pe_spectra import (
     Dft,
@@ -23,6 +22,7 @@ from pe_spectra import (
     measure_faithfulness,
     reconstruct_positions,
 )
+from tests.reference import high_precision
 
 FOLDER = Path(__file__).parent / "reference"
 SMALLEST_NORMAL = 2.0**-1022

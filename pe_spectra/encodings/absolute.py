@@ -25,6 +25,7 @@ from pe_spectra.exact import (
     sin_cos,
     sin_cos_of_turns,
 )
+from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
@@ -170,11 +171,7 @@ class Dft(Encoding):
     def table(self, positions: int | ArrayLike) -> F64:
         """Codes of the positions, shape (S, d); zeros are exact."""
         s = np.mod(as_positions(positions, self.d), self.d)
-        sine, cosine = sin_cos_of_turns(s[:, None] * np.arange(self.d // 2 + 1), self.d)
-        scale = np.sqrt(self.lattice_masses() / self.d)
-        last = (self.d - 1) // 2
-        columns = [cosine[:, : last + 1] * scale[: last + 1], sine[:, 1 : last + 1] * scale[1 : last + 1]]
-        return np.concatenate([*columns, cosine[:, last + 1 :] * scale[last + 1 :]], axis=1)
+        return evaluate_basis(s, self.d)
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two codes by their lag: 1 at multiples of d, else 0; shape (1, L)."""
@@ -268,15 +265,6 @@ class DfsTrans(Encoding):
             kind="period",
             text=f"k s modulo d repeats after d = {self.d} positions, and only both ends carry a factor of their own",
         )
-
-
-def count_basis_functions(n: int) -> F64:
-    """How many real DFT basis functions each frequency k = 0 .. n // 2 has: 1, 2, .., 2, 1 (odd n: no last 1)."""
-    counts = np.full(n // 2 + 1, 2.0)
-    counts[0] = 1.0
-    if n % 2 == 0:
-        counts[-1] = 1.0
-    return counts
 
 
 def _ends(count: int) -> list[int]:

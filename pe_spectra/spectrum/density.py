@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies, HasLatticeMasses
-from pe_spectra.encodings.absolute import count_basis_functions
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
+from pe_spectra.fourier import count_basis_functions
 from pe_spectra.limits import MAX_BANDWIDTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians

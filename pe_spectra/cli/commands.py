@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -36,7 +36,7 @@ Body = Callable[..., Outcome]
 def register(
     app: typer.Typer, name: str, *, examples: tuple[str, ...], answers: bool = True, figure: str = ""
 ) -> Callable[[Body], Body]:
-    """Register a command: its function gets a checked :class:`Run` and its own options.
+    """Register a command: its function gets a checked :class:`~pe_spectra.cli.run.Run` and its own options.
 
     Parameters
     ----------
@@ -47,34 +47,38 @@ def register(
     shared = {**(_DATA if answers else {}), **(_FIGURE if figure else {}), **_TEXT}
 
     def decorate(body: Body) -> Body:
-        hints = get_type_hints(body, include_extras=True)
-        own = {k: p for k, p in inspect.signature(body).parameters.items() if k != "run"}
-
-        def command(ctx: typer.Context, **values: Any) -> Outcome:
-            values.pop("settings")
-            mine = {key: values.pop(key) for key in own}
-            _settle_rivals(values, ctx)
-            try:
-                run = prepare_run(default_figure=figure, **values)
-                return body(run, **mine)
-            except (InputError, FileError) as error:
-                raise _name_origin(error, ctx) from error
-
-        parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
-        parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[k]) for k, p in own.items()]
-        for key, annotation in shared.items():
-            default: object = False if key in _FLAGS else None
-            parameters.append(
-                inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            )
-        vars(command)["__signature__"] = inspect.Signature(parameters)
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        command.__doc__ = body.__doc__
         lines = "\n".join(f"  {example}" for example in examples)
-        app.command(name, cls=PaperCommand, epilog=f"\b\nExamples:\n{lines}", short_help=_first_line(body))(command)
+        app.command(name, cls=PaperCommand, epilog=f"\b\nExamples:\n{lines}", short_help=_first_line(body))(
+            _join_options(body, shared, figure)
+        )
         return body
 
     return decorate
+
+
+def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callable[..., Outcome]:
+    """Return the function that Typer sees: with the command's own options first, then the shared ones."""
+    hints = get_type_hints(body, include_extras=True)
+    own = {name: p for name, p in inspect.signature(body).parameters.items() if name != "run"}
+
+    def command(ctx: typer.Context, **values: Any) -> Outcome:
+        values.pop("settings")
+        mine = {name: values.pop(name) for name in own}
+        try:
+            return body(prepare_run(default_figure=figure, **values), **mine)
+        except InputError as error:
+            raise _name_origin(error, ctx) from error
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
+    parameters += [p.replace(kind=keyword, annotation=hints[name]) for name, p in own.items()]
+    for name, annotation in shared.items():
+        default: object = False if name in _FLAGS else None
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+    vars(command)["__signature__"] = inspect.Signature(parameters)
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__doc__ = body.__doc__
+    return command
 
 
 def _first_line(body: Body) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -36,33 +36,8 @@ _PAPER_PAIR = ("sinusoidal", "dft")
 
 def add_commands(app: typer.Typer) -> None:
     """Register the four commands."""
-    register(
-        app,
-        "spectrum",
-        figure="figures/spectrum.png",
-        examples=(
-            "pe-spectra spectrum --d 256 --rho 10000",
-            "pe-spectra spectrum --boundary reflect --bandwidth 1 4 16",
-        ),
-    )(spectrum)
-    register(
-        app,
-        "reconstruct",
-        figure="figures/reconstruction.png",
-        examples=("pe-spectra reconstruct --s 5 40 75", "pe-spectra reconstruct --s 40 --bandwidth 0.25 1 4 16 64"),
-    )(reconstruct)
-    register(
-        app,
-        "faithfulness",
-        figure="figures/faithfulness.png",
-        examples=("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
-    )(faithfulness)
-    register(
-        app,
-        "count-low-bin",
-        figure="figures/low_bin_count.png",
-        examples=("pe-spectra count-low-bin --d 256 512 --rho 10000", "pe-spectra count-low-bin --d 128 --length 4096"),
-    )(count_low_bin)
+    for name, (body, figure, examples) in _COMMANDS.items():
+        register(app, name, figure=figure, examples=examples)(body)
 
 
 def spectrum(
@@ -259,3 +234,27 @@ def _check_work(encodings: Sequence[Encoding], length: int) -> None:
         if width * length > MAX_STREAMED_ENTRIES:
             size = f"{width} x {length} = {width * length:.2g} numbers"
             raise InputError("--d times --length is too large", size, f"at most {MAX_STREAMED_ENTRIES} is accepted")
+
+
+_COMMANDS: dict[str, tuple[Callable[..., Outcome], str, tuple[str, ...]]] = {
+    "spectrum": (
+        spectrum,
+        "figures/spectrum.png",
+        ("pe-spectra spectrum --d 256 --rho 10000", "pe-spectra spectrum --boundary reflect --bandwidth 1 4 16"),
+    ),
+    "reconstruct": (
+        reconstruct,
+        "figures/reconstruction.png",
+        ("pe-spectra reconstruct --s 5 40 75", "pe-spectra reconstruct --s 40 --bandwidth 0.25 1 4 16 64"),
+    ),
+    "faithfulness": (
+        faithfulness,
+        "figures/faithfulness.png",
+        ("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
+    ),
+    "count-low-bin": (
+        count_low_bin,
+        "figures/low_bin_count.png",
+        ("pe-spectra count-low-bin --d 256 512 --rho 10000", "pe-spectra count-low-bin --d 128 --length 4096"),
+    ),
+}

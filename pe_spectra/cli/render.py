@@ -16,7 +16,7 @@ from pe_spectra.records.answer import Answer, Cell
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pe_spectra.cli.run import Screen
+    from pe_spectra.cli.screen import Screen
 
 #: Texts longer than this may be wrapped at their blanks; numbers never are.
 _WRAPPED = 24
@@ -67,22 +67,10 @@ def _write_briefly(cell: Cell) -> str:
 
 
 def _write_terminal(answer: Answer, screen: Screen) -> str:
-    from rich.console import Console
     from rich.text import Text
 
     stream = io.StringIO()
-    console = Console(
-        file=stream,
-        force_terminal=screen.colour,
-        color_system="standard" if screen.colour else None,
-        no_color=not screen.colour,
-        width=screen.width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
+    console = _open_console(stream, screen)
     console.print(Text(escape(answer.verdict.text), style=f"bold {_LEVEL_COLOURS[answer.verdict.level]}"))
     if answer.drawing is not None:
         console.print()
@@ -94,6 +82,24 @@ def _write_terminal(answer: Answer, screen: Screen) -> str:
     _print_table(console, answer, screen)
     text = "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
     return text if screen.unicode else to_ascii(text)
+
+
+def _open_console(stream: io.StringIO, screen: Screen) -> Console:
+    from rich.console import Console
+
+    # nothing is read from the environment, and no text is taken for markup
+    return Console(
+        file=stream,
+        force_terminal=screen.colour,
+        color_system="standard" if screen.colour else None,
+        no_color=not screen.colour,
+        width=screen.width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        _environ={},
+    )
 
 
 def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.options import COLOURS, FORMATS
-from pe_spectra.cli.streams import is_terminal, is_unicode
+from pe_spectra.cli.screen import Screen, look_at_screen
+from pe_spectra.cli.streams import is_terminal
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import FIGURE_SUFFIXES
 from pe_spectra.numbers import Choice
@@ -22,19 +21,6 @@ if TYPE_CHECKING:
     from pe_spectra.records.answer import Answer
 
 _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
-_WIDEST = 110
-_NARROWEST = 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Screen:
-    """What the answer is written for: a terminal of some width, or a pipe."""
-
-    terminal: bool
-    width: int
-    colour: bool
-    unicode: bool
-    full: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,33 +119,15 @@ def prepare_run(
     notes: tuple[str, ...] = ()
     if place is None and default_figure and not no_figure:
         place, notes = _find_default_place(default_figure)
-    terminal = is_terminal(sys.stdout) and target is None
     return Run(
         format=chosen,
-        screen=Screen(
-            terminal=terminal,
-            width=measure_width(),
-            colour=_wants_colour(colour, terminal) and chosen == "table",
-            unicode=is_unicode(sys.stdout) or target is not None,
-            full=full,
-        ),
+        screen=look_at_screen(colour if chosen == "table" else "never", full=full, to_file=target is not None),
         output=target,
         figure=place,
         figure_asked=figure is not None,
         quiet=quiet,
         notes=notes,
     )
-
-
-def measure_width() -> int:
-    """Return the columns of the terminal, within what a table can use."""
-    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size((100, 24)).columns))
-
-
-def _wants_colour(choice: str, terminal: bool) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    return terminal and not os.environ.get("NO_COLOR")
 
 
 def _read_figure(text: str) -> Path:
@@ -197,8 +165,3 @@ def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
     except (FileError, InputError, OSError) as error:
         return None, (f"note: no figure is drawn: {error}",)
     return Path(name), ()
-
-
-def read_many(texts: Sequence[str] | None) -> list[str]:
-    """Return the values of an option that may not have been given."""
-    return list(texts or ())

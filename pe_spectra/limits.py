@@ -20,6 +20,12 @@ MAX_STREAMED_ENTRIES = 1 << 33
 MAX_HELD_ENTRIES = 1 << 26
 #: Largest position whose code is computed exactly: integers are exact in float64 up to here.
 MAX_POSITION = 1 << 53
+#: Numbers that one answer may print: bins of all spectra, points of all reconstructions.
+MAX_PRINTED_NUMBERS = 1 << 23
+#: Frequencies that one count may go through, over all encodings.
+MAX_COUNTED_FREQUENCIES = 1 << 26
+#: Encodings that one command may be asked for.
+MAX_ENCODINGS = 1 << 12
 #: Values that one option may list.
 MAX_LIST = 1 << 16
 #: Multiplications that rank and condition number may cost (length x width x the smaller of both).

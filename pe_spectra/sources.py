@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pe_spectra.encodings import ENCODINGS, Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import MAX_ENCODINGS
 from pe_spectra.spec import FileSpec, NamedSpec, parse_spec
 
 
@@ -74,5 +75,9 @@ def _build(
             values: list[int | float | str] = [value]
         else:
             values = [parameter.accepts.parse(text, name) for text in texts] or [parameter.default]
+        if len(choices) * len(values) > MAX_ENCODINGS:
+            raise InputError(
+                f"{name} asks for too many encodings", f"{len(choices)} x {len(values)}", f"at most {MAX_ENCODINGS}"
+            )
         choices = [{**chosen, parameter.name: value} for chosen in choices for value in values]
     return [cls(**chosen) for chosen in choices]

@@ -64,9 +64,10 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
     def command(ctx: typer.Context, **values: Any) -> Outcome:
         values.pop("settings")
         mine = {name: values.pop(name) for name in own}
+        _settle_rivals(values, ctx)
         try:
             return body(prepare_run(default_figure=figure, **values), **mine)
-        except InputError as error:
+        except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -82,7 +83,8 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
 
 
 def _first_line(body: Body) -> str:
-    return (body.__doc__ or "").strip().splitlines()[0]
+    # empty under python -OO, which strips docstrings
+    return (body.__doc__ or "").strip().partition("\n")[0]
 
 
 def _settle_rivals(values: dict[str, Any], ctx: typer.Context) -> None:

@@ -12,7 +12,17 @@ from pe_spectra.cli.commands import register
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
-from pe_spectra.limits import MAX_BANDWIDTH, MAX_LENGTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_LENGTH, MIN_WIDTH
+from pe_spectra.limits import (
+    MAX_BANDWIDTH,
+    MAX_COUNTED_FREQUENCIES,
+    MAX_LENGTH,
+    MAX_PRINTED_NUMBERS,
+    MAX_STREAMED_ENTRIES,
+    MAX_WIDTH,
+    MIN_BANDWIDTH,
+    MIN_LENGTH,
+    MIN_WIDTH,
+)
 from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
 
 if TYPE_CHECKING:
@@ -57,6 +67,9 @@ def spectrum(
     encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
     bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
+    _check_work(
+        "--d, --grid and --bandwidth", _count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS
+    )
     from pe_spectra import spectrum as room
     from pe_spectra.records.spectrum import answer_spectra
 
@@ -90,6 +103,8 @@ def reconstruct(
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     shortest = min(size or e.default_grid for e in encodings)
     positions, notes = _read_positions(s, shortest)
+    points = _count_points(encodings, size) * len(bandwidths) * len(positions)
+    _check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.reconstruction import reconstruct_positions
     from pe_spectra.records.reconstruction import answer_reconstructions
     from pe_spectra.spectrum import compute_bare_kernel, compute_spectrum
@@ -127,7 +142,8 @@ def faithfulness(
     encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
     size = _LENGTH.parse(length, "--length") if length is not None else _DEFAULT_LENGTH
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
-    _check_work(encodings, size)
+    widest = max(int(e.parameters["d"]) for e in encodings)
+    _check_work("--d and --length", widest * size, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 
@@ -151,6 +167,7 @@ def count_low_bin(
     """
     encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
     points = _LENGTH.parse(length, "--length") if length is not None else None
+    _check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
     from pe_spectra.records.low_bin import answer_counts
 
@@ -226,14 +243,16 @@ def _drop_repeats(spectra: Sequence[Spectrum]) -> list[Spectrum]:
     return list({(s.encoding, s.bandwidth): s for s in spectra}.values())
 
 
-def _check_work(encodings: Sequence[Encoding], length: int) -> None:
-    from pe_spectra.limits import MAX_STREAMED_ENTRIES
+def _check_work(options: str, numbers: int, most: int) -> None:
+    """Refuse what would take minutes or more memory than there is, before any of it is done."""
+    if numbers > most:
+        raise InputError(
+            f"{options} together ask for too much", f"{numbers:.3g} numbers", f"at most {most} is accepted"
+        )
 
-    for encoding in encodings:
-        width = int(encoding.parameters["d"])
-        if width * length > MAX_STREAMED_ENTRIES:
-            size = f"{width} x {length} = {width * length:.2g} numbers"
-            raise InputError("--d times --length is too large", size, f"at most {MAX_STREAMED_ENTRIES} is accepted")
+
+def _count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
+    return sum(grid or e.default_grid for e in encodings)
 
 
 _COMMANDS: dict[str, tuple[Callable[..., Outcome], str, tuple[str, ...]]] = {

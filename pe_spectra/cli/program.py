@@ -100,6 +100,12 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         silence_stdout()
         return 0
+    except SystemExit as end:
+        # Typer answers a reader of the help that has gone with exit code 1
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        silence_stdout()
+        return 0
     except OSError as error:
         silence_stdout()
         return _fail(error, f"{error.filename or 'the system'}: {(error.strerror or 'failed').lower()}")

@@ -127,7 +127,8 @@ def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
         numeric = [all(isinstance(cell, int | float | None) for cell in answer.columns[name][:shown]) for name in names]
         _print_rows(console, names, rows, numeric)
     if total > shown:
-        console.print(Text(f"{total - shown} {'more ' if shown else ''}rows: --full"))
+        more = f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}"
+        console.print(Text(f"{more}: --full"))
 
 
 def _print_rows(console: Console, names: list[str], rows: list[list[str]], numeric: list[bool]) -> None:

@@ -37,9 +37,11 @@ def write_message(text: str) -> None:
     """Write one line to standard error; what cannot be written there is lost, and nothing else."""
     if sys.stderr is None:
         return
-    with contextlib.suppress(OSError, ValueError):
+    try:
         sys.stderr.write(_fit(text, sys.stderr) + "\n")
         sys.stderr.flush()
+    except (OSError, ValueError):
+        _silence(sys.stderr)  # else the interpreter's last flush fails and changes the exit code
 
 
 def write_error(text: str) -> None:
@@ -49,9 +51,13 @@ def write_error(text: str) -> None:
 
 def silence_stdout() -> None:
     """Let nothing more reach standard output, so that the interpreter's last flush cannot fail."""
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, sys.stdout.fileno())
+        os.dup2(sink, stream.fileno())
         os.close(sink)
 
 

@@ -16,6 +16,7 @@ def answer_written(names: Sequence[str], directory: str) -> Answer:
         verdict=Verdict(level="ok", code="figures-written", text=text),
         body={"parameters": {"output": directory}, "files": list(names)},
         columns={"file": list(names)},
+        brief=len(names),
         next_command="pe-spectra figures --check",
     )
 
@@ -39,5 +40,6 @@ def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
             "rows": [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         },
         columns=columns,
+        brief=len(differences),
         failed=("figures --check: differences were found",) if differences else (),
     )

@@ -44,7 +44,8 @@ class IntegerRange:
         """
         if not _INTEGER.fullmatch(text):
             raise InputError(f"{name} is not an integer", quote(text), self.accepted)
-        value = int(text) if len(text.lstrip("+-0")) <= _MAX_DIGITS else None
+        digits = text.lstrip("+-").lstrip("0") or "0"
+        value = int(text[: text.startswith("-")] + digits) if len(digits) <= _MAX_DIGITS else None
         if value is None or not self.minimum <= value <= self.maximum:
             raise InputError(f"{name} is out of range", quote(text), self.accepted)
         return value

@@ -13,6 +13,10 @@ from pe_spectra.errors import InputError
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
+#: Bare or quoted parts joined by +, up to a comma or the end.
+_PART = r"(?:'(?:[^']|'')*'|[^,='+]*)"
+_VALUE = re.compile(rf"(?P<value>{_PART}(?:\+{_PART})*)(?P<more>,|)", re.DOTALL)
 FILE_EXTENSIONS = (".npy", ".npz", ".csv", ".tsv", ".safetensors", ".json", ".gguf", ".pt", ".pth", ".bin", ".pkl")
 
 
@@ -63,11 +67,17 @@ def _begins_with_key(rest: str) -> bool:
 
 def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
-    while rest:
+    more = True
+    while more:
         key, equals, rest = rest.partition("=")
         if not equals or not _KEY.fullmatch(key):
-            raise InputError(f"{label}: not a key with a value", key, "key=value,key=value is accepted")
-        value, rest = _take_quoted(rest, label) if rest.startswith("'") else _take_bare(rest)
+            raise InputError(f"{label}: not a key with a value", key or "''", "key=value,key=value is accepted")
+        match = _VALUE.match(rest)
+        value, rest, more = (match["value"], rest[match.end() :], match["more"] == ",") if match else ("", rest, False)
+        if rest and not more:
+            what = "a quote is left open" if "'" in value + rest else f"value of {key} is not readable"
+            raise InputError(f"{label}: {what}", value + rest, "values without , = ' or in quotes, '...'")
+        value = _join_parts(value)
         if key in found:
             raise InputError(f"{label}: key {key} is given twice", value, "each key once")
         if not value:
@@ -76,13 +86,8 @@ def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _take_bare(rest: str) -> tuple[str, str]:
-    value, _, rest = rest.partition(",")
-    return value, rest
-
-
-def _take_quoted(rest: str, label: str) -> tuple[str, str]:
-    match = re.match(r"'((?:[^']|'')*)'(?:,|\+|$)", rest)
-    if match is None:
-        raise InputError(f"{label}: a quote is left open", rest, "'...' with '' for a quote inside")
-    return match.group(1).replace("''", "'"), rest[match.end() :]
+def _join_parts(value: str) -> str:
+    """Read a value: one quoted text is what it quotes, a list joined by + stays as it was written."""
+    if value.startswith("'") and _QUOTED.fullmatch(value):
+        return value[1:-1].replace("''", "'")
+    return value

@@ -13,6 +13,7 @@ from pe_spectra.cli import paper, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
+from pe_spectra.cli.text import escape
 from pe_spectra.errors import PeSpectraError
 
 NAME = "pe-spectra"
@@ -127,14 +128,23 @@ def _complete_without_rich() -> None:
 
 
 def _deliver(outcome: Outcome) -> int:
+    has_reader = True
+
+    def answer() -> None:
+        nonlocal has_reader
+        has_reader = not outcome.text or write_answer(outcome.text)
+
     if outcome.files:
         from pe_spectra.files.writer import write_files
 
-        write_files(outcome.files, create_parents=outcome.makes_folders)
-    if outcome.text and not write_answer(outcome.text):
+        # either the answer is printed and all files are there, or none of both
+        write_files(outcome.files, create_parents=outcome.makes_folders, before_renaming=answer)
+    else:
+        answer()
+    if not has_reader:
         return 0
     for message in outcome.messages:
-        write_message(message)
+        write_message(escape(message))
     return outcome.exit_code
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Parameter, Theorem, as_positions
+from pe_spectra.errors import InputError
 from pe_spectra.exact import (
     CONTEXT,
     F64,
@@ -220,7 +221,7 @@ class DfsTrans(Encoding):
         super().__post_init__()
         if self.d % 2:
             # the published code fails on odd d: its sine and cosine columns differ in number
-            Choice(members=("an even d",)).parse(str(self.d), "dfstrans: d")
+            raise InputError("dfstrans: d is odd", str(self.d), "an even d is accepted")
 
     @property
     def default_grid(self) -> int:

@@ -188,7 +188,13 @@ def as_positions(positions: int | ArrayLike, width: int) -> I64:
     ------
     InputError : a position that is no such integer, or a table that would be too large to hold.
     """
-    array = np.arange(positions) if isinstance(positions, int) else np.asarray(positions)
+    if isinstance(positions, int):
+        if not 0 <= positions * width <= MAX_HELD_ENTRIES:
+            raise InputError(
+                "the table is too large to hold", f"{positions} x {width}", f"at most {MAX_HELD_ENTRIES} numbers"
+            )
+        return np.arange(positions, dtype=np.int64)
+    array = np.asarray(positions)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError("positions are not integers", str(array.dtype), "a sequence of integers is accepted")
     if array.size and (array.min() < 0 or array.max() > MAX_POSITION):

@@ -20,16 +20,17 @@ class Certificate:
 
 @dataclass(frozen=True, kw_only=True)
 class Collisions:
-    """Pairs of positions with the same code: how many in all, and some of them."""
+    """Pairs of positions with the same code: how many in all, the first, and as many as were asked for."""
 
     count: int
+    first: tuple[int, int] | None
     examples: tuple[tuple[int, int], ...]
 
 
 def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, Certificate, Collisions]:
     """Decide whether the codes of 0 .. length-1 are all different.
 
-    Implements Definition 1. Equality is decided by integer keys, never by comparing computed floats.
+    Equality is decided by integer keys, never by comparing computed floats.
 
     Returns
     -------
@@ -38,12 +39,12 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
     """
     if not isinstance(encoding, HasExactKey):
         certificate = Certificate(kind="undecided", text=f"no theorem about {encoding.name} is known here")
-        return None, certificate, Collisions(count=0, examples=())
+        return None, certificate, Collisions(count=0, first=None, examples=())
     collisions = find_collisions(encoding.exact_key(np.arange(length)), limit)
     theorem = encoding.theorem
     if not collisions.count:
         return True, Certificate(kind=theorem.kind, text=theorem.text), collisions
-    s, t = collisions.examples[0] if collisions.examples else (0, 0)
+    s, t = collisions.first or (0, 0)
     return False, Certificate(kind=theorem.kind, text=f"{theorem.text}: positions {s} and {t} collide"), collisions
 
 
@@ -55,7 +56,9 @@ def find_collisions(keys: I64, limit: int) -> Collisions:
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])))
     pairs = np.stack([order[same], order[same + 1]], axis=1)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")][: max(limit, 1)]
+    named = tuple((int(s), int(t)) for s, t in pairs)
     return Collisions(
         count=int(np.sum(sizes * (sizes - 1) // 2)),
-        examples=tuple((int(s), int(t)) for s, t in pairs),
+        first=named[0] if named else None,
+        examples=named[:limit],
     )

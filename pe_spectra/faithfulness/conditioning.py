@@ -46,7 +46,7 @@ def measure_conditioning(encoding: Encoding, length: int) -> Conditioning:
     work = length * encoding.d * min(length, encoding.d)
     if work > MAX_RANK_WORK or length * encoding.d > MAX_HELD_ENTRIES:
         note = (
-            f"{encoding.name}: rank and condition number of a {length} x {encoding.d} table are beyond the budget of "
+            f"rank and condition number of a {length} x {encoding.d} table are beyond the budget of "
             f"{MAX_RANK_WORK:.2g} multiplications, so they are left out"
         )
         return Conditioning(rank=None, rank_tolerance=None, condition_number=None, notes=(note,))

@@ -65,7 +65,9 @@ def measure_faithfulness(
     bandwidth: float = DEFAULT_BANDWIDTH,
     limit: int = DEFAULT_LIMIT,
 ) -> Faithfulness:
-    """Answer Definition 1 for positions 0 .. length-1, with certificate, separation, rank and Algorithm 1.
+    """Say whether every position 0 .. length-1 has a code of its own, and how well they are told apart.
+
+    Implements Definition 1, with its certificate, the smallest separation, rank and Algorithm 1.
 
     Parameters
     ----------
@@ -122,9 +124,7 @@ def _smallest(separation: Separation | None, injective: bool | None) -> float | 
 
 
 def _pair(separation: Separation | None, collisions: Collisions) -> tuple[int, int] | None:
-    if collisions.examples:
-        return collisions.examples[0]
-    return separation.pair if separation else None
+    return collisions.first or (separation.pair if separation else None)
 
 
 def _curve(separation: Separation | None) -> F64 | None:
@@ -138,6 +138,8 @@ def _curve(separation: Separation | None) -> F64 | None:
 def _explain(separation: Separation | None, length: int) -> tuple[str, ...]:
     if separation is None:
         return (f"the smallest separation of {length} codes of this kind is beyond the budget, so it is left out",)
+    if length == 1:
+        return ("a single position has no pair, so separation and pair are left out",)
     if length - 1 > MAX_CURVE:
         return (f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}, so it is left out",)
     return ()

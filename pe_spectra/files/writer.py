@@ -45,7 +45,12 @@ def check_writable(paths: Sequence[Path], *, label: str, create_parents: bool = 
     examine_places(paths, label, create_parents)
 
 
-def write_files(contents: Mapping[Path, bytes], *, create_parents: bool = False) -> None:
+def write_files(
+    contents: Mapping[Path, bytes],
+    *,
+    create_parents: bool = False,
+    before_renaming: Callable[[], None] | None = None,
+) -> None:
     """Put files in place: each whole, and all or none, whatever fails or interrupts.
 
     A file that was there keeps its permissions, a new one gets those of a plain write. A symbolic
@@ -56,6 +61,8 @@ def write_files(contents: Mapping[Path, bytes], *, create_parents: bool = False)
     ----------
     contents : the bytes of each file, by its path as it was given.
     create_parents : make missing folders.
+    before_renaming : what must succeed too, for instance printing the answer: it is called when all
+        bytes are on the disk and no file has changed yet, and what it raises takes everything back.
 
     Raises
     ------
@@ -78,6 +85,9 @@ def write_files(contents: Mapping[Path, bytes], *, create_parents: bool = False)
                 temporaries.append(_make_temporary(place, data, transaction, interrupts))
         backups = [_back_up(place, transaction) for place in files[:-1]]
         interrupts.raise_pending()
+        if before_renaming is not None:
+            with interrupts.released():
+                before_renaming()
         for place, temporary, backup in zip(files, temporaries, [*backups, None], strict=False):
             with _named(place):
                 _put_in_place(place, temporary, backup, transaction)
@@ -116,6 +126,17 @@ class _HeldInterrupts:
 
     def _record(self, _number: int, _frame: FrameType | None) -> None:
         self._arrived = True
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        """Answer Ctrl-C at once for a while: what is done meanwhile may wait for somebody."""
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+        try:
+            yield
+        finally:
+            if self._previous is not None:
+                signal.signal(signal.SIGINT, self._record)
 
     def raise_pending(self) -> None:
         """Answer a Ctrl-C that has arrived, the way it would have been answered outside."""

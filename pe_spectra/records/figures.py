@@ -30,7 +30,7 @@ def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
         verdict = Verdict(level="ok", code="figures-agree", text=text)
     else:
         first = differences[0]
-        text = f"{len(differences)} numbers differ, first {first.figure}, column {first.column}, row {first.row}."
+        text = f"{len(differences)} of the figures' columns differ, first {_say(first)}."
         verdict = Verdict(level="error", code="figures-differ", text=text)
     return Answer(
         kind="figures-check",
@@ -43,3 +43,11 @@ def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
         brief=len(differences),
         failed=("figures --check: differences were found",) if differences else (),
     )
+
+
+def _say(difference: Difference) -> str:
+    where = [difference.figure]
+    where += [f"column {difference.column}"] if difference.column is not None else []
+    where += [f"row {difference.row}"] if difference.row is not None else []
+    values = f"expected {difference.expected}, got {difference.got}; " if difference.expected else ""
+    return f"{', '.join(where)}: {values}{difference.reason}"

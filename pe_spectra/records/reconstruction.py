@@ -34,7 +34,7 @@ def answer_reconstructions(
             "boundary": first.spectrum.boundary,
             "s": [p.s for p in first.positions],
         },
-        "t": list(range(first.spectrum.grid)),
+        "t": list(range(max(result.spectrum.grid for result in results))),
         "panels": panels,
     }
     return Answer(
@@ -63,6 +63,7 @@ def _describe_panel(result: Reconstruction) -> Document:
     spectrum = result.spectrum
     return {
         "encoding": describe_encoding(spectrum.encoding),
+        "grid": spectrum.grid,
         "bandwidth": spectrum.bandwidth,
         "weights": spectrum.weights.tolist(),
         "multipliers": spectrum.multipliers.tolist(),

@@ -30,7 +30,14 @@ def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -
         body = {"encoding": describe_encoding(first.encoding), **body, **_describe(first), **_describe_reference(first)}
     else:
         body["spectra"] = [
-            {"encoding": describe_encoding(s.encoding), "bandwidth": s.bandwidth, **_describe(s)} for s in spectra
+            {
+                "encoding": describe_encoding(s.encoding),
+                "grid": s.grid,
+                "bandwidth": s.bandwidth,
+                "estimator": s.estimator,
+                **_describe(s),
+            }
+            for s in spectra
         ]
     facts = [fact for s, count in zip(spectra, counts, strict=True) for fact in _list_facts(s, count, len(spectra) > 1)]
     return Answer(

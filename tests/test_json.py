@@ -1,0 +1,261 @@
+"""Every JSON document of the program is valid against the schema in the package, strictly."""
+
+import json
+
+import jsonschema
+import pytest
+
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.records.answer import SCHEMA
+
+#: Command lines, each of which gives one document.
+LINES = [
+    "spectrum",
+    "spectrum --d 2",
+    "spectrum --d 3 --rho 1",
+    "spectrum --d 7 --rho 0.5 --grid 12",
+    "spectrum --d 64 --boundary reflect --bandwidth 0.001",
+    "spectrum --d 1024 --bandwidth 0.5",
+    "spectrum --d 16 --bandwidth 0.25 1 4 1e6",
+    "spectrum -e dft --d 8",
+    "spectrum -e dft:d=9 --grid 8",
+    "spectrum -e dfstrans --d 8",
+    "spectrum -e dfstrans:d=2",
+    "spectrum -e sinusoidal dft dfstrans --d 6 --bandwidth 1 2",
+    "spectrum -e sinusoidal:d=6,layout=concatenated sinusoidal:d=8",
+    "spectrum -e sinusoidal:d=64 dft:d=8 --boundary reflect",
+    "reconstruct",
+    "reconstruct --d 2 --s 0 1",
+    "reconstruct --d 5",
+    "reconstruct --d 9 --rho 1 --s 0:9:2",
+    "reconstruct --d 8 --rho 0.5 --s 3 --grid 31 --boundary reflect",
+    "reconstruct --d 16 --bandwidth 0.25 1 4 16 64",
+    "reconstruct --d 16 --window-free",
+    "reconstruct -e dfstrans --d 16 --window-free --s 1,2,3",
+    "reconstruct -e dft:d=8 sinusoidal:d=16 --window-free --s 2",
+    "faithfulness",
+    "faithfulness --d 2 --length 1",
+    "faithfulness --d 2 --length 5",
+    "faithfulness --d 7 --length 20 --rho 1 -e sinusoidal",
+    "faithfulness --d 8 --rho 0.5 --length 12 -e sinusoidal",
+    "faithfulness -e dft --d 9 --length 100 --limit 3",
+    "faithfulness -e dfstrans:d=8 dft:d=8 sinusoidal --length 17",
+    "faithfulness -e dft --d 4 --length 70000",
+    "faithfulness --d 4 --length 9 --require injective rank>=9",
+    "count-low-bin",
+    "count-low-bin --d 2 3 256 512 --rho 1 100 10000",
+    "count-low-bin --rho 0.5 --d 9",
+    "count-low-bin -e dft dfstrans sinusoidal --d 6",
+    "count-low-bin --d 128 --length 4096",
+    "count-low-bin -e dft:d=9 --length 1",
+]
+
+
+def read_strictly(text):
+    """Read one document; NaN and Infinity are none of JSON's words."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    assert text.endswith("}\n")
+    assert text.count("\n") == 1
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture(scope="module")
+def validate(schema):
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+
+    def run(document):
+        error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+        assert error is None, f"{error.json_path}: {error.message[:300]}"
+
+    return run
+
+
+def list_nulls(value, path=()):
+    if value is None:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, member in items:
+        yield from list_nulls(member, (*path, key))
+
+
+# ----------------------------------------------------------------------------------- the schema itself
+
+
+def list_objects(node, path="$"):
+    """Every schema of an object, with where it stands."""
+    if isinstance(node, dict):
+        if node.get("type") == "object":
+            yield path, node
+        for key, member in node.items():
+            yield from list_objects(member, f"{path}.{key}")
+    if isinstance(node, list):
+        for key, member in enumerate(node):
+            yield from list_objects(member, f"{path}[{key}]")
+
+
+def test_the_schema_says_which_it_is(schema):
+    assert schema["$id"] == "pe-spectra/1" == SCHEMA
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_the_schema_leaves_nothing_open_and_describes_everything(schema):
+    objects = list(list_objects(schema["$defs"]))
+    assert len(objects) > 20
+    for path, node in objects:
+        # which parameters there are is the encoding's own: a new one needs no new schema
+        own = path == "$.encoding.properties.parameters"
+        assert (node["additionalProperties"] is False) != own, path
+        assert own or set(node["required"]) <= set(node["properties"]), path
+        for name, member in node["properties"].items():
+            text = member["description"]
+            assert len(text) > 10, f"{path}.{name}"
+            assert text.endswith("."), f"{path}.{name}"
+
+
+def test_the_schema_knows_the_parameters_of_every_encoding(schema):
+    described = schema["$defs"]["encoding"]["properties"]["parameters"]["properties"]
+    assert {parameter.name for cls in ENCODINGS for parameter in cls.accepts} <= set(described)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("more",), 1),
+        (("summary", "more"), 1),
+        (("verdict", "level"), "bad"),
+        (("weights", 0), "0.5"),
+        (("weights", 0), None),
+        (("kind",), "faithfulness"),
+        (("schema",), "pe-spectra/2"),
+        (("encoding", "name"), "Sinusoidal"),
+        (("parameters", "boundary"), "mirror"),
+        (("summary", "peak_bin"), 1.5),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(cli, schema, path, value):
+    document = json.loads(cli("spectrum --d 8 --json --no-figure").out)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(document)
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    assert not validator.is_valid(document)
+
+
+def test_the_schema_demands_every_field(cli, schema):
+    validator = jsonschema.Draft202012Validator(schema)
+    for line in ("spectrum --d 4", "reconstruct --d 4", "faithfulness --d 4", "count-low-bin --d 4"):
+        document = json.loads(cli(f"{line} --json --no-figure").out)
+        for key in document:
+            assert not validator.is_valid({k: v for k, v in document.items() if k != key}), (line, key)
+
+
+# ----------------------------------------------------------------------------------- documents
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_document(cli, validate, line):
+    done = cli(f"{line} --json --no-figure")
+    assert done.code == (1 if "--require" in line else 0), done.err
+    document = read_strictly(done.out)
+    validate(document)
+    assert json.loads(json.dumps(document)) == document
+    assert document["figure"] is None
+    assert cli(f"{line} --json --no-figure").out == done.out
+
+
+def test_document_of_claims(cli, validate):
+    document = read_strictly(cli("claims --json").out)
+    validate(document)
+    assert len(document["rows"]) == len({row["id"] for row in document["rows"]}) > 20
+
+
+def test_the_figure_is_named(cli, validate, tmp_path):
+    for line in ("spectrum --d 4", "reconstruct --d 4", "faithfulness --d 4", "count-low-bin --d 4"):
+        document = read_strictly(cli(f"{line} --json --figure a.svg").out)
+        validate(document)
+        assert document["figure"] == "a.svg"
+        assert (tmp_path / "a.svg").exists()
+
+
+def test_documents_about_figures(validate):
+    from pe_spectra.figures import Difference
+    from pe_spectra.records.figures import answer_checked, answer_written
+
+    found = [
+        Difference(figure="fig1_spectrum", column="weight", row=7, expected="0.5", got="0.6", reason="differs"),
+        Difference(figure="fig2_reconstruction", reason="no such file"),
+    ]
+    for answer in (answer_written(["a.png", "a.csv"], "figures"), answer_checked([], "f"), answer_checked(found, "f")):
+        validate(json.loads(json.dumps(answer.to_document(None), allow_nan=False)))
+
+
+def test_lengths_agree(cli):
+    """Within a spectrum and within a panel every array is over the same bins or points."""
+    for line in LINES:
+        document = json.loads(cli(f"{line} --json --no-figure").out) if line[0] in "sr" else {}
+        for member in document.get("spectra", [document] if document.get("kind") == "spectrum" else []):
+            bins = len(member["omega"])
+            assert len(member["weights"]) == len(member["log_weights"]) == bins
+            assert abs(sum(member["weights"]) - 1) < 1e-12
+        for panel in document.get("panels", []):
+            points = len(panel["reconstructions"][0]["values"])
+            assert len(panel["weights"]) == len(panel["multipliers"]) == points // 2 + 1
+            assert panel.get("kernel") is None or len(panel["kernel"]) == points
+
+
+@pytest.mark.parametrize(
+    "line", ["spectrum -e sinusoidal:d=16 dft:d=8", "reconstruct -e sinusoidal:d=16 dft:d=8 --s 1"]
+)
+def test_members_on_other_lattices_say_so(cli, line):
+    """What stands once for all members must be true of all of them."""
+    document = json.loads(cli(f"{line} --json --no-figure").out)
+    for member in document.get("spectra", document.get("panels")):
+        points = {len(r["values"]) for r in member.get("reconstructions", [])} or {2 * (len(member["omega"]) - 1)}
+        assert {member.get("grid", document["parameters"]["grid"])} == points
+
+
+# ----------------------------------------------------------------------------------- nulls
+
+#: Fields that are null for one reason only, which the schema states; every other null has its note.
+WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10"}
+#: field -> a command line in which it is null, and words of the note that says why.
+NULLS = {
+    "bandwidth": ("spectrum -e dft --d 8", "no bandwidth enters"),
+    "kernel": ("reconstruct -e dfstrans --d 8 --window-free", "no kernel"),
+    "condition_number": ("faithfulness --rho 1 -e sinusoidal --d 8", "condition number"),
+    "separation_by_lag": ("faithfulness -e dft --d 4 --length 70000", "separation_by_lag"),
+    "rank": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),
+    "rank_tolerance": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),
+    "crossing": ("count-low-bin --rho 1 --d 8", "never crosses"),
+    "log_weights": ("spectrum -e dfstrans --d 8", "log_weights"),
+    "min_separation": ("faithfulness --length 1 --d 8", "single position"),
+    "closest_pair": ("faithfulness --length 1 --d 8", "single position"),
+}
+
+
+def list_null_fields(document):
+    return {[key for key in path if isinstance(key, str)][-1] for path in list_nulls(document)}
+
+
+@pytest.mark.parametrize("field", NULLS)
+def test_what_is_null_is_explained(cli, field):
+    line, words = NULLS[field]
+    document = json.loads(cli(f"{line} --json --no-figure").out)
+    assert field in list_null_fields(document)
+    assert any(words in note for note in document["notes"]), document["notes"]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_nothing_else_is_null(cli, line):
+    document = json.loads(cli(f"{line} --json --no-figure").out)
+    fields = list_null_fields(document) - WITHOUT_NOTE
+    assert fields <= set(NULLS)
+    # the DFT encodings have no ladder that could cross anything: this is said by their name
+    if fields - {"crossing"}:
+        assert document["notes"]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction as Reconstruction
     from pe_spectra.reconstruction import measure_width as measure_width
     from pe_spectra.reconstruction import reconstruct as reconstruct
+    from pe_spectra.reconstruction import reconstruct_all_positions as reconstruct_all_positions
     from pe_spectra.reconstruction import reconstruct_positions as reconstruct_positions
     from pe_spectra.spectrum import LowBinCount as LowBinCount
     from pe_spectra.spectrum import Spectrum as Spectrum
@@ -66,6 +67,7 @@ _HOMES = {
     "measure_faithfulness": "faithfulness",
     "measure_width": "reconstruction",
     "reconstruct": "reconstruction",
+    "reconstruct_all_positions": "reconstruction",
     "reconstruct_positions": "reconstruction",
 }
 

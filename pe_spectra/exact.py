@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from decimal import Context, Decimal
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,6 +93,7 @@ def _ladder_ratio(base: float, width: int) -> Decimal:
     return CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
+@lru_cache(maxsize=32)
 def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """Frequencies base**(-l/width), l = 0, 2, .., as pairs (high, low) right to 31 digits.
 
@@ -105,8 +107,9 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     coarse = _powers(CONTEXT.power(ratio, Decimal(step)), -(-count // step), 2)
     high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
     low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
-    high, low = two_sum(high, low)
-    return high.ravel()[:count], low.ravel()[:count]
+    high, low = (word.ravel()[:count].copy() for word in two_sum(high, low))
+    high.flags.writeable = low.flags.writeable = False  # the same arrays serve every call
+    return high, low
 
 
 def ladder_words(base: float, width: int) -> F64:

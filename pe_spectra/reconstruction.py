@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
@@ -82,18 +82,35 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     if f.shape != (spectrum.grid,):
         raise InputError("the function does not fit the lattice", str(f.shape), f"shape ({spectrum.grid},)")
     c = np.fft.rfft(f)
-    size = np.abs(c)
-    if not np.isfinite(size.max()):
+    # parts instead of magnitudes, in units of the largest: squares neither overflow nor vanish
+    parts = c.view(np.float64)
+    largest = max(float(parts.max()), -float(parts.min()))
+    if not np.isfinite(largest):
         raise InputError("the function is not finite", accepted="finite numbers")
     if not rescale:
         return np.fft.irfft(c * spectrum.multipliers, spectrum.grid)
-    support = size > _SUPPORT * size.max()
+    if not largest > 0:
+        raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
+    parts /= largest
+    power = c.real**2
+    power += c.imag**2
+    factors = _choose_multipliers(power, spectrum)
+    left = _norm_of_power(power * factors**2, spectrum.grid)
+    c *= factors * (largest * _norm_of_power(power, spectrum.grid) / left)
+    return np.fft.irfft(c, spectrum.grid)
+
+
+def _choose_multipliers(power: F64, spectrum: Spectrum) -> F64:
+    """Return the multipliers in units in which the largest that matters is not small; 0 outside the support."""
+    outside = power <= _SUPPORT**2 * power.max()
     logs = spectrum.log_multipliers
-    shift = np.max(logs[support]) if support.any() else -np.inf
+    support = logs[~outside] if outside.any() else logs
+    shift = float(np.max(support)) if len(support) else -np.inf
     if not np.isfinite(shift):
         raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
-    damped = np.where(support, c * np.exp(np.minimum(logs - shift, 0.0)), 0.0)
-    return np.fft.irfft(damped * (_norm(c, spectrum.grid) / _norm(damped, spectrum.grid)), spectrum.grid)
+    plain = len(support) == len(logs) and spectrum.estimator == "kde"
+    factors = spectrum.weights if plain else np.exp(np.minimum(logs - shift, 0.0))
+    return np.where(outside, 0.0, factors) if outside.any() else factors
 
 
 def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstruction:
@@ -131,6 +148,36 @@ def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstructio
     )
 
 
+def reconstruct_all_positions(spectrum: Spectrum) -> F64:
+    """Run Algorithm 1 on the one-hot functions of all positions at once.
+
+    Row s is Algorithm 1 of the one-hot function of position s, rescaled. All rows are shifts of one
+    curve and share its memory of 2 N numbers: copy the array before changing it, and mind that a
+    copy has N**2 numbers.
+
+    Parameters
+    ----------
+    spectrum : from :func:`pe_spectra.compute_spectrum`.
+
+    Returns
+    -------
+    (N, N) read-only view, row s over positions t.
+
+    Raises
+    ------
+    UndefinedError : all multipliers are 0.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> rows = reconstruct_all_positions(compute_spectrum(Sinusoidal(d=256)))
+    >>> rows.shape, int(rows[40].argmax()), rows.base is not None
+    ((256, 256), 40, True)
+    """
+    response = compute_impulse_response(spectrum)
+    # row s is the curve shifted by s: N numbers from place N - 1 - s on
+    twice = np.concatenate([response[1:], response])
+    return np.lib.stride_tricks.sliding_window_view(twice, spectrum.grid)[::-1]
+
+
 def compute_impulse_response(spectrum: Spectrum) -> F64:
     """Return Algorithm 1 of the one-hot function at 0, of unit norm; shape (N,), even in t.
 
@@ -141,7 +188,8 @@ def compute_impulse_response(spectrum: Spectrum) -> F64:
     UndefinedError : all multipliers are 0.
     """
     logs = spectrum.log_multipliers
-    damped = spectrum.weights if spectrum.estimator == "lag-window" else np.exp(logs - np.max(logs))
+    # the largest weight of Eq. (15) is at least the mean: what underflows beside it is nothing here
+    damped = np.exp(logs - np.max(logs)) if spectrum.estimator == "lattice" else spectrum.weights
     norm = _norm(damped, spectrum.grid)
     if not norm > 0:
         raise UndefinedError("the weights annihilate every function")
@@ -172,9 +220,12 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     return float(sides[0] + sides[1])
 
 
-def _norm(c: F64 | NDArray[np.complex128], n: int) -> float:
+def _norm(c: F64, n: int) -> float:
     """The l2 norm of a real function of length n from its half spectrum (Parseval)."""
-    power = np.abs(c) ** 2
+    return _norm_of_power(np.abs(c) ** 2, n)
+
+
+def _norm_of_power(power: F64, n: int) -> float:
     ends = power[0] + (power[-1] if n % 2 == 0 else 0.0)
     return float(np.sqrt((2 * np.sum(power) - ends) / n))
 

@@ -14,7 +14,7 @@ from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_su
 from pe_spectra.fourier import count_basis_functions
 from pe_spectra.limits import MAX_BANDWIDTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
-from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians
+from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
 from pe_spectra.spectrum.summary import SpectrumSummary, summarise
 
 GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
@@ -23,6 +23,9 @@ BOUNDARY = Choice(members=("none", "reflect"))
 DEFAULT_BANDWIDTH = 4.0
 #: Kernels wider than this share of the circle are summed as their own Fourier series.
 _WIDE = 0.5
+#: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
+_LOW_WORDS = 512.0
+_CHUNK = 1 << 13
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +153,10 @@ def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int, boundary: str)
 
 
 def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
-    u, u_low = _to_bins(frequencies, n)
-    masses, count = frequencies.masses, n // 2 + 1
+    # ascending already where the frequencies are a ladder, so that nothing is copied to sort it
+    step = -1 if frequencies.values[0] > frequencies.values[-1] else 1
+    u, u_low = _to_bins(frequencies.values[::step], frequencies.low[::step], n, bandwidth)
+    masses, count = frequencies.masses[::step], n // 2 + 1
     if boundary == "reflect":
         if bandwidth > _WIDE * n:
             return _sum_fourier_series(u, u_low, masses, n, bandwidth)
@@ -159,10 +164,23 @@ def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: s
     return sum_gaussians(u, u_low, masses, bandwidth, count)
 
 
-def _to_bins(frequencies: Frequencies, n: int) -> tuple[F64, F64]:
+def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
+    """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-    product, error = two_product(frequencies.values, np.full_like(frequencies.values, scale))
-    return two_sum(product, error + (frequencies.values * scale_low + frequencies.low * scale))
+    if is_direct(len(values), n // 2 + 1):
+        return _scale(values, low, scale, scale_low)
+    u = values * scale
+    u_low = np.zeros_like(u)
+    large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
+    for start in range(0, len(large), _CHUNK):
+        part = large[start : start + _CHUNK]
+        u[part], u_low[part] = _scale(values[part], low[part], scale, scale_low)
+    return u, u_low
+
+
+def _scale(values: F64, low: F64, scale: float, scale_low: float) -> tuple[F64, F64]:
+    product, error = two_product(values, np.full_like(values, scale))
+    return two_sum(product, error + (values * scale_low + low * scale))
 
 
 def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:
@@ -189,18 +207,11 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
         damping = np.exp(-2 * (np.pi * bandwidth * lag / n) ** 2)
         angle = 2 * np.pi * lag * (np.fmod(u, n) + u_low) / n
         total += 2 * damping * np.sum(masses * np.cos(angle)) * np.cos(2 * np.pi * np.mod(lag * k, n) / n)
-    return LogSum(exponent=np.zeros(len(k)), exponent_low=np.zeros(len(k)), factor=total)
+    return LogSum(exponent=np.zeros(len(k)), exponent_low=None, factor=total)
 
 
 def _normalise(encoding: Encoding, n: int, bandwidth: float, boundary: str, sums: LogSum) -> Spectrum:
-    top = int(np.argmax(sums.exponent + np.log(sums.factor)))
-    exponent, low = two_sum(sums.exponent, np.full_like(sums.exponent, -sums.exponent[top]))
-    low = low + (sums.exponent_low - sums.exponent_low[top])
-    scaled = np.exp(exponent)
-    values = sums.factor * (scaled + scaled * low)
-    total = np.sum(values)
-    log_weights = exponent + (low + np.log(sums.factor / total))
-    weights = values / total
+    weights, log_weights = _divide_by_sum(sums)
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -215,3 +226,23 @@ def _normalise(encoding: Encoding, n: int, bandwidth: float, boundary: str, sums
         log_multipliers=log_weights,
         notes=notes,
     )
+
+
+def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
+    """Return G_k / R and its logarithm, R the sum of all G_k."""
+    logs = np.log(sums.factor)
+    logs += sums.exponent
+    top = int(np.argmax(logs))
+    if sums.exponent_low is None:
+        weights = np.exp(sums.exponent - sums.exponent[top])
+        weights *= sums.factor
+        total = np.sum(weights)
+        weights *= 1 / total
+        logs -= sums.exponent[top] + np.log(total)
+        return weights, logs
+    exponent, low = two_sum(sums.exponent, np.full_like(logs, -sums.exponent[top]))
+    low = low + (sums.exponent_low - sums.exponent_low[top])
+    scaled = np.exp(exponent)
+    values = sums.factor * (scaled + scaled * low)
+    total = np.sum(values)
+    return values / total, exponent + (low + np.log(sums.factor / total))

@@ -12,29 +12,32 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
+from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, sum_cells
+from pe_spectra.spectrum.gaussian_tails import compute_reach, merge_sources, sum_between, sum_beyond, sum_windows
 
 #: Below this many pairs of point and source every pair is computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
-#: exp(-REACH / 2) is below half a unit in the last place of 1: sources beyond do not count.
-REACH = 74.0
-#: Within this many widths of a source, sums over cells are used.
-NEAR = 3.0
 _BLOCK = 1 << 17
-_FEW = 64
-#: Chebyshev polynomials per cell of 4 b, and on an outer tail; the first neglected one is below 1e-15.
-_CELL_TERMS = 28
-_TAIL_TERMS = 64
-_NEIGHBOURS = 3
+#: Above this many pairs of point and source in windows, crowds of sources are merged first.
+_MANY = 1 << 25
+#: Then a point that sees more sources than this takes the merged ones, or those of its gap as two tails.
+_CROWD = 256
+#: Merged sources stand for the crowd up to this many widths from the nearest source.
+_MERGED_WIDTHS = 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogSum:
-    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,)."""
+    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,).
+
+    `exponent_low` is None where the exponent is a single double.
+    """
 
     exponent: F64
-    exponent_low: F64
+    exponent_low: F64 | None
     factor: F64
 
 
@@ -47,11 +50,22 @@ def sum_gaussians(u: F64, u_low: F64, masses: F64, width: float, count: int) -> 
     width : b > 0, in units of the lattice.
     count : number of points K >= 1.
     """
-    order = np.argsort(u, kind="stable")
-    u, u_low, masses = u[order], u_low[order], masses[order]
-    if len(u) * count <= DIRECT_PAIRS:
+    u, u_low, masses = _sort(u, u_low, masses)
+    if is_direct(len(u), count):
         return _sum_all_pairs(u, u_low, masses, width, count)
-    return _sum_fast(u, masses, width, count)
+    return _sum_fast(u, u_low, masses, width, count)
+
+
+def is_direct(sources: int, count: int) -> bool:
+    """Return whether so few pairs are summed one by one, where low words of the sources are worth having."""
+    return sources * count <= DIRECT_PAIRS
+
+
+def _sort(u: F64, u_low: F64, masses: F64) -> tuple[F64, F64, F64]:
+    if (u[1:] >= u[:-1]).all():
+        return u, u_low, masses
+    order = np.argsort(u, kind="stable")
+    return u[order], u_low[order], masses[order]
 
 
 def _nearest(u: F64, k: F64) -> I64:
@@ -97,128 +111,76 @@ def _sum_ratios(u: F64, u_low: F64, masses: F64, c: float, k: F64, near: I64) ->
     return factor
 
 
-def _sum_fast(u: F64, masses: F64, width: float, count: int) -> LogSum:
-    k = np.arange(count, dtype=float)
-    x = k - u[_nearest(u, k)]
-    reach = np.sqrt(x * x + REACH * width * width)
-    first, last = np.searchsorted(u, k - reach), np.searchsorted(u, k + reach)
-    far = np.abs(x) > NEAR * width
-    exponent = -0.5 * (x / width) ** 2
-    factor = np.empty(count)
-    by_cells = ~far & (last - first > _FEW) & (width >= 1)
-    by_nodes = far & (last - first > _FEW) & ((k > u[-1]) | (k < u[0]))
-    rest = np.flatnonzero(~by_cells & ~by_nodes)
-    factor[rest] = _sum_windows(u, masses, width, rest, x[rest], first[rest], last[rest])
-    if by_cells.any():
-        exponent[by_cells] = 0.0
-        factor[by_cells] = _sum_cells(u, masses, width, count)[by_cells]
-    for side in (by_nodes & (k > u[-1]), by_nodes & (k < u[0])):
-        points = np.flatnonzero(side)
-        if len(points):
-            factor[points] = _sum_tail(u, masses, width, x[points])
-    return LogSum(exponent=exponent, exponent_low=np.zeros(count), factor=factor)
+def _sum_fast(u: F64, u_low: F64, masses: F64, width: float, count: int) -> LogSum:
+    """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
+    exponent, factor = np.arange(count, dtype=float), np.empty(count)
+    done = np.zeros(count, dtype=bool)
+    if width >= MIN_WIDTH:
+        start, sums, trusted = sum_cells(u, u_low, masses, width, count)
+        factor[start : start + len(sums)] = sums
+        done[start : start + len(sums)] = trusted
+    # points below the first source and above the last one, as far as the outermost sum that is trusted
+    below = _count_outside(done[: np.searchsorted(exponent, u[0])])
+    above = count - _count_outside(done[np.searchsorted(exponent, u[-1], side="right") :][::-1])
+    span = np.sqrt(compute_reach(len(u))) * width
+    if below:
+        part, some = slice(below - 1, None, -1), slice(0, np.searchsorted(u, u[0] + span, side="right"))
+        _sum_outside(u[some], u_low[some], masses[some], width, exponent[part], factor[part])
+    if above < count:
+        some = slice(np.searchsorted(u, u[-1] - span), None)
+        outer = (u[some][::-1], u_low[some][::-1], masses[some][::-1])
+        _sum_outside(*outer, width, exponent[above:], factor[above:])
+    exponent[below:above] = 0.0
+    points = below + np.flatnonzero(~done[below:above])
+    if len(points):
+        exponent[points], factor[points] = _sum_inside(u, u_low, masses, width, points)
+    return LogSum(exponent=exponent, exponent_low=None, factor=factor)
 
 
-def _sum_windows(u: F64, masses: F64, width: float, points: I64, x: F64, first: I64, last: I64) -> F64:
-    """Sum each point over the sources first .. last-1 that count for it, relative to the nearest."""
-    result = np.empty(len(points))
-    sizes = last - first
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
-    start = 0
-    while start < len(points):
-        stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + _BLOCK)) - 1)
-        size = sizes[start:stop]
-        offsets = bounds[start:stop] - bounds[start]
-        source = np.arange(size.sum()) + np.repeat(first[start:stop] - offsets, size)
-        anchor = np.repeat(x[start:stop], size)
-        delta = u[source] - np.repeat(points[start:stop] - x[start:stop], size)
-        terms = masses[source] * np.exp(delta * (2 * anchor - delta) / (2 * width * width))
-        result[start:stop] = np.add.reduceat(terms, offsets)
-        start = stop
-    return result
+def _count_outside(done: NDArray[np.bool_]) -> int:
+    """Return how many of the first points reach to the last that is not done."""
+    return 0 if done.all() else len(done) - int(np.argmin(done[::-1]))
 
 
-def _chebyshev_rows(y: F64, count: int) -> F64:
-    rows = np.empty((count, len(y)))
-    rows[0] = 1.0
-    rows[1] = y
-    twice = 2 * y
-    for n in range(2, count):
-        np.multiply(twice, rows[n - 1], out=rows[n])
-        rows[n] -= rows[n - 2]
-    return rows
+def _sum_outside(u: F64, u_low: F64, masses: F64, width: float, exponent: F64, factor: F64) -> None:
+    """Sum at points beyond the outermost source u[0].
 
-
-def _chebyshev_nodes(count: int) -> tuple[F64, F64]:
-    """Return the nodes and the matrix from values at the nodes to Chebyshev coefficients."""
-    angle = np.pi * (np.arange(count) + 0.5) / count
-    matrix = np.cos(np.arange(count)[:, None] * angle) * (2 / count)
-    matrix[0] /= 2
-    return np.cos(angle), matrix
-
-
-def _sum_cells(u: F64, masses: F64, width: float, count: int) -> F64:
-    """Sum over cells of about 4 b by Chebyshev moments of the sources in each (a fast Gauss transform)."""
-    size = max(1, round(4 * width))
-    cells = -(-count // size)
-    position = (u + 0.5) / size
-    inside = (position >= -_NEIGHBOURS) & (position < cells + _NEIGHBOURS)
-    position, masses = position[inside] + _NEIGHBOURS, masses[inside]
-    cell = position.astype(np.int64)
-    moments = np.zeros((cells + 2 * _NEIGHBOURS, _CELL_TERMS))
-    chunk = 8192
-    for start in range(0, len(cell), chunk):
-        part = cell[start : start + chunk]
-        y = 2 * (position[start : start + chunk] - part) - 1
-        rows = _chebyshev_rows(y, _CELL_TERMS) * masses[start : start + chunk]
-        edges = np.flatnonzero(np.diff(part, prepend=part[0] - 1))
-        moments[part[edges]] += np.add.reduceat(rows, edges, axis=1).T
-    windows = np.lib.stride_tricks.sliding_window_view(moments, 2 * _NEIGHBOURS + 1, axis=0)
-    stacked = windows.transpose(0, 2, 1).reshape(cells, -1)
-    nodes, to_coefficients = _chebyshev_nodes(_CELL_TERMS)
-    offsets = np.arange(-_NEIGHBOURS, _NEIGHBOURS + 1)[:, None] + (nodes + 1) / 2
-    result = np.empty((cells, size))
-    for start in range(0, size, 1024):
-        t = (np.arange(start, min(start + 1024, size)) + 0.5) / size
-        kernel = np.exp(-0.5 * ((t - offsets[:, :, None]) * (size / width)) ** 2)
-        result[:, start : start + len(t)] = stacked @ (to_coefficients @ kernel).reshape(-1, len(t))
-    return result.ravel()[:count]
-
-
-def _sum_tail(u: F64, masses: F64, width: float, x: F64) -> F64:
-    """Sum beyond the outermost source: there the sources are replaced by weighted Chebyshev nodes.
-
-    With x the distance to that source and delta that of another one from it, a term is
-    exp(-delta (delta + 2 x) / 2 b**2): for x in [X, 2 X] it is a smooth function of delta on the
-    interval on which it counts, and 64 nodes integrate it as the sources would.
+    Sources are in order away from the points. `exponent` holds the points, in order away from the
+    sources, and is replaced; `factor` is filled.
     """
-    if x[0] > 0:
-        delta, mass = u[-1] - u[::-1], masses[::-1]
-    else:
-        delta, mass = u - u[0], masses
-    distance = np.abs(x)
-    result = np.empty(len(x))
-    nodes, to_coefficients = _chebyshev_nodes(_TAIL_TERMS)
-    low = distance.min()
-    while low <= distance.max():
-        here = (distance >= low) & (distance < 2 * low)
-        span = np.sqrt(low * low + REACH * width * width) - low
-        n = int(np.searchsorted(delta, span, side="right"))
-        points, weights = delta[:n], mass[:n]
-        if n > _TAIL_TERMS:
-            moments = _moments(2 * points / span - 1, weights, _TAIL_TERMS)
-            points, weights = (nodes + 1) * span / 2, to_coefficients.T @ moments
-        where = np.flatnonzero(here)
-        for start in range(0, len(where), _BLOCK // _TAIL_TERMS):
-            some = where[start : start + _BLOCK // _TAIL_TERMS]
-            terms = np.exp(-points * (points + 2 * distance[some, None]) / (2 * width * width))
-            result[some] = terms @ weights
-        low *= 2
-    return result
+    exponent -= u[0]
+    exponent -= u_low[0]
+    np.abs(exponent, out=exponent)
+    delta = np.abs((u - u[0]) + (u_low - u_low[0]))
+    factor[:] = sum_beyond(delta, masses, width, exponent)
+    exponent *= exponent
+    exponent *= -0.5 / (width * width)
 
 
-def _moments(y: F64, weights: F64, count: int) -> F64:
-    total = np.zeros(count)
-    for start in range(0, len(y), 8192):
-        total += _chebyshev_rows(y[start : start + 8192], count) @ weights[start : start + 8192]
-    return total
+def _sum_inside(u: F64, u_low: F64, masses: F64, width: float, points: I64) -> tuple[F64, F64]:
+    """Sum at points between sources, each over the window of sources that count for it."""
+    k = points.astype(float)
+    near = _nearest(u, k)
+    anchor = np.stack([u[near], u_low[near]])
+    x = (k - anchor[0]) - anchor[1]
+    # a little wider than needed, so that rounding leaves out neither the nearest source nor its mirror image
+    reach = np.sqrt(x * x + compute_reach(len(u)) * width * width) * (1 + 1e-15) + 1e-15 * k
+    first, last = _find_windows(u, k, reach)
+    factor = np.empty(len(k))
+    rest = np.ones(len(k), dtype=bool)
+    if np.sum(last - first) > _MANY:
+        close, rest = np.abs(x) <= _MERGED_WIDTHS * width, last - first <= _CROWD
+        close &= ~rest
+        wide = ~(close | rest)
+        if close.any():
+            merged = merge_sources(u, u_low, masses, width)
+            windows = _find_windows(merged[0], k[close], reach[close])
+            factor[close] = sum_windows(*merged, width, anchor[:, close], x[close], *windows)
+        if wide.any():
+            factor[wide] = sum_between(u, u_low, masses, width, k[wide])
+    factor[rest] = sum_windows(u, u_low, masses, width, anchor[:, rest], x[rest], first[rest], last[rest])
+    return -0.5 * (x / width) ** 2, factor
+
+
+def _find_windows(u: F64, k: F64, reach: F64) -> tuple[I64, I64]:
+    return np.searchsorted(u, k - reach), np.searchsorted(u, k + reach, side="right")

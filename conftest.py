@@ -1,0 +1,33 @@
+"""The options of the benchmarks. They stand here because pytest reads options from the root directory only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+if "--benchmark" in sys.argv:
+    if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in _THREADS[:2]):
+        raise pytest.UsageError("NumPy was loaded before its threads were limited: set OMP_NUM_THREADS=1 and try again")
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("benchmarks")
+    group.addoption("--benchmark", action="store_true", help="run the benchmarks and print their table of ratios")
+    group.addoption(
+        "--benchmark-json",
+        type=Path,
+        default=Path(".benchmarks/benchmarks.json"),
+        metavar="PATH",
+        help="where --benchmark writes its numbers (default: %(default)s)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("benchmark"):
+        config.option.markexpr = "benchmark"

@@ -1,0 +1,1 @@
+"""Ratios of performance, beside their targets: pytest tests/benchmarks --benchmark."""

@@ -1,0 +1,99 @@
+"""The table of ratios after a run, and the same as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.measuring import Measured
+from tests.benchmarks.table import NOT_IN_THIS_VERSION, Row
+
+_PACKAGES = ("pe-spectra", "numpy", "scipy", "matplotlib", "typer", "rich", "scikit-learn", "KDEpy")
+_RESULTS = pytest.StashKey[list[tuple[Row, Measured | str]]]()
+
+
+@pytest.fixture
+def results(request: pytest.FixtureRequest) -> list[tuple[Row, Measured | str]]:
+    """What was measured so far: a row and its ratios, or why there are none."""
+    return request.config.stash.setdefault(_RESULTS, [])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    found = config.stash.get(_RESULTS, [])
+    if not found:
+        return
+    write = terminalreporter.write_line
+    terminalreporter.section("ratios")
+    write(f"{'':4} {'what':64} {'target':>10} {'median':>10} {'10 %':>10} {'90 %':>10}  state")
+    for row, measured in found:
+        write(_format(row, measured))
+    for name, what in NOT_IN_THIS_VERSION:
+        write(f"{name:4} {what:64} {'':43}  not in this version")
+    path = Path(config.getoption("benchmark_json"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(_describe(found), indent=1) + "\n", encoding="utf-8")
+    write(f"wrote {path}")
+
+
+def _format(row: Row, measured: Measured | str) -> str:
+    target = f"{'<=' if row.at_most else '>='} {row.target:.4g}"
+    if isinstance(measured, str):
+        return f"{row.name:4} {row.what:64} {target:>10} {'':32}  {measured}"
+    state = "reached" if row.is_reached(measured.median) else "missed"
+    numbers = " ".join(f"{value:10.4g}" for value in (measured.median, measured.low, measured.high))
+    return f"{row.name:4} {row.what:64} {target:>10} {numbers}  {state}{' (gate)' if row.gate else ''}"
+
+
+def _describe(found: list[tuple[Row, Measured | str]]) -> dict[str, object]:
+    return {
+        "python": sys.version,
+        "platform": platform.platform(),
+        "cpu": _name_processor(),
+        "cores": os.cpu_count(),
+        "versions": {name: metadata.version(name) for name in _PACKAGES if _is_installed(name)},
+        "rows": [
+            {
+                "name": row.name,
+                "what": row.what,
+                "target": row.target,
+                "at_most": row.at_most,
+                "gate": row.gate,
+                **(
+                    {"state": measured}
+                    if isinstance(measured, str)
+                    else {
+                        "state": "reached" if row.is_reached(measured.median) else "missed",
+                        "median": measured.median,
+                        "quantile_10": measured.low,
+                        "quantile_90": measured.high,
+                        "ratios": list(measured.ratios),
+                    }
+                ),
+            }
+            for row, measured in found
+        ],
+        "not_in_this_version": [name for name, _ in NOT_IN_THIS_VERSION],
+    }
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _name_processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()

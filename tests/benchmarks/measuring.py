@@ -1,0 +1,103 @@
+"""How ratios are taken: two things in turns, round by round, within one process."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+ROUNDS = 7
+#: A turn lasts at least this long: what is shorter is repeated within it.
+_TURN = 0.01
+MIB = float(1 << 20)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Ratios of all rounds; a number that needs no rounds stands alone."""
+
+    ratios: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.ratios)
+
+    @property
+    def low(self) -> float:
+        return self._quantile(0)
+
+    @property
+    def high(self) -> float:
+        return self._quantile(-1)
+
+    def _quantile(self, index: int) -> float:
+        if len(self.ratios) == 1:
+            return self.ratios[0]
+        return statistics.quantiles(self.ratios, n=10, method="inclusive")[index]
+
+
+def compare(
+    candidate: Callable[[], object], reference: Callable[[], object], *, rounds: int = ROUNDS, factor: float = 1.0
+) -> Measured:
+    """Return candidate over reference, times `factor`, in processor time of this thread."""
+    repeats = [_count_repeats(what) for what in (candidate, reference)]
+    ratios = []
+    for _ in range(rounds):
+        mine, other = (_time(what, count) for what, count in zip((candidate, reference), repeats, strict=True))
+        ratios.append(factor * mine / other)
+    return Measured(ratios=tuple(ratios))
+
+
+def compare_commands(candidate: Sequence[str], reference: Sequence[str], *, rounds: int = 11) -> Measured:
+    """Return candidate over reference, each a command line of a fresh interpreter, by the clock."""
+    for command in (candidate, reference):
+        _run(command)
+    return Measured(ratios=tuple(_run(candidate) / _run(reference) for _ in range(rounds)))
+
+
+def trace_peak(call: Callable[[], object]) -> Measured:
+    """Return the peak of traced memory during one call, in MiB."""
+    call()  # what is imported and cached once does not count
+    tracemalloc.start()
+    try:
+        call()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return Measured(ratios=(peak / MIB,))
+
+
+def measure_resident(arguments: Sequence[str]) -> Measured:
+    """Return the peak resident memory of a whole command, in MiB."""
+    program = (
+        "import resource, sys; from pe_spectra.cli import main; code = main();"
+        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True
+    )
+    unit = MIB if sys.platform == "darwin" else 1024.0
+    return Measured(ratios=(int(done.stderr.split()[-1]) / unit,))
+
+
+def _count_repeats(what: Callable[[], object]) -> int:
+    what()
+    once = max(_time(what, 1), 1e-7)
+    return max(1, round(_TURN / once))
+
+
+def _time(what: Callable[[], object], repeats: int) -> float:
+    start = time.thread_time()
+    for _ in range(repeats):
+        what()
+    return (time.thread_time() - start) / repeats
+
+
+def _run(command: Sequence[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start

@@ -1,0 +1,247 @@
+"""The rows: what is compared with what, the target, and whether a miss fails the run.
+
+A row becomes a gate once it has been reached in every run, its 90 % quantile included, so that noise does not fail it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.benchmarks import command_rows, reconstruction_rows, separation_rows, spectrum_rows
+from tests.benchmarks.measuring import Measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of the table; `measure` returns ratios, or says why there are none."""
+
+    name: str
+    what: str
+    target: float
+    measure: Callable[[], Measured | str]
+    at_most: bool = True
+    gate: bool = False
+
+    def is_reached(self, value: float) -> bool:
+        return value <= self.target if self.at_most else value >= self.target
+
+
+ROWS = (
+    Row(
+        name="E1",
+        what="Eq. 15, weights from frequencies, d = 65536, rfft",
+        target=2.5,
+        measure=lambda: spectrum_rows.measure_weights(spectrum_rows.SMALL),
+    ),
+    Row(
+        name="E2",
+        what="Eq. 15, weights from frequencies, d = 2^20, rfft",
+        target=2.0,
+        measure=lambda: spectrum_rows.measure_weights(spectrum_rows.LARGE),
+    ),
+    Row(
+        name="E2",
+        what="growth exponent of the same, d = 2^14 to 2^20",
+        target=1.15,
+        measure=spectrum_rows.measure_growth,
+        gate=True,
+    ),
+    Row(
+        name="E3",
+        what="ln g over the whole grid, d = 65536, rfft",
+        target=5.0,
+        measure=lambda: spectrum_rows.measure_logs(spectrum_rows.SMALL),
+    ),
+    Row(
+        name="E3",
+        what="ln g over the whole grid, d = 2^20, rfft",
+        target=3.5,
+        measure=lambda: spectrum_rows.measure_logs(spectrum_rows.LARGE),
+        gate=True,
+    ),
+    Row(
+        name="E4",
+        what="scipy gaussian_kde over Eq. 15, d = 65536",
+        target=8000,
+        at_most=False,
+        measure=spectrum_rows.measure_scipy,
+    ),
+    Row(
+        name="E4",
+        what="scikit-learn at rtol 1e-8 over Eq. 15, d = 65536",
+        target=100,
+        at_most=False,
+        measure=spectrum_rows.measure_scikit_learn,
+    ),
+    Row(
+        name="E4",
+        what="KDEpy FFTKDE over Eq. 15, d = 65536",
+        target=1.5,
+        at_most=False,
+        measure=spectrum_rows.measure_kdepy,
+    ),
+    Row(
+        name="E5",
+        what="error of ln g / max(1, abs ln g), d = 65536",
+        target=1e-12,
+        measure=spectrum_rows.measure_error,
+        gate=True,
+    ),
+    Row(
+        name="E5",
+        what="the same with frequencies in bins as given",
+        target=1e-14,
+        measure=spectrum_rows.measure_error_of_sums,
+        gate=True,
+    ),
+    Row(
+        name="E6",
+        what="traced peak of the weights, d = 1e6, MiB",
+        target=16,
+        measure=spectrum_rows.measure_peak_linear,
+    ),
+    Row(
+        name="E6",
+        what="traced peak with ln g, d = 1e6, MiB",
+        target=40,
+        measure=spectrum_rows.measure_peak_logs,
+        gate=True,
+    ),
+    Row(
+        name="E6",
+        what="resident peak of the command, d = 1e6, MiB",
+        target=100,
+        measure=spectrum_rows.measure_command,
+    ),
+    Row(
+        name="E6",
+        what="the same with --json, MiB",
+        target=150,
+        measure=spectrum_rows.measure_command_with_json,
+    ),
+    Row(
+        name="E7",
+        what="compute_spectrum, d = 256, broadcast of the formula",
+        target=5,
+        measure=spectrum_rows.measure_small,
+    ),
+    Row(
+        name="E8",
+        what="JSON of g, d = 65536, json.dumps of its lists",
+        target=1.1,
+        measure=spectrum_rows.measure_json,
+        gate=True,
+    ),
+    Row(
+        name="E8",
+        what="CSV of g, d = 65536, json.dumps of its lists",
+        target=1.1,
+        measure=spectrum_rows.measure_csv,
+    ),
+    Row(
+        name="A1",
+        what="Algorithm 1, any function, d = 4096, rfft + irfft",
+        target=1.2,
+        measure=lambda: reconstruction_rows.measure_any_function(4096),
+    ),
+    Row(
+        name="A1",
+        what="Algorithm 1, any function, d = 65536, rfft + irfft",
+        target=1.2,
+        measure=lambda: reconstruction_rows.measure_any_function(65536),
+    ),
+    Row(
+        name="A2",
+        what="three one-hots, d = 4096, rfft + irfft",
+        target=0.5,
+        measure=lambda: reconstruction_rows.measure_one_hots(4096),
+    ),
+    Row(
+        name="A2",
+        what="three one-hots, d = 65536, rfft + irfft",
+        target=0.9,
+        measure=lambda: reconstruction_rows.measure_one_hots(65536),
+        gate=True,
+    ),
+    Row(
+        name="A3",
+        what="all positions at once, d = 16384, d x (rfft + irfft)",
+        target=0.001,
+        measure=reconstruction_rows.measure_all_positions,
+        gate=True,
+    ),
+    Row(
+        name="A3",
+        what="numbers that all rows of the same share, in d",
+        target=2,
+        measure=reconstruction_rows.measure_memory_of_all_positions,
+        gate=True,
+    ),
+    Row(
+        name="A3",
+        what="the same copied out, np.full((d, d))",
+        target=1.1,
+        measure=reconstruction_rows.measure_copy_of_all_positions,
+    ),
+    Row(
+        name="F1",
+        what="brute force over smallest separation, S = 1e6, d = 512",
+        target=500,
+        at_most=False,
+        measure=separation_rows.measure_brute,
+    ),
+    Row(
+        name="F1",
+        what="smallest separation, S = 1e6, one pass over S floats",
+        target=15,
+        measure=separation_rows.measure_passes,
+    ),
+    Row(
+        name="F1",
+        what="traced peak of the same, MiB",
+        target=10,
+        measure=separation_rows.measure_peak,
+    ),
+    Row(
+        name="F2",
+        what="scipy pdist over smallest separation, S = 8192",
+        target=10000,
+        at_most=False,
+        measure=separation_rows.measure_pdist,
+    ),
+    Row(
+        name="F2",
+        what="relative error of the smallest separation, S = 8192",
+        target=1e-13,
+        measure=separation_rows.measure_error,
+        gate=True,
+    ),
+    Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help),
+    Row(name="S1", what="--version, import typer", target=1.1, measure=command_rows.measure_version),
+    Row(
+        name="S2",
+        what="spectrum --json --no-figure, import typer",
+        target=2.1,
+        measure=command_rows.measure_spectrum,
+    ),
+    Row(
+        name="S2",
+        what="spectrum --json --no-figure, bare interpreter",
+        target=12,
+        measure=command_rows.measure_spectrum_from_bare,
+    ),
+    Row(name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure),
+)
+
+#: Rows of the targets about tables from files and Gram diagonals, which this version does not have.
+NOT_IN_THIS_VERSION = (
+    ("F3", "closest pair of any table, 8192 x 512"),
+    ("F4", "closest pair of any table, 1000 x 512"),
+    ("F5", "equal rows of a table"),
+    ("F6", "distinct rows in bfloat16 and float16"),
+    ("L1", "Gram diagonals, S = 4096"),
+    ("L2", "Gram diagonals, S = 65536"),
+    ("L3", "error of Gram diagonals at every lag"),
+    ("L4", "the first 192 lags of S = 65536"),
+)

@@ -1,0 +1,167 @@
+"""The fast sums of Gaussians against the sum over all pairs, whose exponents are pairs of doubles."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+from pe_spectra import Dft, Sinusoidal, compute_spectrum
+from pe_spectra.encodings import Encoding
+from pe_spectra.spectrum import gaussian_sums
+from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians
+from pe_spectra.spectrum.gaussian_tails import merge_sources, sum_windows
+
+TOLERANCE = 1e-12
+
+
+def compute_logs(sums: LogSum) -> np.ndarray:
+    low = 0.0 if sums.exponent_low is None else sums.exponent_low
+    return sums.exponent + (low + np.log(sums.factor))
+
+
+def check_logs(actual: np.ndarray, desired: np.ndarray) -> None:
+    assert np.isfinite(actual).all()
+    np.testing.assert_array_less(np.abs(actual - desired), TOLERANCE * np.maximum(1.0, np.abs(desired)) + 1e-300)
+
+
+def compare(monkeypatch: pytest.MonkeyPatch, u: np.ndarray, masses: np.ndarray, width: float, count: int) -> None:
+    u_low = np.zeros_like(u)
+    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 1 << 40)
+    direct = compute_logs(sum_gaussians(u, u_low, masses, width, count))
+    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    check_logs(compute_logs(sum_gaussians(u, u_low, masses, width, count)), direct)
+
+
+def draw_cases(count: int) -> list[tuple[int, float, float, int, str]]:
+    random = np.random.default_rng(20240515)
+    special = [1.0, 1 + 1e-9, 1 - 1e-9, 1e-6, 1e300, 10000.0]
+    cases = []
+    for i in range(count):
+        d = int(random.integers(2, 40)) if i % 3 == 0 else int(2 ** random.uniform(1, 9))
+        rho = special[i % 12] if i % 12 < 6 else float(10 ** random.uniform(-6, 40))
+        bandwidth = float(10 ** random.uniform(-6, 6)) if i % 2 else float(10 ** random.uniform(-1, 2))
+        grid = d if i % 4 else int(2 ** random.uniform(1, 11))
+        cases.append((d, rho, bandwidth, grid, "reflect" if i % 5 == 0 and bandwidth < 1e3 else "none"))
+    return cases
+
+
+@pytest.mark.parametrize(("d", "rho", "bandwidth", "grid", "boundary"), draw_cases(240))
+def test_fast_agrees_with_direct(
+    monkeypatch: pytest.MonkeyPatch, d: int, rho: float, bandwidth: float, grid: int, boundary: str
+) -> None:
+    encoding = Sinusoidal(d=d, rho=rho)
+    direct = compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
+    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    fast = compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
+    check_logs(fast.log_weights, direct.log_weights)
+    np.testing.assert_allclose(fast.weights.sum(), 1.0, rtol=1e-13)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-3, 0.3, 1.0, 4.0, 77.0])
+@pytest.mark.parametrize(("d", "grid"), [(64, 4096), (257, 1000), (30, 64)])
+def test_lattice_frequencies_on_another_grid(
+    monkeypatch: pytest.MonkeyPatch, d: int, grid: int, bandwidth: float
+) -> None:
+    direct = compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth)
+    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    check_logs(compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth).log_weights, direct.log_weights)
+
+
+SETS = {
+    "single": np.array([40.25]),
+    "single below": np.array([-3.5]),
+    "single above": np.array([1000.0]),
+    "far outside": np.array([-1e7, 1e7]),
+    "coincident": np.full(300, 77.125),
+    "cluster": 100 + np.linspace(0, 1e-7, 500),
+    "clusters and a lone source": np.r_[np.linspace(10, 11, 400), 55.0, np.linspace(300, 300.001, 1000)],
+    "cluster beside a lone source": np.r_[np.linspace(10, 30, 2000), 62.0],
+    "gap": np.r_[np.linspace(0, 20, 300), np.linspace(420, 510, 300)],
+    "outside on both sides": np.r_[np.linspace(-60, -1, 200), np.linspace(513, 600, 200)],
+    "all outside": np.linspace(600, 900, 500),
+    "equidistant": np.arange(-5.5, 600, 11.0),
+    "unsorted": np.random.default_rng(5).uniform(-20, 540, 700),
+}
+
+
+@pytest.mark.parametrize("width", [1e-6, 1e-2, 0.7, 1.0, 1.2, 3.9, 25.0, 400.0, 1e6])
+@pytest.mark.parametrize("name", SETS)
+def test_sets_of_sources(monkeypatch: pytest.MonkeyPatch, name: str, width: float) -> None:
+    u = SETS[name]
+    compare(monkeypatch, u, np.ones_like(u), width, 513)
+    compare(monkeypatch, u, np.random.default_rng(7).choice([0.5, 1.0], len(u)), width, 513)
+
+
+@pytest.mark.parametrize("width", [1.0, 4.0, 50.0])
+def test_crowds_are_merged(monkeypatch: pytest.MonkeyPatch, width: float) -> None:
+    monkeypatch.setattr(gaussian_sums, "_MANY", 0)
+    monkeypatch.setattr(gaussian_sums, "_CROWD", 0)
+    random = np.random.default_rng(11)
+    for _ in range(5):
+        centres = random.uniform(0, 512, 6)
+        u = np.concatenate([c + random.uniform(0, 0.3 * width, random.integers(1, 400)) for c in centres])
+        compare(monkeypatch, u, np.ones_like(u), width, 513)
+
+
+@pytest.mark.parametrize("width", [1e-6, 0.3, 1.0, 4.0, 30.0])
+@pytest.mark.parametrize("name", SETS)
+def test_gaps_between_crowds(monkeypatch: pytest.MonkeyPatch, name: str, width: float) -> None:
+    monkeypatch.setattr(gaussian_sums, "_MANY", 0)
+    monkeypatch.setattr(gaussian_sums, "_CROWD", 0)
+    compare(monkeypatch, SETS[name], np.ones_like(SETS[name]), width, 513)
+
+
+def test_merged_sources_sum_to_the_same() -> None:
+    u = np.sort(np.random.default_rng(3).uniform(0, 1, 5000))
+    low, masses = np.zeros_like(u), np.ones_like(u)
+    for x in (0.0, 3.0, 8.0, -8.0):
+        anchor, distance = np.array([[0.5], [0.0]]), np.array([x])
+        sums = [
+            sum_windows(*sources, 1.0, anchor, distance, np.array([0]), np.array([len(sources[0])]))[0]
+            for sources in ((u, low, masses), merge_sources(u, low, masses, 1.0))
+        ]
+        np.testing.assert_allclose(sums[1], sums[0], rtol=1e-13)
+
+
+def compute_exactly(encoding: Encoding, grid: int, bandwidth: float, points: list[int]) -> list[mpmath.mpf]:
+    """ln of the sum of Eq. (15) before normalisation, at some points."""
+    frequencies = encoding.frequencies()
+    scale = mpmath.mpf(grid) / (2 * mpmath.pi)
+    u = [(mpmath.mpf(w) + mpmath.mpf(low)) * scale for w, low in zip(frequencies.values, frequencies.low, strict=True)]
+    return [
+        mpmath.log(
+            mpmath.fsum(
+                mass * mpmath.exp(-(((k - v) / mpmath.mpf(bandwidth)) ** 2) / 2)
+                for v, mass in zip(u, frequencies.masses.tolist(), strict=True)
+            )
+        )
+        for k in points
+    ]
+
+
+@pytest.mark.parametrize(
+    ("d", "rho", "bandwidth"),
+    [(8192, 1e4, 4.0), (8193, 1e4, 0.5), (8192, 1e300, 1.5), (8192, 0.5, 4.0), (8192, 1 + 1e-9, 2.0)],
+)
+def test_large_d_against_high_precision(d: int, rho: float, bandwidth: float) -> None:
+    encoding = Sinusoidal(d=d, rho=rho)
+    logs = compute_spectrum(encoding, bandwidth=bandwidth).log_weights
+    points = sorted({0, 1, 5, 40, 900, int(d / 6.2832), int(d / 6.2832) + 9, d // 3, d // 2})
+    with mpmath.workdps(40):
+        exact = compute_exactly(encoding, d, bandwidth, points)
+        top = compute_exactly(encoding, d, bandwidth, [int(np.argmax(logs))])[0]
+        # the normalisation is common to all: differences to the largest weight are exact tests of the sums
+        for k, value in zip(points, exact, strict=True):
+            actual = logs[k] - logs.max()
+            assert abs(actual - float(value - top)) <= TOLERANCE * max(1.0, abs(logs[k])), k
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [1e-6, 1.0, 1 + 1e-9, 10000.0, 1e300])
+@pytest.mark.parametrize("bandwidth", [1e-6, 0.3, 4.0, 1e3, 1e6])
+@pytest.mark.parametrize("boundary", ["none", "reflect"])
+def test_largest_grid_is_finite(rho: float, bandwidth: float, boundary: str) -> None:
+    spectrum = compute_spectrum(Sinusoidal(d=1 << 20, rho=rho), bandwidth=bandwidth, boundary=boundary)
+    assert np.isfinite(spectrum.log_weights).all()
+    np.testing.assert_allclose(spectrum.weights.sum(), 1.0, rtol=1e-12)

@@ -9,7 +9,7 @@ Angles that are rational multiples of a turn are reduced in integers, so that ze
 from __future__ import annotations
 
 import math
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 
 import numpy as np
@@ -20,11 +20,19 @@ I64 = NDArray[np.int64]
 
 #: Digits of the decimal arithmetic that frequencies are computed in.
 DIGITS = 60
-CONTEXT = Context(prec=DIGITS, Emax=10**6, Emin=-(10**6))
+CONTEXT = Context(
+    prec=DIGITS,
+    rounding=ROUND_HALF_EVEN,
+    Emin=-(10**6),
+    Emax=10**6,
+    traps=[InvalidOperation, DivisionByZero, Overflow],
+)
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 TWO_PI = CONTEXT.multiply(Decimal(2), PI)
 #: Entries that are worked on at a time, so that they stay in cache.
 _BLOCK = 1 << 13
+#: Entries of a table of cosines that is held at a time.
+_TERMS = 1 << 20
 _SPLITTER = 134217729.0  # 2**27 + 1: splits a double into two halves of 26 bits
 
 
@@ -34,7 +42,7 @@ def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
     for _ in range(count):
         word = float(value)
         words.append(word)
-        value = CONTEXT.subtract(value, Decimal(word))
+        value = CONTEXT.subtract(value, Decimal.from_float(word))
     return tuple(words)
 
 
@@ -80,7 +88,7 @@ def sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
 
 
 def _powers(ratio: Decimal, count: int, words: int) -> F64:
-    # Repeated multiplication in 60 digits: over 2**15 steps some 55 digits are left.
+    # Repeated multiplication in 60 digits: over 2**19 steps some 54 digits are left.
     value = Decimal(1)
     rows = []
     for _ in range(count):
@@ -90,10 +98,10 @@ def _powers(ratio: Decimal, count: int, words: int) -> F64:
 
 
 def _ladder_ratio(base: float, width: int) -> Decimal:
-    return CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
+    return CONTEXT.power(Decimal.from_float(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """Frequencies base**(-l/width), l = 0, 2, .., as pairs (high, low) right to 31 digits.
 
@@ -143,6 +151,41 @@ def sin_cos(words: F64, s: ArrayLike) -> tuple[F64, F64]:
         part = slice(start, start + rows)
         (sine[part], _), (cosine[part], _) = _sin_cos_block(words, position[part, None])
     return sine, cosine
+
+
+def sum_cosines(words: F64, masses: F64, lags: I64) -> F64:
+    """Sum of mass cos(w tau) over the frequencies, at each lag; shape (L,), in O(L + M) memory.
+
+    Lags that follow one another come from one product of two tables of about sqrt(L) rows (angle
+    addition, tau = first + a + b B), right to about 1e-16 times M; others one block at a time.
+
+    Parameters
+    ----------
+    words : (3, M), the frequencies in rad/position; masses : (M,).
+    lags : (L,) integers of magnitude at most 2**53.
+    """
+    lags = np.abs(lags)
+    if len(lags) > 1 and np.all(np.diff(lags) == 1):
+        return _sum_cosines_in_a_row(words, masses, int(lags[0]), len(lags))
+    total = np.empty(len(lags))
+    rows = max(1, _TERMS // max(1, words.shape[1]))
+    for start in range(0, len(lags), rows):
+        cosine = sin_cos(words, lags[start : start + rows])[1]
+        cosine *= masses
+        total[start : start + rows] = np.sum(cosine, axis=1)
+    return total
+
+
+def _sum_cosines_in_a_row(words: F64, masses: F64, first: int, length: int) -> F64:
+    step = math.isqrt(length - 1) + 1
+    total = np.zeros((-(-length // step), step))
+    columns = max(1, _TERMS // step)
+    for start in range(0, words.shape[1], columns):
+        part = slice(start, start + columns)
+        fine_sin, fine_cos = sin_cos(words[:, part], np.arange(step))
+        coarse_sin, coarse_cos = sin_cos(words[:, part], first + step * np.arange(total.shape[0]))
+        total += (coarse_cos * masses[part]) @ fine_cos.T - (coarse_sin * masses[part]) @ fine_sin.T
+    return total.ravel()[:length]
 
 
 def _sin_cos_block(words: F64, position: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:

@@ -11,6 +11,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, scale_pair, sin_cos_pairs_of_turns
 
 
@@ -53,7 +54,7 @@ def transform(f: ArrayLike) -> F64:
 
     Implements Eq. (13) and Eq. (14), by a fast transform.
     """
-    function = np.asarray(f, dtype=float)
+    function = _as_vector(f)
     n = len(function)
     last = (n - 1) // 2
     c = np.fft.rfft(function)
@@ -67,7 +68,7 @@ def invert(coefficients: ArrayLike) -> F64:
 
     Implements Eq. (10).
     """
-    c = np.asarray(coefficients, dtype=float)
+    c = _as_vector(coefficients)
     n = len(c)
     last = (n - 1) // 2
     half = np.zeros(n // 2 + 1, dtype=complex)
@@ -76,3 +77,10 @@ def invert(coefficients: ArrayLike) -> F64:
     if n % 2 == 0:
         half[-1] = c[-1] * np.sqrt(n)
     return np.fft.irfft(half, n)
+
+
+def _as_vector(values: ArrayLike) -> F64:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or not array.size:
+        raise InputError("not a function on a lattice", f"shape {array.shape}", "shape (n,) is accepted")
+    return array

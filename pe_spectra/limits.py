@@ -28,8 +28,12 @@ MAX_COUNTED_FREQUENCIES = 1 << 26
 MAX_ENCODINGS = 1 << 12
 #: Values that one option may list.
 MAX_LIST = 1 << 16
-#: Multiplications that rank and condition number may cost (length x width x the smaller of both).
+#: Multiplications that rank (length x width x the smaller) or all pairs of a table may cost.
 MAX_RANK_WORK = 1 << 32
+#: Lags that a lag window may span.
+MAX_LAGS = 1 << 24
+#: Longest context that a low-bin count may be asked for.
+MAX_CONTEXT = 1 << 40
 #: Longest separation curve that a result holds.
 MAX_CURVE = 1 << 16
 #: Bytes of a settings file.

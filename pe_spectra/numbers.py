@@ -7,9 +7,11 @@ scripts), then finite, then range. Python's own `int` and `float` accept more th
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat, SupportsIndex
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
@@ -45,8 +47,26 @@ class IntegerRange:
         if not _INTEGER.fullmatch(text):
             raise InputError(f"{name} is not an integer", quote(text), self.accepted)
         digits = text.lstrip("+-").lstrip("0") or "0"
-        value = int(text[: text.startswith("-")] + digits) if len(digits) <= _MAX_DIGITS else None
-        if value is None or not self.minimum <= value <= self.maximum:
+        if len(digits) > _MAX_DIGITS:
+            raise InputError(f"{name} is out of range", quote(text), self.accepted)
+        return self._limit(int(text[: text.startswith("-")] + digits), name, text)
+
+    def check(self, value: object, name: str) -> int:
+        """Return a value given in Python as an `int`; NumPy integers are integers, True is not.
+
+        Raises
+        ------
+        InputError : not an integer in this range.
+
+        >>> IntegerRange(minimum=2, maximum=9).check(7, "d")
+        7
+        """
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+            raise InputError(f"{name} is not an integer", repr(value), self.accepted)
+        return self._limit(operator.index(value), name, str(value))
+
+    def _limit(self, value: int, name: str, text: str) -> int:
+        if not self.minimum <= value <= self.maximum:
             raise InputError(f"{name} is out of range", quote(text), self.accepted)
         return value
 
@@ -75,7 +95,23 @@ class RealRange:
         """
         if not _REAL.fullmatch(text):
             raise InputError(f"{name} is not a number", quote(text), self.accepted)
-        value = float(text)
+        return self._limit(float(text), name, text)
+
+    def check(self, value: object, name: str) -> float:
+        """Return a value given in Python as a `float`; NumPy numbers are numbers, True and text are not.
+
+        Raises
+        ------
+        InputError : not a finite number in this range.
+
+        >>> RealRange(minimum=0.5, maximum=1e6).check(4, "bandwidth")
+        4.0
+        """
+        if isinstance(value, bool | str | bytes) or not isinstance(value, SupportsFloat):
+            raise InputError(f"{name} is not a number", repr(value), self.accepted)
+        return self._limit(float(value), name, str(value))
+
+    def _limit(self, value: float, name: str, text: str) -> float:
         if not math.isfinite(value) or not self.minimum <= value <= self.maximum:
             raise InputError(f"{name} is out of range", quote(text), self.accepted)
         return value
@@ -166,6 +202,15 @@ class Choice:
         >>> Choice(members=("none", "reflect")).parse("none", "--boundary")
         'none'
         """
-        if text not in self.members:
-            raise InputError(f"{name} is not known", quote(text), self.accepted)
-        return text
+        return self.check(text, name)
+
+    def check(self, value: object, name: str) -> str:
+        """Return a member given in Python.
+
+        Raises
+        ------
+        InputError : not a member.
+        """
+        if not isinstance(value, str) or value not in self.members:
+            raise InputError(f"{name} is not known", quote(str(value)), self.accepted)
+        return value

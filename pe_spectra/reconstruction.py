@@ -18,7 +18,7 @@ from pe_spectra.spectrum import Spectrum
 _SUPPORT = 1e-14
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PositionReconstruction:
     """Algorithm 1 on the one-hot function of position s.
 
@@ -44,7 +44,7 @@ class PositionReconstruction:
     relative_error_unscaled: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Reconstruction:
     """Algorithm 1 for several positions; every curve is a shift of `impulse_response` (N,)."""
 
@@ -103,6 +103,8 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
 def _choose_multipliers(power: F64, spectrum: Spectrum) -> F64:
     """Return the multipliers in units in which the largest that matters is not small; 0 outside the support."""
     outside = power <= _SUPPORT**2 * power.max()
+    if spectrum.estimator == "lag-window":
+        return np.where(outside, 0.0, spectrum.weights)  # signed: they have no logarithm where rounding wins
     logs = spectrum.log_multipliers
     support = logs[~outside] if outside.any() else logs
     shift = float(np.max(support)) if len(support) else -np.inf
@@ -134,7 +136,7 @@ def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstructio
     """
     n = spectrum.grid
     bounds = IntegerRange(minimum=0, maximum=n - 1)
-    places = [bounds.parse(str(position), "s") for position in s]
+    places = [bounds.check(position, "s") for position in s]
     if len(places) * n > MAX_HELD_ENTRIES:
         raise InputError("too many curves to hold", f"{len(places)} x {n}", f"at most {MAX_HELD_ENTRIES} numbers")
     response = compute_impulse_response(spectrum)
@@ -204,10 +206,16 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     The lattice is circular and values between samples are interpolated linearly: from the (first)
     peak outwards on both sides to where the curve first falls so low. None where it never does.
 
+    Raises
+    ------
+    InputError : a curve without a finite peak above 0, or a fraction outside (0, 1).
+
     >>> measure_width([0.0, 0.0, 1.0, 0.0, 0.0], 0.5)
     1.0
     """
     y = np.asarray(curve, dtype=float)
+    if y.ndim != 1 or not y.size or not 0 < np.max(y) < np.inf or not 0 < fraction < 1:
+        raise InputError("this curve has no such width", f"fraction {fraction}", "a peak above 0, fraction in (0, 1)")
     y = np.roll(y, -int(np.argmax(y)))
     level = fraction * y[0]
     sides = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
 from pe_spectra.encodings import ENCODINGS, Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
@@ -45,7 +45,7 @@ def build_encodings(
 def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
     if isinstance(spec, NamedSpec):
         return find_encoding(spec.name, label)
-    if not Path(spec.path).expanduser().exists():
+    if not os.path.exists(os.path.expanduser(spec.path)):
         raise FileError(spec.path, "no such file")
     names = ", ".join(cls.name for cls in ENCODINGS)
     raise InputError(f"{label}: this version reads no tables from files", spec.text, f"accepted: {names}")

@@ -14,6 +14,7 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
 from pe_spectra.limits import (
     MAX_BANDWIDTH,
+    MAX_CONTEXT,
     MAX_COUNTED_FREQUENCIES,
     MAX_LENGTH,
     MAX_PRINTED_NUMBERS,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 _DEFAULT_S = (5, 40, 75)
 _DEFAULT_LENGTH = 80
@@ -142,7 +144,7 @@ def faithfulness(
     encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
     size = _LENGTH.parse(length, "--length") if length is not None else _DEFAULT_LENGTH
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
-    widest = max(int(e.parameters["d"]) for e in encodings)
+    widest = max(int(getattr(e, "d", 1)) for e in encodings)
     _check_work("--d and --length", widest * size, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
@@ -166,7 +168,7 @@ def count_low_bin(
     frequencies that never complete a turn within T positions.
     """
     encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
-    points = _LENGTH.parse(length, "--length") if length is not None else None
+    points = _CONTEXT.parse(length, "--length") if length is not None else None
     _check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
     from pe_spectra.records.low_bin import answer_counts

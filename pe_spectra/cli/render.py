@@ -117,7 +117,7 @@ def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
 def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
     from rich.text import Text
 
-    names = [name for name in (answer.shown or answer.columns) if name in answer.columns]
+    names = list(answer.columns if screen.full or not answer.shown else answer.shown)
     total = len(next(iter(answer.columns.values()), ()))
     shown = total if screen.full else min(total, answer.brief)
     chosen = zip(*(answer.columns[name] for name in names), strict=True)
@@ -142,7 +142,7 @@ def _print_rows(console: Console, names: list[str], rows: list[list[str]], numer
         # too narrow for columns: numbers are never cut, so each row becomes a list
         for row in rows:
             for name, cell in zip(names, row, strict=True):
-                console.print(Text(f"{name}: {cell}"), overflow="fold", soft_wrap=True)
+                console.print(Text(f"{name}: {cell}"), overflow="fold")
             console.print()
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

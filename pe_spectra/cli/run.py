@@ -73,11 +73,12 @@ class Run:
         if self.format != "json":
             notes += [f"note: {note}" for note in answer.notes]
         messages = [*notes, *(f"wrote {path}" for path in files)]
+        failed = tuple(f"check failed: {text}" for text in answer.failed)
         if self.screen.terminal and is_terminal(sys.stderr) and answer.next_command:
             messages.append(f"next: {answer.next_command}")
         return Outcome(
             text=text,
-            messages=() if self.quiet else tuple(messages),
+            messages=failed if self.quiet else (*messages, *failed),
             files=files,
             makes_folders=not self.figure_asked,
             exit_code=1 if answer.failed else 0,

@@ -13,7 +13,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Parameter, Theorem, as_positions
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Parameter, Theorem, as_lags, as_positions
 from pe_spectra.errors import InputError
 from pe_spectra.exact import (
     CONTEXT,
@@ -25,6 +25,7 @@ from pe_spectra.exact import (
     lattice_pairs,
     sin_cos,
     sin_cos_of_turns,
+    sum_cosines,
 )
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
@@ -101,7 +102,7 @@ class Sinusoidal(Encoding):
     def turns(self, index: int) -> Decimal:
         """Frequency `index` in turns per position, to 55 digits."""
         exponent = CONTEXT.divide(Decimal(-2 * index), Decimal(self.d))
-        return CONTEXT.divide(CONTEXT.power(Decimal(float(self.rho)), exponent), TWO_PI)
+        return CONTEXT.divide(CONTEXT.power(Decimal.from_float(self.rho), exponent), TWO_PI)
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Codes of the positions, shape (S, d); entries right to one unit in the last place."""
@@ -109,16 +110,14 @@ class Sinusoidal(Encoding):
         sine, cosine = sin_cos(self.words(), s)
         if self.layout == "concatenated":
             return np.concatenate([sine, cosine], axis=1)[:, : self.d]
-        return np.stack([sine, cosine], axis=2).reshape(len(s), -1)[:, : self.d]
+        return np.stack([sine, cosine], axis=2).reshape(len(s), 2 * sine.shape[1])[:, : self.d]
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two codes by their lag: sum of cos(w tau), shape (1, L).
 
         Odd d: the lone sine counts one half; its further term in s + t is not a function of the lag.
         """
-        cosine = sin_cos(self.words(), np.atleast_1d(np.asarray(lags)))[1]
-        similarity: F64 = np.sum(cosine * self.frequencies().masses, axis=1)
-        return similarity[None, :]
+        return sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
 
     def exact_key(self, positions: I64) -> I64:
         """The position itself: no two integers share a code."""
@@ -176,7 +175,7 @@ class Dft(Encoding):
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two codes by their lag: 1 at multiples of d, else 0; shape (1, L)."""
-        repeats: F64 = np.equal(np.mod(np.atleast_1d(np.asarray(lags, dtype=np.int64)), self.d), 0).astype(float)
+        repeats: F64 = np.equal(np.mod(as_lags(lags), self.d), 0).astype(float)
         return repeats[None, :]
 
     def exact_key(self, positions: I64) -> I64:
@@ -211,7 +210,8 @@ class DfsTrans(Encoding):
     source: ClassVar[str] = "dfstrans/DFStrans, positional_encodings.py, class DFTEncoding"
     pitfalls: ClassVar[str] = (
         "one column is identically 0 and cos(pi s) is missing; the module scales its buffer in place, so that in the "
-        "published code the encoding shrinks by sqrt(2/d) again at every forward call: this is the first call"
+        "published code the encoding shrinks by sqrt(2/d) again at every forward call: this is the first call; "
+        "a row depends on which positions are asked for, by its end factor"
     )
     accepts: ClassVar[tuple[Parameter, ...]] = (_WIDTH,)
 
@@ -248,23 +248,28 @@ class DfsTrans(Encoding):
         """Codes of the positions, shape (S, d); the first and last of them carry the end factor."""
         s = as_positions(positions, self.d)
         sine, cosine = sin_cos_of_turns(np.mod(s + 1, self.d)[:, None] * np.arange(self.d // 2), self.d)
-        rows: F64 = np.stack([cosine, sine], axis=2).reshape(len(s), self.d) * np.sqrt(2 / self.d)
-        rows[_ends(len(s))] *= np.sqrt(0.5)
+        rows: F64 = np.stack([cosine, sine], axis=2).reshape(len(s), self.d)
+        rows[1:-1] *= np.sqrt(2 / self.d)
+        for end in (slice(0, 1), slice(-1, None)):  # in turn: a lone position carries both factors
+            rows[end] *= np.sqrt(1 / self.d)
         return rows
 
     def exact_key(self, positions: I64) -> I64:
         """The position modulo d, and whether it is the first or last of those given."""
-        period = self.d if self.d > 2 else 1
-        key: I64 = np.mod(positions, period)
-        key[_ends(len(positions))] += period
+        key: I64 = np.mod(positions, self._period)
+        key[_ends(len(positions))] += self._period
         return key
+
+    @property
+    def _period(self) -> int:
+        return self.d if self.d > 2 else 1  # d = 2 has the frequency 0 alone
 
     @property
     def theorem(self) -> Theorem:
         """As for `dft`, apart from the two positions that carry the end factor."""
         return Theorem(
             kind="period",
-            text=f"k s modulo d repeats after d = {self.d} positions, and only both ends carry a factor of their own",
+            text=f"its columns repeat after {self._period} positions, and only both ends carry a factor of their own",
         )
 
 

@@ -32,7 +32,7 @@ class Parameter:
     meaning: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Frequencies:
     """The angular frequencies of an encoding.
 
@@ -103,10 +103,16 @@ class Encoding(ABC):
         ]
         return " ".join([self.name, *shown])
 
+    @property
+    def spec(self) -> str:
+        """The SPEC that names this encoding on the command line."""
+        keys = [f"{p.name}={format_value(getattr(self, p.name))}" for p in self.accepts]
+        return f"{self.name}:{','.join(keys)}"
+
     def __post_init__(self) -> None:
         for parameter in self.accepts:
-            text = format_value(getattr(self, parameter.name))
-            parameter.accepts.parse(text, f"{self.name}: {parameter.name}")
+            value = parameter.accepts.check(getattr(self, parameter.name), f"{self.name}: {parameter.name}")
+            object.__setattr__(self, parameter.name, value)  # a plain int, float or str, whatever was given
 
 
 @runtime_checkable
@@ -188,22 +194,47 @@ def as_positions(positions: int | ArrayLike, width: int) -> I64:
     ------
     InputError : a position that is no such integer, or a table that would be too large to hold.
     """
-    if isinstance(positions, int):
-        if not 0 <= positions * width <= MAX_HELD_ENTRIES:
-            raise InputError(
-                "the table is too large to hold", f"{positions} x {width}", f"at most {MAX_HELD_ENTRIES} numbers"
-            )
+    if isinstance(positions, int | np.integer):
+        _check_size(max(int(positions), 0), width)
         return np.arange(positions, dtype=np.int64)
-    array = np.asarray(positions)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputError("positions are not integers", str(array.dtype), "a sequence of integers is accepted")
+    array = as_integers(positions, "positions")
     if array.size and (array.min() < 0 or array.max() > MAX_POSITION):
         raise InputError("a position is out of range", accepted=f"0 to {MAX_POSITION} is accepted")
-    if array.size * width > MAX_HELD_ENTRIES:
-        raise InputError(
-            "the table is too large to hold", f"{array.size} x {width}", f"at most {MAX_HELD_ENTRIES} numbers"
-        )
+    _check_size(array.size, width)
+    return array
+
+
+def as_lags(lags: ArrayLike) -> I64:
+    """Read lags: integers of magnitude at most 2**53; shape (L,).
+
+    Raises
+    ------
+    InputError : a lag that is no such integer.
+    """
+    array = as_integers(lags, "lags")
+    if array.size and max(-int(array.min()), int(array.max())) > MAX_POSITION:
+        raise InputError("a lag is out of range", accepted=f"-{MAX_POSITION} to {MAX_POSITION} is accepted")
+    return array
+
+
+def as_integers(values: ArrayLike, name: str) -> I64:
+    """Read a sequence of integers, shape (n,).
+
+    Raises
+    ------
+    InputError : not integers, or more than one axis.
+    """
+    array = np.atleast_1d(np.asarray(values))
+    if array.ndim != 1:
+        raise InputError(f"{name} have {array.ndim} axes", str(array.shape), "a sequence of integers is accepted")
+    if array.size and array.dtype.kind not in "iu":
+        raise InputError(f"{name} are not integers", str(array.dtype), "a sequence of integers is accepted")
     return array.astype(np.int64)
+
+
+def _check_size(count: int, width: int) -> None:
+    if count * width > MAX_HELD_ENTRIES:
+        raise InputError("the table is too large to hold", f"{count} x {width}", f"at most {MAX_HELD_ENTRIES} numbers")
 
 
 def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:

@@ -14,14 +14,15 @@ from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES, MIN_L
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
-from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LENGTH = 80
 DEFAULT_LIMIT = 10
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Faithfulness:
     """Whether, and how well, an encoding tells positions 0 .. length-1 apart.
 
@@ -85,17 +86,18 @@ def measure_faithfulness(
     >>> result.injective, result.closest_pair
     (False, (0, 64))
     """
-    size = LENGTH.parse(str(length), "length")
+    size = LENGTH.check(length, "length")
+    width, shown = BANDWIDTH.check(bandwidth, "bandwidth"), LIMIT.check(limit, "limit")
     if not isinstance(encoding, HasTable):
         raise InputError("this encoding gives positions no code", encoding.label, "sinusoidal, dft, dfstrans")
     if size * encoding.d > MAX_STREAMED_ENTRIES:
         raise InputError(
             "d x length is too large", f"{encoding.d} x {size}", f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
         )
-    injective, certificate, collisions = certify(encoding, size, limit)
+    injective, certificate, collisions = certify(encoding, size, shown)
     separation = measure_separation(encoding, size)
     conditioning = measure_conditioning(encoding, size)
-    fwhm, error = _reconstruct_one(encoding, bandwidth)
+    fwhm, error = _reconstruct_one(encoding, width)
     return Faithfulness(
         encoding=encoding,
         length=size,
@@ -112,7 +114,7 @@ def measure_faithfulness(
         separation_by_lag=_curve(separation),
         fwhm=fwhm,
         relative_error=error,
-        bandwidth=bandwidth,
+        bandwidth=width,
         notes=conditioning.notes + _explain(separation, size),
     )
 
@@ -137,7 +139,7 @@ def _curve(separation: Separation | None) -> F64 | None:
 
 def _explain(separation: Separation | None, length: int) -> tuple[str, ...]:
     if separation is None:
-        return (f"the smallest separation of {length} codes of this kind is beyond the budget, so it is left out",)
+        return (f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out",)
     if length == 1:
         return ("a single position has no pair, so separation and pair are left out",)
     if length - 1 > MAX_CURVE:

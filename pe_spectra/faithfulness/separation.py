@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasLadder, HasTable
-from pe_spectra.exact import F64, sin_cos
-from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.exact import F64, sin_cos, sum_cosines
+from pe_spectra.limits import MAX_RANK_WORK
 
 #: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
 _EXACT_CURVE = 1 << 21
@@ -30,7 +30,7 @@ class Sidelobe:
     value: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Separation:
     """The smallest distance between the codes of 0 .. S-1, and what was seen on the way.
 
@@ -56,7 +56,7 @@ def measure_separation(encoding: Encoding, length: int) -> Separation | None:
         return _separate_dft(encoding, length)
     if isinstance(encoding, HasLadder):
         return _separate_ladder(encoding, length)
-    if isinstance(encoding, HasTable) and length * length <= MAX_HELD_ENTRIES:
+    if isinstance(encoding, HasTable) and length * length * encoding.d <= MAX_RANK_WORK:
         return _separate_table(encoding.table(length))
     return None
 
@@ -73,7 +73,8 @@ def _separate_dft(encoding: Dft, length: int) -> Separation:
     lags = np.arange(1, length)
     by_lag = np.where(lags % encoding.d == 0, 0.0, math.sqrt(2.0))
     pair = (0, encoding.d) if length > encoding.d else (0, 1)
-    sidelobe = Sidelobe(lag=encoding.d, value=1.0) if length > encoding.d else None
+    # as for every kernel, a maximum is one that has fallen again: lag d is inside the range
+    sidelobe = Sidelobe(lag=encoding.d, value=1.0) if length - 1 > encoding.d else None
     return Separation(smallest=float(by_lag.min()), pair=pair, by_lag=by_lag, sidelobe=sidelobe)
 
 
@@ -81,7 +82,7 @@ def _separate_ladder(encoding: HasLadder, length: int) -> Separation:
     words = encoding.words()
     count = encoding.ladder.width // 2  # complete pairs; odd d has one more sine
     lone = _LoneSine(words[:, count:], length) if words.shape[1] > count else None
-    kernel = sum_cosines(words[:, :count], length)
+    kernel = sum_cosines(words[:, :count], np.ones(count), np.arange(length))
     squared = 2 * (count - kernel[1:])
     if lone:
         squared += lone.smallest**2
@@ -132,19 +133,6 @@ class _LoneSine:
         return s, s + lag
 
 
-def sum_cosines(words: F64, length: int) -> F64:
-    """Return sum over w of cos(w tau) for tau = 0 .. length-1, by one matrix product; shape (length,)."""
-    step = math.isqrt(length - 1) + 1
-    total = np.zeros((-(-length // step), step))
-    columns = max(1, (1 << 20) // step)
-    for start in range(0, words.shape[1], columns):
-        part = words[:, start : start + columns]
-        fine_sin, fine_cos = sin_cos(part, np.arange(step))
-        coarse_sin, coarse_cos = sin_cos(part, step * np.arange(total.shape[0]))
-        total += coarse_cos @ fine_cos.T - coarse_sin @ fine_sin.T
-    return total.ravel()[:length]
-
-
 def find_sidelobe(normalised: F64) -> Sidelobe | None:
     """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, .."""
     rises = np.flatnonzero(np.diff(normalised) > 0)
@@ -162,11 +150,12 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
 def _separate_table(table: F64) -> Separation:
     """Any table: all pairs by direct differences, lag by lag; O(S**2 d) time and O(S d) memory."""
     by_lag = np.empty(len(table) - 1)
-    best, pair = math.inf, (0, 1)
+    found: list[tuple[float, int, int]] = []
     for lag in range(1, len(table)):
         distances = np.sqrt(np.sum((table[lag:] - table[:-lag]) ** 2, axis=1))
         by_lag[lag - 1] = distances.min()
-        s = int(np.argmin(distances))
-        if by_lag[lag - 1] < best:
-            best, pair = float(by_lag[lag - 1]), (s, s + lag)
+        s = int(np.flatnonzero(distances <= by_lag[lag - 1] * (1 + 4 * _EPS))[0])
+        found.append((float(by_lag[lag - 1]), s, s + lag))
+    best = float(by_lag.min())
+    pair = min((s, t) for distance, s, t in found if distance <= best * (1 + 4 * _EPS))
     return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=None)

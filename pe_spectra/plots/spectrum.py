@@ -31,7 +31,7 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
-from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
 
 if TYPE_CHECKING:
     from pe_spectra.spectrum import Spectrum
@@ -212,9 +212,13 @@ def _entitle(spectra: Sequence[Spectrum]) -> str:
         return "Where the frequencies of each encoding lie, from 0 to π"
     spectrum = spectra[0]
     bins = spectrum.omega.size
-    low = "all" if bins <= LOW_BINS else f"the first {LOW_BINS} of"
+    shape = classify_shape(spectrum.summary, bins)
+    if shape == "flat":
+        return f"All {bins} frequencies weigh nearly the same"
+    if shape == "uneven":
+        return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
     share = f"{100 * spectrum.summary.low_bin_mass:.1f} %"
-    return f"{share} of the weight lies in {low} {bins} frequencies"
+    return f"{share} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
 
 
 _ESTIMATORS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -76,7 +77,7 @@ class Answer:
             "verdict": {"level": self.verdict.level, "code": self.verdict.code, "text": self.verdict.text},
             **self.body,
             "figure": figure,
-            "notes": list(self.notes),
+            "notes": [*self.failed, *self.notes],
         }
 
 
@@ -87,7 +88,7 @@ def describe_encoding(encoding: Encoding) -> Document:
 
 def finite(values: Sequence[float]) -> list[float | None]:
     """Replace what JSON cannot hold (nan, inf) by None."""
-    return [value if -1.8e308 < value < 1.8e308 else None for value in values]
+    return [value if math.isfinite(value) else None for value in values]
 
 
 def percent(share: float) -> str:

@@ -30,7 +30,6 @@ def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -
         ),
         body={"parameters": {}, "rows": [{name: getattr(claim, name) for name in _FIELDS} for claim in claims]},
         columns={name: [getattr(claim, name) for claim in claims] for name in _FIELDS},
-        notes=failed,
         shown=("section", "statement", "verdict", "computed"),
         next_command="pe-spectra figures",
         failed=failed,

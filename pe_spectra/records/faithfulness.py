@@ -25,7 +25,7 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         },
         columns=_list_rows(results),
         facts=tuple(fact for result in results for fact in _list_facts(result, len(results) > 1)),
-        notes=tuple(dict.fromkeys([*failed, *notes])),
+        notes=tuple(dict.fromkeys(notes)),
         shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
         drawing=_draw(first),
         next_command="pe-spectra spectrum",
@@ -100,7 +100,7 @@ def _say(result: Faithfulness, many: bool) -> str:
         pairs = "pair" if result.collisions.count == 1 else "pairs"
         return (
             f"{name}Not injective: positions {s} and {t} have the same code "
-            f"({result.collisions.count} such {pairs}); {result.certificate.text.split(':')[0]}."
+            f"({result.collisions.count} such {pairs}); {result.certificate.text}."
         )
     if result.injective is None:
         return f"{name}Not decided: {result.certificate.text}."

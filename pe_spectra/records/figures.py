@@ -28,9 +28,11 @@ def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
     if not differences:
         text = f"The numbers of the figures in {directory} are those computed now."
         verdict = Verdict(level="ok", code="figures-agree", text=text)
+    elif all(difference.column is None and difference.row is None for difference in differences):
+        text = f"{_say(differences[0])} in {directory}; pe-spectra figures --output {directory} writes the figures."
+        verdict = Verdict(level="error", code="figures-missing", text=text)
     else:
-        first = differences[0]
-        text = f"{len(differences)} of the figures' columns differ, first {_say(first)}."
+        text = f"{len(differences)} column(s) of the figures in {directory} differ, first {_say(differences[0])}."
         verdict = Verdict(level="error", code="figures-differ", text=text)
     return Answer(
         kind="figures-check",

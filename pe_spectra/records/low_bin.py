@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pe_spectra.encodings import Sinusoidal
 from pe_spectra.records.answer import Answer, Cell, Verdict, describe_encoding, percent
 from pe_spectra.spectrum import LowBinCount
 
@@ -56,7 +57,8 @@ def _judge(counts: Sequence[LowBinCount]) -> Verdict:
 
 def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:
     notes = []
-    if any(c.crossing is not None and c.length is None for c in counts):
+    paper = [Sinusoidal(d=256), Sinusoidal(d=512)]
+    if any(c.encoding in paper and c.length is None for c in counts):
         notes.append(_ALMOST_HALF)
     notes += [
         f"{count.encoding.label}: all frequencies are 1 rad, so the ladder never crosses the edge"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pe_spectra.exact import F64
 from pe_spectra.reconstruction import PositionReconstruction, Reconstruction
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding
@@ -42,7 +44,7 @@ def answer_reconstructions(
         verdict=_judge(results),
         body=body,
         columns=_list_rows(results),
-        facts=_list_facts(results, kernels is not None),
+        facts=_list_facts(results, kernels),
         notes=tuple(dict.fromkeys([*notes, *(note for result in results for note in result.spectrum.notes)])),
         shown=("encoding", "bandwidth", "s", "peak_value", "fwhm", "width_10", "relative_error", "cosine"),
         drawing=_draw(first),
@@ -120,13 +122,23 @@ def _say_width(position: PositionReconstruction) -> str:
     return f"{position.fwhm:.1f} positions wide{tenth}"
 
 
-def _list_facts(results: Sequence[Reconstruction], has_kernel: bool) -> tuple[tuple[str, str], ...]:
+def _list_facts(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> tuple[tuple[str, str], ...]:
     facts = [("l2 norm", "restored after weighting, as in the paper; relative_error_unscaled is without it")]
     if any(r.spectrum.bandwidth is not None for r in results):
         facts.append(("width", "follows the bandwidth, so it is stated with it; a sweep: --bandwidth 0.25 1 4 16 64"))
-        if not has_kernel:
+        if kernels is None:
             facts.append(("kernel", "the encoding's own, without a window: --window-free"))
+    for result, kernel in dict(zip((r.spectrum.encoding for r in results), kernels or (), strict=False)).items():
+        if kernel is not None:
+            facts.append(("kernel", f"{result.name} without a window: {_say_kernel(kernel)}"))
     return tuple(facts)
+
+
+def _say_kernel(kernel: F64) -> str:
+    below = np.flatnonzero(kernel < 0.5)
+    if not len(below):
+        return f"k(tau)/k(0) stays above a half up to lag {len(kernel) - 1}"
+    return f"k(tau)/k(0) first falls below a half at lag {below[0]}"
 
 
 def _draw(result: Reconstruction) -> Drawing:

@@ -6,14 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pe_spectra.encodings import Dft
+from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
 from pe_spectra.spectrum import LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
-from pe_spectra.spectrum.summary import LOW_BINS
-
-#: Low bins hold this many times their even share: crowded.
-_CROWDED = 2.0
-_FLAT = 0.9
+from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
 
 
 def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -> Answer:
@@ -39,18 +35,23 @@ def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -
             }
             for s in spectra
         ]
-    facts = [fact for s, count in zip(spectra, counts, strict=True) for fact in _list_facts(s, count, len(spectra) > 1)]
+    facts = _list_facts(first, counts[0]) if len(spectra) == 1 else [_sum_up(spectrum) for spectrum in spectra]
+    lattices = {spectrum.grid for spectrum in spectra}
+    notes = [note for spectrum in spectra for note in spectrum.notes]
+    if len(lattices) > 1:
+        sizes = ", ".join(str(n) for n in sorted(lattices))
+        notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")
     return Answer(
         kind="spectrum",
         verdict=_judge(first, len(spectra)),
         body=body,
         columns=_list_rows(spectra),
         facts=tuple(facts),
-        notes=tuple(dict.fromkeys(note for s in spectra for note in s.notes)),
+        notes=tuple(dict.fromkeys(notes)),
         shown=("k", "omega", "weight", "reference") if len(spectra) == 1 else ("encoding", "bandwidth", "k", "weight"),
         brief=0,
         drawing=_draw(first),
-        next_command="pe-spectra reconstruct --s 5 40 75",
+        next_command=_suggest(first),
     )
 
 
@@ -103,29 +104,55 @@ def _list_rows(spectra: Sequence[Spectrum]) -> dict[str, Sequence[Cell]]:
 
 def _judge(spectrum: Spectrum, count: int) -> Verdict:
     summary, bins = spectrum.summary, len(spectrum.omega)
-    low = min(LOW_BINS, bins)
-    prefix = f"{spectrum.encoding.label}: " if count > 1 else ""
-    held = f"the first {low} of {bins} frequencies hold {percent(summary.low_bin_mass)} of the weight"
+    shape = classify_shape(summary, bins)
     empty = summary.empty_upper_band or 0.0
-    above = f"; above {(1 - empty) * math.pi:.4g} rad there is nothing to hold ({percent(empty)} of the axis)"
-    above = above if empty >= 0.05 else ""
-    if summary.flatness > _FLAT and empty < 0.05:
-        return Verdict(level="ok", code="flat", text=f"{prefix}Flat: all {bins} frequencies weigh nearly the same.")
-    if summary.flatness > _FLAT and spectrum.bandwidth is not None:
-        kernel = f"a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
-        text = f"{prefix}Blurred flat: {kernel}; try a smaller --bandwidth."
-        return Verdict(level="warning", code="over-smoothed", text=text)
-    if bins > low and summary.low_bin_mass > min(0.5, _CROWDED * low / bins):
-        return Verdict(level="note", code="crowded-low-bin", text=f"{prefix}Crowded at the bottom: {held}{above}.")
-    where = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad (bin {summary.peak_bin})"
-    return Verdict(level="note", code="uneven", text=f"{prefix}Uneven: {where}; {held}{above}.")
+    level, code = ("ok", "flat") if shape == "flat" else ("note", "crowded-low-bin" if shape == "crowded" else "uneven")
+    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    if shape == "flat" and empty >= 0.05 and spectrum.bandwidth is not None:
+        level, code = "warning", "over-smoothed"
+        text = f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}; try a smaller --bandwidth"
+    elif shape == "flat":
+        text = f"Flat: all {bins} frequencies weigh nearly the same"
+    elif shape == "crowded":
+        held = percent(summary.low_bin_mass)
+        text = f"Crowded at the bottom: the first {LOW_BINS} of {bins} frequencies hold {held} of the weight"
+    else:
+        where = (
+            f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad (bin {summary.peak_bin} of {bins})"
+        )
+        text = f"Uneven: {where}, the mean frequency is {summary.centroid:.4g} rad"
+    text += above if empty >= 0.05 and code != "over-smoothed" else ""
+    return Verdict(level=level, code=code, text=f"{_name(spectrum) if count > 1 else ''}{text}.")
 
 
-def _list_facts(spectrum: Spectrum, count: LowBinCount, many: bool) -> list[tuple[str, str]]:
+def _suggest(spectrum: Spectrum) -> str:
+    if spectrum.encoding == Sinusoidal():
+        return "pe-spectra reconstruct --s 5 40 75"
+    return f"pe-spectra reconstruct -e {spectrum.encoding.spec}"
+
+
+def _name(spectrum: Spectrum) -> str:
+    bandwidth = "" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}"
+    return f"{spectrum.encoding.label}{bandwidth}: "
+
+
+def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
+    """One line for a spectrum among several."""
+    summary, bins = spectrum.summary, len(spectrum.omega)
+    low = min(LOW_BINS, bins)
+    text = (
+        f"first {low} bins {percent(summary.low_bin_mass)}, centroid {summary.centroid:.4g} rad/position, "
+        f"effective bins {summary.effective_bins_entropy:.1f} of {bins}, peak bin {summary.peak_bin}"
+    )
+    return _name(spectrum).removesuffix(": "), text
+
+
+def _list_facts(spectrum: Spectrum, count: LowBinCount) -> list[tuple[str, str]]:
     summary: SpectrumSummary = spectrum.summary
     bins, width = len(spectrum.omega), 2 * math.pi / spectrum.grid
     peak = f"bin {summary.peak_bin} ({spectrum.weights[summary.peak_bin]:.4g})"
-    if spectrum.estimator == "kde" and spectrum.boundary == "none":
+    is_cut = spectrum.estimator == "kde" and spectrum.boundary == "none" and spectrum.bandwidth is not None
+    if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
         peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"
     effective = (
         f"{summary.effective_bins_entropy:.1f} of {bins} (entropy), "
@@ -136,7 +163,6 @@ def _list_facts(spectrum: Spectrum, count: LowBinCount, many: bool) -> list[tupl
         f"{count.inside} of {count.total} below the first DFT frequency 2 pi/{count.encoding.default_grid}{crossing}"
     )
     return [
-        *([("encoding", _describe_line(spectrum))] if many else []),
         ("peak", peak),
         ("centroid", f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position"),
         ("effective bins", effective),

@@ -28,7 +28,7 @@ _LOW_WORDS = 512.0
 _CHUNK = 1 << 13
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Spectrum:
     """The share of an encoding's frequencies at each DFT frequency.
 
@@ -73,6 +73,7 @@ class Spectrum:
         return summarise(self.omega, self.weights, self.log_weights, highest)
 
 
+@np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
 def compute_spectrum(
     encoding: Encoding, *, grid: int | None = None, bandwidth: float = DEFAULT_BANDWIDTH, boundary: str = "none"
 ) -> Spectrum:
@@ -99,12 +100,12 @@ def compute_spectrum(
     ((129,), 1)
     """
     n = check_grid(encoding, grid)
-    b = BANDWIDTH.parse(repr(float(bandwidth)), "bandwidth")
-    BOUNDARY.parse(boundary, "boundary")
+    b = BANDWIDTH.check(bandwidth, "bandwidth")
+    BOUNDARY.check(boundary, "boundary")
     if not isinstance(encoding, HasFrequencies):
         raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
     if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
-        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n, boundary)
+        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
     return _normalise(encoding, n, b, boundary, _sum_kernels(encoding.frequencies(), n, b, boundary))
 
 
@@ -117,7 +118,7 @@ def compute_dft_weights(grid: int) -> F64:
     >>> compute_dft_weights(4)
     array([0.25, 0.5 , 0.25])
     """
-    return count_basis_functions(GRID.parse(str(grid), "grid")) / grid
+    return count_basis_functions(GRID.check(grid, "grid")) / grid
 
 
 def compute_omega(grid: int) -> F64:
@@ -127,10 +128,10 @@ def compute_omega(grid: int) -> F64:
 
 def check_grid(encoding: Encoding, grid: int | None) -> int:
     """Return the lattice length: `grid`, or the encoding's own."""
-    return encoding.default_grid if grid is None else GRID.parse(str(grid), "grid")
+    return encoding.default_grid if grid is None else GRID.check(grid, "grid")
 
 
-def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int, boundary: str) -> Spectrum:
+def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
     total = masses.sum()
     with np.errstate(divide="ignore"):
         log_weights = np.log(masses / total)
@@ -140,7 +141,7 @@ def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int, boundary: str)
         encoding=encoding,
         grid=n,
         bandwidth=None,
-        boundary=boundary,
+        boundary="none",
         estimator="lattice",
         omega=compute_omega(n),
         weights=masses / total,
@@ -200,7 +201,7 @@ def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tu
 
 
 def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> LogSum:
-    # Poisson summation: a kernel wider than the circle is nearly its mean, and three lags are enough.
+    # Poisson summation: a kernel wider than the circle is nearly its mean, and four lags are enough.
     k = np.arange(n // 2 + 1)
     total = np.full(len(k), masses.sum())
     for lag in range(1, 5):

@@ -29,7 +29,7 @@ _CROWD = 256
 _MERGED_WIDTHS = 8.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogSum:
     """G_k = exp(exponent + exponent_low) * factor; all of shape (K,).
 
@@ -81,7 +81,7 @@ def _sum_all_pairs(u: F64, u_low: F64, masses: F64, width: float, count: int) ->
     x, error = two_sum(k, -u[near])
     x, x_low = two_sum(x, error - u_low[near])
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.power(Decimal(width), 2)), 2)
+    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.power(Decimal.from_float(width), 2)), 2)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.full_like(square, c))

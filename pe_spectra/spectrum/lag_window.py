@@ -14,12 +14,14 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasKernel
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_LAGS
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, Spectrum, check_grid, compute_omega
 
 #: exp(-x**2/2) at this x is below 1e-17: lags beyond do not count.
 _LAST_LAG = 8.9
 
 
+@np.errstate(under="ignore")
 def compute_lag_window_spectrum(
     encoding: Encoding, *, grid: int | None = None, bandwidth: float = DEFAULT_BANDWIDTH
 ) -> Spectrum:
@@ -45,7 +47,7 @@ def compute_lag_window_spectrum(
     1.0
     """
     n = check_grid(encoding, grid)
-    b = BANDWIDTH.parse(repr(float(bandwidth)), "bandwidth")
+    b = BANDWIDTH.check(bandwidth, "bandwidth")
     if not isinstance(encoding, HasKernel):
         raise InputError("this encoding has no kernel of the lag", encoding.label, "sinusoidal, dft")
     windowed = compute_windowed_kernel(encoding, n, b)
@@ -70,9 +72,16 @@ def compute_windowed_kernel(encoding: HasKernel, grid: int, bandwidth: float) ->
     """Return k(tau) times the lag window, summed over shifts of tau by the lattice length; shape (N,).
 
     Up to scale it is the impulse response of Algorithm 1 with reflection.
+
+    Raises
+    ------
+    InputError : a bandwidth so small that more than 2**24 lags count.
     """
     sigma = bandwidth * 2 * math.pi / grid
-    lags = np.arange(1, math.ceil(_LAST_LAG / sigma) + 1)
+    count = math.ceil(_LAST_LAG / sigma)
+    if count > MAX_LAGS:
+        raise InputError("bandwidth is too small for a lag window", f"{count} lags", f"at most {MAX_LAGS} lags")
+    lags = np.arange(1, count + 1)
     damped = np.exp(-0.5 * (sigma * lags) ** 2) * encoding.kernel(lags)[0]
     folded: F64 = np.zeros(grid)
     for side in (lags, -lags):

@@ -11,10 +11,10 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasFrequencies, HasLadder
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI, to_words
-from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
+from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
 
-LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 #: Relative distance to the edge below which pairs of doubles (31 digits) do not decide.
 _GUARD = 1e-28
 
@@ -28,9 +28,9 @@ class LowBinCount:
     encoding : what was counted.
     length : T, where the edge is 2 pi/T; None where it is the paper's 2 pi/d.
     bin_edge : width of the lowest bin, rad/position.
-    crossing : l* of Eq. (16), where the ladder crosses the edge, in units of its index l; None where
-        there is no ladder or it never crosses (rho = 1).
-    inside, outside, total : numbers of frequencies.
+    crossing : l* of Eq. (16), where the ladder, continued beyond its ends, crosses the edge, in units
+        of its index l; None where there is no ladder or all its frequencies are equal (rho = 1).
+    inside, outside, total : numbers of frequencies; a frequency 0 counts as outside.
     share_inside : inside / total, 0 to 1.
     """
 
@@ -61,7 +61,7 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
     """
     if not isinstance(encoding, HasFrequencies):
         raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
-    points = encoding.default_grid if length is None else LENGTH.parse(str(length), "length")
+    points = encoding.default_grid if length is None else LENGTH.check(length, "length")
     edge, edge_low = to_words(CONTEXT.divide(TWO_PI, Decimal(points)), 2)
     frequencies = encoding.frequencies()
     distance = (frequencies.values - edge) + (frequencies.low - edge_low)
@@ -87,7 +87,7 @@ def compute_crossing(encoding: Encoding, points: int) -> float | None:
     if not isinstance(encoding, HasLadder) or encoding.ladder.base == 1.0:
         return None
     logarithm = CONTEXT.ln(CONTEXT.divide(Decimal(points), TWO_PI))
-    base = CONTEXT.ln(Decimal(encoding.ladder.base))
+    base = CONTEXT.ln(Decimal.from_float(encoding.ladder.base))
     return float(CONTEXT.divide(CONTEXT.multiply(Decimal(encoding.ladder.width), logarithm), base))
 
 

@@ -23,7 +23,7 @@ class SpectrumSummary:
     centroid : sum of g omega, rad/position.
     effective_bins_entropy : exp(-sum g ln g), 1 to K.
     effective_bins_participation : 1 / sum g**2, 1 to K.
-    flatness : geometric over arithmetic mean of g, 0 to 1; 1 is flat.
+    flatness : geometric over arithmetic mean of g, 0 to 1; 1 is flat, 0 where a weight is not positive.
     empty_upper_band : share of the axis [0, pi] above the encoding's largest frequency, 0 to 1;
         None where the encoding has no list of frequencies.
     negative_mass : sum of |g| over negative g; 0 for Eq. (15).
@@ -37,6 +37,19 @@ class SpectrumSummary:
     flatness: float
     empty_upper_band: float | None
     negative_mass: float
+
+
+def classify_shape(summary: SpectrumSummary, bins: int) -> str:
+    """Say in a word how weights over `bins` bins lie: "flat", "crowded" (at the bottom) or "uneven".
+
+    Flat: more than 95 % of the bins are effective (entropy). Crowded: the first ten bins hold a tenth
+    of the weight and twice their even share at least; with fewer than twenty bins that says nothing.
+    """
+    if summary.effective_bins_entropy > 0.95 * bins:
+        return "flat"
+    even = LOW_BINS / bins
+    crowded = bins >= 2 * LOW_BINS and summary.low_bin_mass >= max(0.1, 2 * even)
+    return "crowded" if crowded else "uneven"
 
 
 def summarise(omega: F64, weights: F64, log_weights: F64, highest: float | None) -> SpectrumSummary:

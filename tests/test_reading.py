@@ -181,7 +181,7 @@ def test_a_hostile_key_takes_no_time(tmp_path, text):
     """The parser itself takes half a minute for a tenth of this."""
     start = time.perf_counter()
     assert "32 parts" in toml_error(tmp_path, text)
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 20  # quadratic time would take far longer
 
 
 def test_what_else_the_parser_raises_is_our_error(tmp_path, monkeypatch):

@@ -21,9 +21,14 @@ FIXTURES = {
 }
 
 
+#: They judge moments and durations, which a busy machine moves about.
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture
 def harness(tmp_path, monkeypatch):
     monkeypatch.setattr(harness_module, "PATIENCE", 0.3)
+    monkeypatch.setattr(harness_module, "slowness", lambda: 1.0)
     return Harness([sys.executable, str(FAKE)], FIXTURES, tmp_path, marker="fake_program")
 
 

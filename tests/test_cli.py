@@ -181,7 +181,7 @@ def test_require_of_what_collides_or_is_not_known(cli):
     done = cli("faithfulness -e dft:d=4 --length 5 --no-figure --require injective")
     assert done.code == 1
     assert "Not injective" in done.out
-    assert "note: required but not so: injective (dft d=4)" in done.err
+    assert "check failed: required but not so: injective (dft d=4)" in done.err
     assert cli("faithfulness -e dft --length 1 --no-figure --require", "separation>=0").code == 1
 
 

@@ -147,10 +147,16 @@ def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
         weights=masses / total,
         log_weights=log_weights,
         log_multipliers=log_multipliers,
-        notes=(
-            f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters",
-        ),
+        notes=_explain_lattice(encoding, masses),
     )
+
+
+def _explain_lattice(encoding: Encoding, masses: F64) -> tuple[str, ...]:
+    notes = [f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters"]
+    empty = np.flatnonzero(masses == 0)
+    if len(empty):
+        notes.append(f"{encoding.name}: no column has frequency k = {empty[0]}, so weight 0 and log_weights null")
+    return tuple(notes)
 
 
 def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:

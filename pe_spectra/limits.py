@@ -14,6 +14,7 @@ MIN_RHO, MAX_RHO = 1e-6, 1e300
 MIN_BANDWIDTH, MAX_BANDWIDTH = 1e-6, 1e6
 #: Number of positions.
 MIN_LENGTH, MAX_LENGTH = 1, 1 << 20
+DEFAULT_LENGTH = 80
 #: Width times length where nothing of that size is held.
 MAX_STREAMED_ENTRIES = 1 << 33
 #: Numbers in a table that is held in memory.

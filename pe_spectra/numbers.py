@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import SupportsFloat, SupportsIndex
 
@@ -17,6 +17,8 @@ from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+#: The + that joins the members of a list in a SPEC; the one of an exponent (1e+5) does not.
+_JOINT = re.compile(r"(?<![0-9.][eE])\+")
 _REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 #: More digits than any accepted integer has; longer ones are out of range without being converted.
 _MAX_DIGITS = 30
@@ -214,3 +216,45 @@ class Choice:
         if not isinstance(value, str) or value not in self.members:
             raise InputError(f"{name} is not known", quote(str(value)), self.accepted)
         return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOf:
+    """Members of one kind, joined by + where they are typed: `8+4+2`."""
+
+    of: IntegerRange | RealRange | Choice
+    #: Most members; at least one is always needed.
+    most: int = MAX_LIST
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"a list joined by +, and of each member: {self.of.accepted}"
+
+    def parse(self, text: str, name: str) -> tuple[int | float | str, ...]:
+        """Read a list.
+
+        Raises
+        ------
+        InputError : a member that is not accepted, or too many.
+
+        >>> ListOf(of=RealRange(minimum=0, maximum=9)).parse("0.5+1e+0", "weights")
+        (0.5, 1.0)
+        """
+        return self._limit(tuple(self.of.parse(item, name) for item in _JOINT.split(text)), name)
+
+    def check(self, value: object, name: str) -> tuple[int | float | str, ...]:
+        """Return a sequence given in Python as a tuple.
+
+        Raises
+        ------
+        InputError : not a sequence, a member that is not accepted, or too many.
+        """
+        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+            raise InputError(f"{name} is not a list", repr(value), self.accepted)
+        return self._limit(tuple(self.of.check(item, name) for item in value), name)
+
+    def _limit(self, values: tuple[int | float | str, ...], name: str) -> tuple[int | float | str, ...]:
+        if not 1 <= len(values) <= self.most:
+            raise InputError(f"{name} has {len(values)} members", accepted=f"1 to {self.most} are accepted")
+        return values

@@ -19,7 +19,7 @@ from pe_spectra.encodings import (
     HasTable,
     find_encoding,
 )
-from pe_spectra.encodings.protocol import format_value
+from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import Choice, IntegerRange, RealRange

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pe_spectra.encodings import ENCODINGS, DfsTrans, Dft, Sinusoidal
-from pe_spectra.encodings.protocol import format_value
+from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import FileError, InputError, PeSpectraError
 from pe_spectra.sources import build_encodings
 from pe_spectra.spec import FILE_EXTENSIONS, FileSpec, NamedSpec, parse_spec

@@ -22,17 +22,21 @@ from __future__ import annotations
 
 from pe_spectra.encodings.absolute import DfsTrans, Dft, Sinusoidal
 from pe_spectra.encodings.catalogue import ENCODINGS, find_encoding
+from pe_spectra.encodings.parameters import GivenArray, Parameter
 from pe_spectra.encodings.protocol import (
     Encoding,
     Frequencies,
+    HasBias,
+    HasBiasMap,
+    HasContinuousTable,
     HasExactKey,
     HasFrequencies,
     HasKernel,
     HasLadder,
+    HasLagTable,
     HasLatticeMasses,
     HasTable,
     Ladder,
-    Parameter,
     Theorem,
 )
 
@@ -42,10 +46,15 @@ __all__ = [
     "Dft",
     "Encoding",
     "Frequencies",
+    "GivenArray",
+    "HasBias",
+    "HasBiasMap",
+    "HasContinuousTable",
     "HasExactKey",
     "HasFrequencies",
     "HasKernel",
     "HasLadder",
+    "HasLagTable",
     "HasLatticeMasses",
     "HasTable",
     "Ladder",

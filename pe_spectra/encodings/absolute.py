@@ -13,7 +13,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Parameter, Theorem, as_lags, as_positions
+from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem, as_lags, as_positions
 from pe_spectra.errors import InputError
 from pe_spectra.exact import (
     CONTEXT,
@@ -50,6 +51,7 @@ class Sinusoidal(Encoding):
     """
 
     name: ClassVar[str] = "sinusoidal"
+    family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "sines and cosines on a geometric ladder of frequencies"
     formula: ClassVar[str] = "e(s) = (sin w_l s, cos w_l s), w_l = rho**(-l/d), l = 0, 2, .., d-2"
     source: ClassVar[str] = f"Vaswani et al. 2017, Sec. 3.5; Eq. (2), (3) of {_PAPER}"
@@ -142,6 +144,7 @@ class Dft(Encoding):
     """
 
     name: ClassVar[str] = "dft"
+    family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "the discrete Fourier transform of the one-hot position function"
     formula: ClassVar[str] = "e(s) = sqrt(2/d) (1/sqrt 2, cos w_k s, sin w_k s, cos(pi s)/sqrt 2), w_k = 2 pi k/d"
     source: ClassVar[str] = f"Eq. (17) to (21) of {_PAPER}"
@@ -203,6 +206,7 @@ class DfsTrans(Encoding):
     """
 
     name: ClassVar[str] = "dfstrans"
+    family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "the DFT encoding as published in code: no Nyquist column, end factors on positions"
     formula: ClassVar[str] = (
         "e(s) = c_s (cos w_k (s+1), sin w_k (s+1)), k = 0 .. d/2-1, c_s = sqrt(1/d) at both ends, else sqrt(2/d)"

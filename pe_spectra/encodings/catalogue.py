@@ -5,10 +5,32 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from pe_spectra.encodings.absolute import ABSOLUTE
+from pe_spectra.encodings.biases import BIASES
+from pe_spectra.encodings.calendar import CALENDAR
+from pe_spectra.encodings.combined import COMBINED
+from pe_spectra.encodings.features import FEATURES
+from pe_spectra.encodings.lag_tables import LAG_TABLES
+from pe_spectra.encodings.learned import LEARNED
 from pe_spectra.encodings.protocol import Encoding, find_encoding_class
+from pe_spectra.encodings.rotary import ROTARY
+from pe_spectra.encodings.sinusoidal import SINUSOIDAL
+from pe_spectra.encodings.structural import STRUCTURAL
+from pe_spectra.encodings.temporal import TEMPORAL
 from pe_spectra.errors import InputError
 
-ENCODINGS: tuple[type[Encoding], ...] = ABSOLUTE
+ENCODINGS: tuple[type[Encoding], ...] = (
+    *ABSOLUTE,
+    *SINUSOIDAL,
+    *FEATURES,
+    *LEARNED,
+    *COMBINED,
+    *TEMPORAL,
+    *CALENDAR,
+    *STRUCTURAL,
+    *ROTARY,
+    *BIASES,
+    *LAG_TABLES,
+)
 
 
 def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:

@@ -6,9 +6,9 @@ An encoding offers those views that it truly has. A diagnostic asks for the one 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -16,20 +16,13 @@ from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.parameters import Parameter, Value, format_value, simplify_value
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI
+from pe_spectra.limits import DEFAULT_LENGTH, MAX_HELD_ENTRIES, MAX_POSITION
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """One parameter of an encoding: what a SPEC may set, and what it accepts."""
-
-    name: str
-    default: int | float | str
-    accepts: IntegerRange | RealRange | Choice
-    meaning: str
+#: Parameters that stand in a label even at their default.
+_ALWAYS_SHOWN = ("d", "rho", "base", "heads")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,10 +41,12 @@ class Frequencies:
     low: F64
     masses: F64
     phases: F64
+    #: What every sine and cosine is multiplied with.
+    amplitude: float = 1.0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            getattr(self, field.name).flags.writeable = False
+        for array in (self.values, self.low, self.masses, self.phases):
+            array.flags.writeable = False
 
 
 class Ladder(NamedTuple):
@@ -74,9 +69,14 @@ class Encoding(ABC):
 
     To add one: a frozen dataclass in its family's file with the class attributes below and the
     views it has, and its name in that file's tuple.
+
+    Attributes
+    ----------
+    family : absolute, rotary, relative, temporal, structural, learned or combined.
     """
 
     name: ClassVar[str]
+    family: ClassVar[str]
     summary: ClassVar[str]
     formula: ClassVar[str]
     source: ClassVar[str]
@@ -84,35 +84,90 @@ class Encoding(ABC):
     accepts: ClassVar[tuple[Parameter, ...]]
 
     @property
-    @abstractmethod
     def default_grid(self) -> int:
         """Length of the lattice on which the encoding is analysed unless told otherwise."""
+        return max(2, self.default_length)
 
     @property
-    def parameters(self) -> dict[str, int | float | str]:
-        """The parameters by name, in the order of the catalogue."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in self.accepts}
+    def rows(self) -> int | None:
+        """How many positions have a code; None where there is no end."""
+        return None
+
+    @property
+    def default_length(self) -> int:
+        """How many positions are looked at unless told otherwise: all rows of a table, else 80 as in the paper."""
+        return self.rows or DEFAULT_LENGTH
+
+    @property
+    def domain(self) -> str:
+        """What a code belongs to: "positions", or "lags" for an encoding of the distance of two of them."""
+        return "positions"
+
+    @property
+    def heads(self) -> int:
+        """How many heads have a kernel of their own."""
+        return 1
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Rows and columns of the grid that the positions fill in reading order; None for a line."""
+        return None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its values were drawn at random in place of learned ones."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about how the encoding was read."""
+        return ()
+
+    def describe_position(self, s: int) -> str:
+        """Write a position so that a person can read it: as a number, a date, a place on a grid."""
+        return str(s)
+
+    @property
+    def given(self) -> dict[str, Value]:
+        """The parameters that have a meaning with the others, and a value, in the order of the catalogue."""
+        found = {p.name: getattr(self, p.name) for p in self.accepts if self._applies(p)}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters by name, as JSON has them."""
+        return {name: simplify_value(value) for name, value in self.given.items()}
 
     @property
     def label(self) -> str:
-        """Name and parameters that differ in kind from their default, for titles and tables."""
+        """Name and parameters that tell it from others of its kind, for titles and tables."""
         shown = [
-            f"{p.name}={format_value(getattr(self, p.name))}"
+            f"{p.name}={format_value(self.given[p.name])}"
             for p in self.accepts
-            if not isinstance(p.accepts, Choice) or getattr(self, p.name) != p.default
+            if p.name in self.given and (p.name in _ALWAYS_SHOWN or getattr(self, p.name) != p.default)
         ]
         return " ".join([self.name, *shown])
 
     @property
     def spec(self) -> str:
         """The SPEC that names this encoding on the command line."""
-        keys = [f"{p.name}={format_value(getattr(self, p.name))}" for p in self.accepts]
-        return f"{self.name}:{','.join(keys)}"
+        keys = [f"{name}={format_value(value)}" for name, value in self.given.items()]
+        return f"{self.name}:{','.join(keys)}" if keys else self.name
+
+    def _applies(self, parameter: Parameter) -> bool:
+        return all(getattr(self, name) in values for name, values in parameter.only_with.items())
 
     def __post_init__(self) -> None:
         for parameter in self.accepts:
-            value = parameter.accepts.check(getattr(self, parameter.name), f"{self.name}: {parameter.name}")
+            name = f"{self.name}: {parameter.name}"
+            value = parameter.check(getattr(self, parameter.name), name)
             object.__setattr__(self, parameter.name, value)  # a plain int, float or str, whatever was given
+            if value != parameter.default and not self._applies(parameter):
+                needed = " and ".join(
+                    f"{other}={' or '.join(format_value(v) for v in values)}"
+                    for other, values in parameter.only_with.items()
+                )
+                raise InputError(f"{name} has no meaning here", format_value(value), f"it goes with {needed}")
 
 
 @runtime_checkable
@@ -123,6 +178,16 @@ class HasTable(Protocol):
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Return the codes, shape (S, d)."""
+
+
+@runtime_checkable
+class HasContinuousTable(Protocol):
+    """An encoding whose positions may be any real numbers."""
+
+    d: int
+
+    def table_at(self, times: F64) -> F64:
+        """Return the codes at real positions, shape (S, d)."""
 
 
 @runtime_checkable
@@ -157,6 +222,42 @@ class HasKernel(Protocol):
 
 
 @runtime_checkable
+class HasBias(Protocol):
+    """An encoding that adds a number to the attention score, by the lag alone."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether only lags 0, 1, .. occur (a query sees keys before it); else negative ones too."""
+
+    def bias(self, lags: ArrayLike) -> F64:
+        """Return what is added at `lags` (query minus key), shape (heads, L)."""
+
+
+@runtime_checkable
+class HasBiasMap(Protocol):
+    """An encoding that adds a number to the attention score by query and key, not by the lag alone."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether a query sees only keys before it."""
+
+    def bias_map(self, length: int) -> F64:
+        """Return what is added, shape (heads, S, S): query by key."""
+
+
+@runtime_checkable
+class HasLagTable(Protocol):
+    """An encoding that gives every lag a vector."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether only lags 0, 1, .. occur."""
+
+    def lag_table(self, lags: ArrayLike) -> F64:
+        """Return the vectors of the lags (query minus key), shape (L, d)."""
+
+
+@runtime_checkable
 class HasLatticeMasses(Protocol):
     """An encoding whose frequencies all lie on the DFT lattice of its own length."""
 
@@ -169,22 +270,14 @@ class HasExactKey(Protocol):
     """An encoding for which equality of codes is decided without comparing computed floats."""
 
     def exact_key(self, positions: I64) -> I64:
-        """Return integers, shape (S,): equal if and only if the codes are equal."""
+        """Return integers, shape (S,): equal if and only if the codes are equal.
+
+        Where `domain` is "lags", the lags are given in place of positions.
+        """
 
     @property
     def theorem(self) -> Theorem:
         """Return why the key is exact."""
-
-
-def format_value(value: int | float | str) -> str:
-    """Write a parameter so that it can be typed again.
-
-    >>> format_value(10000.0), format_value(5e5), format_value("interleaved")
-    ('10000', '500000', 'interleaved')
-    """
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return value if isinstance(value, str) else repr(value)
 
 
 def as_positions(positions: int | ArrayLike, width: int) -> I64:
@@ -235,6 +328,27 @@ def as_integers(values: ArrayLike, name: str) -> I64:
 def _check_size(count: int, width: int) -> None:
     if count * width > MAX_HELD_ENTRIES:
         raise InputError("the table is too large to hold", f"{count} x {width}", f"at most {MAX_HELD_ENTRIES} numbers")
+
+
+def as_times(times: ArrayLike) -> F64:
+    """Read real positions: finite numbers of magnitude at most 2**53; shape (S,).
+
+    Raises
+    ------
+    InputError : not finite, too large, or more than one axis.
+    """
+    array = np.atleast_1d(np.asarray(times, dtype=np.float64))
+    if array.ndim != 1:
+        raise InputError(f"positions have {array.ndim} axes", str(array.shape), "a sequence of numbers is accepted")
+    if array.size and not np.abs(array).max() <= MAX_POSITION:
+        raise InputError("a position is out of range", accepted=f"-{MAX_POSITION} to {MAX_POSITION} is accepted")
+    return array
+
+
+def count_turns(frequencies: Frequencies, index: int) -> Decimal:
+    """Return frequency `index` over 2 pi from its two words, right to about 31 digits."""
+    value = Decimal.from_float(float(frequencies.values[index])) + Decimal.from_float(float(frequencies.low[index]))
+    return CONTEXT.divide(value, TWO_PI)
 
 
 def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:

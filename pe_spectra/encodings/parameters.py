@@ -1,0 +1,194 @@
+"""What an encoding can be told: its parameters, and the numbers that a file gives it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings.protocol import Encoding
+
+Value: TypeAlias = "int | float | str | tuple[int | float | str, ...] | GivenArray | tuple[Encoding, ...] | None"
+
+
+class Accepts(Protocol):
+    """A kind of value: reads text, checks what Python gives, and says what it accepts."""
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+
+    def parse(self, text: str, name: str) -> Value:
+        """Read a value; `name` is the option or key that a message names."""
+
+    def check(self, value: object, name: str) -> Value:
+        """Return a value given in Python, or refuse it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter of an encoding: what a SPEC may set, and what it accepts.
+
+    Attributes
+    ----------
+    default : what stands unless it is set; None for "not set", which `meaning` explains.
+    only_with : other parameters and their values with which alone this one has a meaning.
+    """
+
+    name: str
+    default: Value
+    accepts: Accepts
+    meaning: str
+    only_with: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+
+    def check(self, value: object, name: str) -> Value:
+        """Return a value given in Python, or refuse it; the default is always accepted."""
+        return None if value is None and self.default is None else self.accepts.check(value, name)
+
+
+@final
+class GivenArray:
+    """Numbers that a file or a caller gives: float64, read-only, the same if all their numbers are.
+
+    Attributes
+    ----------
+    values : any number of axes; a table has (rows, columns).
+    origin : what to call them in messages and titles.
+    spec : the text that names them on the command line; empty if there is none.
+    dtype : the type they were stored in, as in float16.
+    """
+
+    __slots__ = ("_digest", "dtype", "origin", "spec", "values")
+
+    def __init__(self, values: ArrayLike, *, origin: str = "array", spec: str = "", dtype: str = "float64") -> None:
+        self.values: F64 = np.array(values, dtype=np.float64, order="C")
+        self.values.flags.writeable = False
+        self.origin, self.spec, self.dtype = origin, spec, dtype
+        shape = repr(self.values.shape).encode()
+        self._digest = hashlib.blake2b(self.values.data if self.values.size else b"", key=shape[:64]).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GivenArray) and (self._digest, self.origin) == (other._digest, other.origin)
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __repr__(self) -> str:
+        return f"GivenArray({self.origin}, {' x '.join(map(str, self.values.shape))})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOfNumbers:
+    """A file with an array, typed as FILE or FILE::TENSOR; in Python a :class:`GivenArray` or an array.
+
+    Attributes
+    ----------
+    axes : how many axes the array may have.
+    what : what its numbers are, for messages.
+    """
+
+    axes: tuple[int, ...] = (2,)
+    what: str = "a table"
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"a file with {self.what} is accepted (FILE or FILE::TENSOR)"
+
+    def parse(self, text: str, name: str) -> Value:
+        """Refuse: the text is read where files are.
+
+        Raises
+        ------
+        InputError : always.
+        """
+        raise InputError(f"{name} names a file", text, "files are read by pe_spectra.sources")
+
+    def check(self, value: object, name: str) -> GivenArray:
+        """Return the array.
+
+        Raises
+        ------
+        InputError : no array of finite numbers of so many axes, or an empty one.
+        """
+        if not isinstance(value, GivenArray | np.ndarray):
+            raise InputError(f"{name} is no array", repr(type(value).__name__), self.accepted)
+        given = value if isinstance(value, GivenArray) else GivenArray(value)
+        shape = given.values.shape
+        if len(shape) not in self.axes or not given.values.size:
+            axes = " or ".join(str(n) for n in self.axes)
+            raise InputError(f"{name} has shape {shape}", accepted=f"{self.what} of {axes} axes, none empty")
+        if not np.isfinite(given.values).all():
+            raise InputError(f"{name} is not finite", accepted="finite numbers")
+        return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherEncodings:
+    """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
+
+    most: int = 16
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"1 to {self.most} SPECs joined by + are accepted, in quotes where they have , = or +"
+
+    def parse(self, text: str, name: str) -> Value:
+        """Refuse: SPECs are read where files are.
+
+        Raises
+        ------
+        InputError : always.
+        """
+        raise InputError(f"{name} names encodings", text, "SPECs are read by pe_spectra.sources")
+
+    def check(self, value: object, name: str) -> tuple[Encoding, ...]:
+        """Return the encodings.
+
+        Raises
+        ------
+        InputError : not a sequence of encodings, or too many.
+        """
+        from pe_spectra.encodings.protocol import Encoding
+
+        found = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
+        if not 1 <= len(found) <= self.most or not all(isinstance(e, Encoding) for e in found):
+            raise InputError(f"{name} is no list of encodings", repr(type(value).__name__), self.accepted)
+        return found
+
+
+def format_value(value: Value) -> str:
+    """Write a parameter so that it can be typed again.
+
+    >>> format_value(10000.0), format_value(5e5), format_value("interleaved"), format_value((1, 2.5))
+    ('10000', '500000', 'interleaved', '1+2.5')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, tuple):
+        return "+".join(
+            format_value(item) if isinstance(item, int | float | str) else _quote(item.spec) for item in value
+        )
+    if isinstance(value, GivenArray):
+        return _quote(value.spec or value.origin)
+    return value if isinstance(value, str) else repr(value)
+
+
+def simplify_value(value: Value) -> object:
+    """Turn a parameter into what JSON has: numbers, texts and lists."""
+    if isinstance(value, tuple):
+        return [item if isinstance(item, int | float | str) else item.spec for item in value]
+    return value.origin if isinstance(value, GivenArray) else value
+
+
+def _quote(text: str) -> str:
+    return f"'{text.replace(chr(39), 2 * chr(39))}'" if any(c in text for c in ",='+") else text

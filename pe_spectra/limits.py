@@ -31,6 +31,8 @@ MAX_ENCODINGS = 1 << 12
 MAX_LIST = 1 << 16
 #: Multiplications that rank (length x width x the smaller) or all pairs of a table may cost.
 MAX_RANK_WORK = 1 << 32
+#: Multiplications that the closest pair of a table may cost: blocks of products are quick.
+MAX_PAIR_WORK = 1 << 37
 #: Lags that a lag window may span.
 MAX_LAGS = 1 << 24
 #: Longest context that a low-bin count may be asked for.
@@ -39,5 +41,27 @@ MAX_CONTEXT = 1 << 40
 MAX_CURVE = 1 << 16
 #: Bytes of a settings file.
 MAX_SETTINGS_BYTES = 1 << 20
+#: Columns of a table that is read from a file.
+MAX_COLUMNS = 1 << 16
+#: Axes of an array in a file, before leading ones of length 1 are left out.
+MAX_AXES = 32
+#: Characters of the header of a .npy file.
+MAX_NPY_HEADER = 10_000
+#: Bytes of the header of a .safetensors file, and of the index of a sharded checkpoint.
+MAX_TENSOR_INDEX_BYTES = 1 << 24
+#: Tensors that one .safetensors file may describe.
+MAX_TENSORS = 1 << 16
+#: Members of a .npz file; how often its numbers may be larger than it; from what size that counts.
+MAX_MEMBERS = 1 << 10
+MAX_INFLATION, FREE_INFLATION_BYTES = 100, 1 << 24
+#: Files that one checkpoint may be spread over.
+MAX_SHARDS = 1 << 10
+#: Bytes of a .csv or .tsv file, and of one of its lines.
+MAX_TEXT_TABLE_BYTES = 1 << 28
+MAX_LINE_BYTES = 1 << 22
+#: Bytes of a model's configuration; how deep it may nest; digits of a number in it.
+MAX_CONFIGURATION_BYTES = 1 << 20
+MAX_DEPTH = 64
+MAX_DIGITS = 310
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

@@ -1,15 +1,47 @@
-"""From a description to an encoding: the only joint between what was typed and what is analysed."""
+"""From a description to an encoding: the only joint between what was typed and what is analysed.
+
+Two steps: `_describe` finds the class that a SPEC means and the values that it gives (reading a
+file where it names one), `_choose` fills what is left open from options, and the class is built.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from pe_spectra.encodings import ENCODINGS, Encoding, find_encoding
+from pe_spectra.encodings import Encoding, find_encoding
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import MAX_ENCODINGS
-from pe_spectra.spec import FileSpec, NamedSpec, parse_spec
+from pe_spectra.limits import MAX_ENCODINGS, MAX_HELD_ENTRIES
+from pe_spectra.numbers import IntegerRange
+from pe_spectra.spec import FileSpec, NamedSpec, parse_spec, split_list
+from pe_spectra.spectrum.folding import settle_grid
+
+if TYPE_CHECKING:
+    from pe_spectra.files.arrays import FileArray
+
+_ROW = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
+#: Keys that a file takes, beside those that the options --rows and --d fill.
+_FILE_KEYS = ("rows", "prefix", "grid")
+#: Kinds of tables in checkpoints that are not rows of positions, and the encoding that they belong to.
+_OTHER_TABLES = {"buckets": "t5", "offsets": "swin"}
+#: Hybrids of hybrids end somewhere.
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Description:
+    """A class of the catalogue and the values that a SPEC gives it, by keyword."""
+
+    cls: type[Encoding]
+    text: str
+    values: dict[str, Value]
+    remarks: tuple[str, ...] = ()
 
 
 def build_encodings(
@@ -28,56 +60,199 @@ def build_encodings(
     ------
     InputError : a SPEC that is not known, a value out of range, an option that contradicts a SPEC
         or that none of the encodings has.
+    FileError : a file that cannot be read.
     """
-    described = [parse_spec(text, label) for text in specs]
-    classes = [_find_class(spec, label) for spec in described]
-    for option in given:
-        if not any(option in _names(cls) for cls in classes):
-            named = ", ".join(cls.name for cls in classes)
-            raise InputError(f"--{option} has no meaning for {named}", " ".join(given[option]), "leave it out")
+    parsed = [parse_spec(text, label) for text in specs]
+    _check_options(parsed, given, label)
     built: dict[Encoding, None] = {}
-    for spec, cls in zip(described, classes, strict=True):
-        for encoding in _build(spec, cls, given, label):
+    for spec in parsed:
+        for encoding in _build(spec, given, label, depth=0):
             built[encoding] = None
     return tuple(built)
 
 
-def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
-    if isinstance(spec, NamedSpec):
-        return find_encoding(spec.name, label)
-    if not os.path.exists(os.path.expanduser(spec.path)):
-        raise FileError(spec.path, "no such file")
-    names = ", ".join(cls.name for cls in ENCODINGS)
-    raise InputError(f"{label}: this version reads no tables from files", spec.text, f"accepted: {names}")
+def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, Sequence[str]], label: str) -> None:
+    """Refuse an option that none of the encodings has, before any file is opened."""
+    named = [find_encoding(spec.name, label) if isinstance(spec, NamedSpec) else Learned for spec in parsed]
+    for spec, cls in zip(parsed, named, strict=True):
+        if isinstance(spec, NamedSpec):
+            _check_keys([key for key, _ in spec.parameters], [p.name for p in cls.accepts], f"{label} {cls.name}")
+    anything = any(isinstance(spec, FileSpec) and _is_configuration(spec.path) for spec in parsed)
+    for option in given:
+        known = anything or any(option in _list_options(cls) for cls in named)
+        if not known:
+            names = ", ".join(dict.fromkeys(cls.name for cls in named))
+            raise InputError(f"--{option} has no meaning for {names}", " ".join(given[option]), "leave it out")
 
 
-def _names(cls: type[Encoding]) -> list[str]:
-    return [parameter.name for parameter in cls.accepts]
+def _is_configuration(path: str) -> bool:
+    return path.endswith((".json", "/"))
+
+
+def _list_options(cls: type[Encoding]) -> list[str]:
+    return [parameter.name for parameter in cls.accepts] + (["rows"] if cls is Learned else [])
+
+
+def _check_keys(keys: Iterable[str], known: Sequence[str], label: str) -> None:
+    for key in keys:
+        if key not in known:
+            nearest = get_close_matches(key, known, n=1)
+            hint = f"did you mean {nearest[0]}? " if nearest else ""
+            raise InputError(f"{label}: key is not known", key, f"{hint}accepted: {', '.join(known) or 'none'}")
 
 
 def _build(
-    spec: NamedSpec | FileSpec, cls: type[Encoding], given: Mapping[str, Sequence[str]], label: str
-) -> list[Encoding]:
-    own = dict(spec.parameters) if isinstance(spec, NamedSpec) else {}
-    for key in own:
-        if key not in _names(cls):
-            nearest = get_close_matches(key, _names(cls), n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise InputError(f"{label} {cls.name}: key is not known", key, f"{hint}accepted: {', '.join(_names(cls))}")
-    choices: list[dict[str, int | float | str]] = [{}]
+    spec: NamedSpec | FileSpec, given: Mapping[str, Sequence[str]], label: str, depth: int
+) -> tuple[Encoding, ...]:
+    if isinstance(spec, NamedSpec):
+        description = _describe_name(spec, label, depth)
+    else:
+        description = _describe_file(spec, given.get("rows", ()), label)
+    return tuple(_construct(description, chosen) for chosen in _choose(description, given))
+
+
+def _describe_name(spec: NamedSpec, label: str, depth: int) -> _Description:
+    cls = find_encoding(spec.name, label)
+    raw = dict(spec.raw)
+    texts = dict(spec.parameters)
+    _check_keys(texts, [p.name for p in cls.accepts], f"{label} {cls.name}")
+    values: dict[str, Value] = {}
     for parameter in cls.accepts:
-        texts, name = given.get(parameter.name, ()), f"--{parameter.name}"
-        if parameter.name in own:
-            value = parameter.accepts.parse(own[parameter.name], f"{label} {cls.name}: {parameter.name}")
+        if parameter.name in texts:
+            name = f"{label} {cls.name}: {parameter.name}"
+            values[parameter.keyword] = _read_value(parameter, texts[parameter.name], raw, name, depth)
+    return _Description(cls=cls, text=spec.text, values=values)
+
+
+def _read_value(parameter: Parameter, text: str, raw: Mapping[str, str], name: str, depth: int) -> Value:
+    if isinstance(parameter.accepts, FileOfNumbers):
+        return _read_given(text, parameter.accepts.axes, name)
+    if isinstance(parameter.accepts, OtherEncodings):
+        if depth >= _DEEPEST:
+            raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
+        parts = [parse_spec(part, name) for part in split_list(raw[parameter.name])]
+        return tuple(encoding for part in parts for encoding in _build(part, {}, name, depth + 1))
+    return parameter.accepts.parse(text, name)
+
+
+def _read_given(text: str, axes: tuple[int, ...], name: str) -> GivenArray:
+    from pe_spectra.files.tables import read_array
+
+    path, separator, tensor = text.rpartition("::") if "::" in text else (text, "", "")
+    found = read_array(Path(path).expanduser(), tensor if separator else None, label=name, axes=axes)
+    return GivenArray(found.values, origin=text, spec=text, dtype=found.dtype)
+
+
+def _describe_file(spec: FileSpec, rows: Sequence[str], label: str) -> _Description:
+    from pe_spectra.files.reading import NoTableError
+    from pe_spectra.files.tables import is_folder, read_array
+
+    texts = dict(spec.parameters)
+    _check_keys(texts, _FILE_KEYS, f"{label} {spec.path}")
+    place = Path(os.path.expanduser(spec.path))
+    folder = is_folder(place)
+    if folder and not spec.path.endswith("/"):
+        raise FileError(spec.path, f"is a folder (directory); {label} {spec.path}/ names a model's folder")
+    try:
+        found = read_array(place, spec.tensor, label=label)
+    except NoTableError:
+        config = _read_configuration(place, folder, label)
+        if spec.tensor is not None or config is None:
+            raise
+        return _describe_configuration(spec, config, rows, label)
+    config = _read_configuration(place, folder, label) if folder else None
+    return _describe_table(spec, found, config, texts, rows, label)
+
+
+def _read_configuration(place: Path, folder: bool, label: str) -> dict[str, Any] | None:
+    """The configuration of a model's folder, or the one that the file is; None where there is none."""
+    from pe_spectra.files.checkpoint import find_checkpoint
+    from pe_spectra.files.json_file import read_json
+
+    path = find_checkpoint(place, label).config if folder else place
+    return None if path is None or path.suffix != ".json" else read_json(path, label)
+
+
+def _describe_configuration(spec: FileSpec, config: Mapping[str, Any], rows: Sequence[str], label: str) -> _Description:
+    from pe_spectra.models.configuration import read_scheme
+
+    if spec.parameters or rows or spec.tensor:
+        given = ", ".join([key for key, _ in spec.parameters] + (["--rows"] if rows else [])) or spec.tensor
+        raise InputError(f"{label} {spec.path}: a configuration has no rows", str(given), "leave it out")
+    scheme = read_scheme(config, spec.path)
+    cls = find_encoding(scheme.name)
+    values = {p.keyword: scheme.values[p.name] for p in cls.accepts if p.name in scheme.values}
+    return _Description(cls=cls, text=spec.text, values=values, remarks=scheme.notes)
+
+
+def _describe_table(
+    spec: FileSpec,
+    found: FileArray,
+    config: Mapping[str, Any] | None,
+    texts: Mapping[str, str],
+    rows: Sequence[str],
+    label: str,
+) -> _Description:
+    from pe_spectra.files.known_tables import describe_known_table
+
+    kind = describe_known_table(found.tensor, config, len(found.values))
+    name = spec.path if found.tensor is None else f"{spec.path}::{found.tensor}"
+    given = GivenArray(found.values, origin=name, spec=name, dtype=found.dtype)
+    remarks = (*found.notes, *kind.notes)
+    if kind.kind in _OTHER_TABLES:
+        cls = find_encoding(_OTHER_TABLES[kind.kind])
+        keyword = next(p.keyword for p in cls.accepts if p.name == "table")
+        return _Description(cls=cls, text=spec.text, values={keyword: given}, remarks=remarks)
+    values: dict[str, Value] = {
+        p.keyword: p.accepts.parse(texts[p.name], f"{label} {spec.path}: {p.name}")
+        for p in Learned.accepts
+        if p.name in texts
+    }
+    values.update(_read_rows(texts, rows, label, spec))
+    values["values"] = given
+    if kind.prefix and not {"prefix", "first"} & values.keys():
+        values["prefix"] = kind.prefix
+    settled, notes = settle_grid(given.values, values)
+    return _Description(cls=Learned, text=spec.text, values=settled, remarks=(*remarks, *notes))
+
+
+def _read_rows(texts: Mapping[str, str], rows: Sequence[str], label: str, spec: FileSpec) -> dict[str, Value]:
+    """Read `rows=A:B` of a file, or the option --rows; either end may be left out."""
+    if "rows" in texts and rows and texts["rows"] != rows[0]:
+        raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
+    name, text = (f"{label} {spec.path}: rows", texts["rows"]) if "rows" in texts else ("--rows", (*rows, "")[0])
+    if not text:
+        return {}
+    start, colon, stop = text.partition(":")
+    if not colon or not (start or stop):
+        raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, B left out")
+    bounds: dict[str, Value] = {"first": _ROW.parse(start, name)} if start else {}
+    return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
+
+
+def _choose(description: _Description, given: Mapping[str, Sequence[str]]) -> list[dict[str, Value]]:
+    """Fill what the SPEC leaves open: one choice of values for each combination of what options list."""
+    choices: list[dict[str, Value]] = [{}]
+    for parameter in description.cls.accepts:
+        texts, name, key = given.get(parameter.name, ()), f"--{parameter.name}", parameter.keyword
+        if key in description.values:
+            values = [description.values[key]]
             for text in texts:
-                if parameter.accepts.parse(text, name) != value:
-                    raise InputError(f"{name} contradicts {spec.text}", text, "give it once")
-            values: list[int | float | str] = [value]
+                if parameter.accepts.parse(text, name) != values[0]:
+                    raise InputError(f"{name} contradicts {description.text}", text, "give it once")
+        elif texts:
+            values = [parameter.accepts.parse(text, name) for text in texts]
         else:
-            values = [parameter.accepts.parse(text, name) for text in texts] or [parameter.default]
+            continue
         if len(choices) * len(values) > MAX_ENCODINGS:
-            raise InputError(
-                f"{name} asks for too many encodings", f"{len(choices)} x {len(values)}", f"at most {MAX_ENCODINGS}"
-            )
-        choices = [{**chosen, parameter.name: value} for chosen in choices for value in values]
-    return [cls(**chosen) for chosen in choices]
+            asked = f"{len(choices)} x {len(values)}"
+            raise InputError(f"{name} asks for too many encodings", asked, f"at most {MAX_ENCODINGS}")
+        choices = [{**chosen, key: value} for chosen in choices for value in values]
+    return choices
+
+
+def _construct(description: _Description, chosen: Mapping[str, Value]) -> Encoding:
+    arguments: dict[str, Any] = dict(chosen)
+    if description.cls is Learned:
+        arguments["remarks"] = description.remarks
+    return description.cls(**arguments)

@@ -1,13 +1,13 @@
 """The text that names an encoding (a SPEC), read into a frozen description. Pure: no disk, no NumPy.
 
 Read in this order: `name` or `name:key=value,..` is an encoding of the catalogue; else `file` or
-`file::tensor` names a table in a file; anything else is an error.
+`file::tensor` names a table in a file, and keys may follow a question mark; anything else is an error.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pe_spectra.errors import InputError
 
@@ -17,25 +17,28 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'")
 #: Bare or quoted parts joined by +, up to a comma or the end.
 _PART = r"(?:'(?:[^']|'')*'|[^,='+]*)"
 _VALUE = re.compile(rf"(?P<value>{_PART}(?:\+{_PART})*)(?P<more>,|)", re.DOTALL)
+_MEMBER = re.compile(_PART)
 FILE_EXTENSIONS = (".npy", ".npz", ".csv", ".tsv", ".safetensors", ".json", ".gguf", ".pt", ".pth", ".bin", ".pkl")
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedSpec:
-    """An encoding of the catalogue and the parameters given, as text."""
+    """An encoding of the catalogue and the parameters given, as text; `raw` has their quotes as typed."""
 
     text: str
     name: str
     parameters: tuple[tuple[str, str], ...]
+    raw: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileSpec:
-    """A file, and the tensor in it if one was named."""
+    """A file, the tensor in it if one was named, and the keys after its question mark."""
 
     text: str
     path: str
     tensor: str | None
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 def parse_spec(text: str, label: str = "--encoding") -> NamedSpec | FileSpec:
@@ -50,14 +53,30 @@ def parse_spec(text: str, label: str = "--encoding") -> NamedSpec | FileSpec:
     """
     name, colon, rest = text.partition(":")
     if _NAME.fullmatch(name) and (not colon or _begins_with_key(rest)):
-        parameters = _parse_parameters(rest, f"{label} {name}") if colon else ()
-        return NamedSpec(text=text, name=name, parameters=parameters)
-    path, separator, tensor = text.rpartition("::") if "::" in text else (text, "", "")
+        raw = _parse_parameters(rest, f"{label} {name}") if colon else ()
+        return NamedSpec(text=text, name=name, parameters=_unquote(raw), raw=raw)
+    place, keys = _split_keys(text)
+    path, separator, tensor = place.rpartition("::") if "::" in place else (place, "", "")
     if separator and not (path and tensor):
         raise InputError(f"{label} names no file or no tensor", text, "FILE::TENSOR is accepted")
     if path.endswith(FILE_EXTENSIONS) or "/" in path or path.startswith((".", "~")):
-        return FileSpec(text=text, path=path, tensor=tensor if separator else None)
+        parameters = _unquote(_parse_parameters(keys, f"{label} {place}")) if keys else ()
+        return FileSpec(text=text, path=path, tensor=tensor if separator else None, parameters=parameters)
     raise InputError(f"{label} is not known", text or "''", "NAME, NAME:key=value,.. or a file is accepted")
+
+
+def split_list(raw: str) -> list[str]:
+    """Split a value as it was typed at the + between its members, and take the quotes off each.
+
+    >>> split_list("'rope:d=64,base=5e5'+sinusoidal")
+    ['rope:d=64,base=5e5', 'sinusoidal']
+    """
+    return [_take_quotes_off(part) for part in _MEMBER.findall(raw) if part]
+
+
+def _split_keys(text: str) -> tuple[str, str]:
+    place, mark, keys = text.rpartition("?")
+    return (place, keys) if mark and _begins_with_key(keys) else (text, "")
 
 
 def _begins_with_key(rest: str) -> bool:
@@ -77,16 +96,19 @@ def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
         if rest and not more:
             what = "a quote is left open" if "'" in value + rest else f"value of {key} is not readable"
             raise InputError(f"{label}: {what}", value + rest, "values without , = ' or in quotes, '...'")
-        value = _join_parts(value)
         if key in found:
             raise InputError(f"{label}: key {key} is given twice", value, "each key once")
-        if not value:
+        if not _take_quotes_off(value):
             raise InputError(f"{label}: key {key} has no value", "''", f"{key}=VALUE is accepted")
         found[key] = value
     return tuple(found.items())
 
 
-def _join_parts(value: str) -> str:
+def _unquote(raw: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, _take_quotes_off(value)) for key, value in raw)
+
+
+def _take_quotes_off(value: str) -> str:
     """Read a value: one quoted text is what it quotes, a list joined by + stays as it was written."""
     if value.startswith("'") and _QUOTED.fullmatch(value):
         return value[1:-1].replace("''", "'")

@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from pe_spectra.errors import InputError
 
 _NUMERIC = re.compile(r"-[0-9.]")
+_NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
 #: What a variable may set a flag to.
 _SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
 #: On narrower terminals the help of an option stands below its name.
@@ -93,7 +94,10 @@ def _fit_terminal(formatter: Any) -> None:
 
 class _Rewriter:
     def __init__(self, command: PaperCommand, ctx: typer.Context) -> None:
-        self.options = {name: p for p in command.get_params(ctx) for name in (*p.opts, *p.secondary_opts)}
+        parameters = command.get_params(ctx)
+        named = [p for p in parameters if p.param_type_name == "option"]
+        self.options = {name: p for p in named for name in (*p.opts, *p.secondary_opts)}
+        self.arguments = [p for p in parameters if p.param_type_name == "argument"]
         self.seen: dict[str, str] = {}
 
     def rewrite(self, tokens: list[str]) -> list[str]:
@@ -101,22 +105,33 @@ class _Rewriter:
         if "--help" in before or "-h" in before:
             return ["--help"]
         result: list[str] = []
+        given: list[str] = []
         while tokens:
             token = tokens.pop(0)
             if token == "--":
-                self._refuse_arguments(tokens)
+                given += tokens
                 break
             if not token.startswith("-") or token == "-":
-                self._refuse_arguments([token])
-            result += self._read_option(token, tokens)
-        return result
+                given.append(token)
+            else:
+                result += self._read_option(token, tokens)
+        self._check_arguments(given)
+        return [*result, "--", *given] if given else result
+
+    def _check_arguments(self, given: list[str]) -> None:
+        most = sum(len(given) if p.nargs < 0 else p.nargs for p in self.arguments)
+        if len(given) > most:
+            self._refuse_arguments(given[most:])
+        needed = [p for p in self.arguments if p.required]
+        if len(given) < len(needed):
+            missing = needed[len(given)]
+            raise InputError(f"{missing.metavar} is missing", accepted=f"{getattr(missing, 'help', '')}; see --help")
 
     def _refuse_arguments(self, tokens: list[str]) -> None:
-        if not tokens:
-            return
         single = [name for name in self.seen if name.startswith("--")]
         hint = f"{single[-1]} takes one value here; " if single else ""
-        raise InputError("unexpected argument", tokens[0] or "''", f"{hint}this command takes options only, see --help")
+        takes = f"at most {len(self.arguments)} argument" if self.arguments else "options only"
+        raise InputError("unexpected argument", tokens[0] or "''", f"{hint}this command takes {takes}, see --help")
 
     def _read_option(self, token: str, tokens: list[str]) -> list[str]:
         name, attached = self._split(token)
@@ -128,7 +143,7 @@ class _Rewriter:
             return [name]
         values = [attached] if attached is not None else self._take_value(name, option, tokens)
         if getattr(option, "multiple", False):
-            while attached != "" and tokens and self._looks_like_value(tokens[0]):
+            while attached != "" and tokens and self._looks_like_value(tokens[0], option):
                 values.append(tokens.pop(0))
         elif long in self.seen:
             raise InputError(f"{name} is given twice", f"{self.seen[long]} and {values[0]}", "give it once")
@@ -151,5 +166,8 @@ class _Rewriter:
             raise InputError(f"{name} has no value", accepted=f"{name} {option.metavar or 'VALUE'} is accepted")
         return [tokens.pop(0)]
 
-    def _looks_like_value(self, token: str) -> bool:
+    def _looks_like_value(self, token: str, option: Any) -> bool:
+        if self.arguments:
+            # a SPEC or a file may follow: only numbers and members of a closed choice belong to the option
+            return bool(_NUMBER.match(token)) or token in (option.metavar or "").rstrip(".").split("|")
         return not token.startswith("-") or token == "-" or bool(_NUMERIC.match(token))

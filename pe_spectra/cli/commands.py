@@ -99,6 +99,8 @@ def _settle_rivals(values: dict[str, Any], ctx: typer.Context) -> None:
 def _name_origin(error: InputError | FileError, ctx: typer.Context) -> InputError | FileError:
     """Where a value came from a variable or a settings file, say so in place of the option's name."""
     for parameter in ctx.command.params:
+        if parameter.param_type_name != "option":
+            continue
         option = max(parameter.opts, key=len)
         source = getattr(ctx.get_parameter_source(str(parameter.name)), "name", "")
         file, key = ctx.params.get("settings"), option.lstrip("-")

@@ -13,20 +13,36 @@ BOUNDARIES = ("none", "reflect")
 COLOURS = ("auto", "always", "never")
 
 
-def _complete(members: tuple[str, ...]) -> object:
-    def complete(incomplete: str) -> list[str]:
+def complete(members: tuple[str, ...]) -> object:
+    """Return what completes a word to one of `members`."""
+
+    def complete_word(incomplete: str) -> list[str]:
         return [member for member in members if member.startswith(incomplete)]
 
-    return complete
+    return complete_word
 
 
 Encodings = Annotated[
     list[str] | None,
     typer.Option(
-        "--encoding", "-e", metavar="SPEC...", autocompletion=_complete(ENCODING_NAMES),
+        "--encoding", "-e", metavar="SPEC...", autocompletion=complete(ENCODING_NAMES),
         help="what to analyse: sinusoidal, dft, dfstrans, with parameters as in sinusoidal:d=64,rho=100",
     ),
 ]  # fmt: skip
+Spec = Annotated[
+    str,
+    typer.Argument(metavar="SPEC", autocompletion=complete(ENCODING_NAMES), help="an encoding, or a file with a table"),
+]
+Specs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SPEC]...", autocompletion=complete(ENCODING_NAMES), help="encodings, or files with tables"
+    ),
+]
+EncodingName = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME|SPEC]", autocompletion=complete(ENCODING_NAMES), help="one encoding"),
+]
 Width = Annotated[str | None, typer.Option("--d", metavar="N", help="width of the encoding, 2 to 1048576  [256]")]
 Widths = Annotated[list[str] | None, typer.Option("--d", metavar="N...", help="widths, each 2 to 1048576  [256]")]
 Rho = Annotated[
@@ -52,16 +68,34 @@ Bandwidths = Annotated[
 Boundary = Annotated[
     str,
     typer.Option(
-        "--boundary", metavar="|".join(BOUNDARIES), autocompletion=_complete(BOUNDARIES), show_default=False,
+        "--boundary", metavar="|".join(BOUNDARIES), autocompletion=complete(BOUNDARIES), show_default=False,
         help="the kernel at 0 and pi: cut off as in the paper, or reflected  [none]",
     ),
 ]  # fmt: skip
 WindowFree = Annotated[bool, typer.Option("--window-free", help="show the encoding's bare kernel beside it")]
 Length = Annotated[
-    str | None, typer.Option("--length", "-S", metavar="N", help="number of positions, 1 to 1048576  [80]")
+    str | None,
+    typer.Option("--length", "-S", metavar="N", help="number of positions, 1 to 1048576  [80, or all rows of a table]"),
 ]
 ContextLength = Annotated[
     str | None, typer.Option("--length", "-S", metavar="T", help="take 2 pi/T as the bin's edge in place of 2 pi/d")
+]
+SpectrumLength = Annotated[
+    str | None,
+    typer.Option(
+        "--length", "-S", metavar="N", help="positions to average over, where the kernel is no formula  [all]"
+    ),
+]
+Rows = Annotated[
+    str | None, typer.Option("--rows", metavar="A:B", help="the part of a table that is used, B left out  [all]")
+]
+Start = Annotated[str | None, typer.Option("--start", metavar="ISO", help="the time of position 0  [2016-07-01T00:00]")]
+Step = Annotated[
+    str | None, typer.Option("--step", metavar="TIME", help="the time between positions: 5min, 1h, 1d  [1h]")
+]
+RealPositions = Annotated[
+    str | None,
+    typer.Option("--positions", metavar="FILE|A:B:C", help="real positions, for an encoding that takes them"),
 ]
 Limit = Annotated[
     str | None, typer.Option("--limit", metavar="N", help="how many colliding pairs to name (all are counted)  [10]")
@@ -81,7 +115,7 @@ Directory = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="|".join(FORMATS), autocompletion=_complete(FORMATS), help="form of the answer  [table]"
+        "--format", metavar="|".join(FORMATS), autocompletion=complete(FORMATS), help="form of the answer  [table]"
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="the same as --format json")]
@@ -95,6 +129,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no notes on stderr")
 Colour = Annotated[
     str | None,
     typer.Option(
-        "--color", metavar="|".join(COLOURS), autocompletion=_complete(COLOURS), help="colours on a terminal  [auto]"
+        "--color", metavar="|".join(COLOURS), autocompletion=complete(COLOURS), help="colours on a terminal  [auto]"
     ),
 ]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pe_spectra.exact import F64
     from pe_spectra.faithfulness import Faithfulness
     from pe_spectra.reconstruction import Reconstruction
-    from pe_spectra.spectrum import LowBinCount, Spectrum
+    from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum
 
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
@@ -41,7 +41,6 @@ _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 _DEFAULT_S = (5, 40, 75)
-_DEFAULT_LENGTH = 80
 _DEFAULT_LIMIT = 10
 _PAPER_PAIR = ("sinusoidal", "dft")
 
@@ -60,28 +59,33 @@ def spectrum(
     grid: options.Grid = None,
     bandwidth: options.Bandwidths = None,
     boundary: options.Boundary = "none",
+    length: options.SpectrumLength = None,
+    rows: options.Rows = None,
+    positions: options.RealPositions = None,
 ) -> Outcome:
     """Frequency weights of an encoding (Eq. 15, Fig. 1).
 
     How much of the encoding lies at each DFT frequency: a Gaussian kernel density of its
-    frequencies, beside the flat line of the DFT encoding (Eq. 22).
+    frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
+    the flat line of the DFT encoding (Eq. 22).
     """
-    encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
+    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows)
+    if positions is not None:
+        return _show_irregular(run, encodings, positions, bandwidth)
     bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
+    points = read_length(length, encodings)
     _check_work(
         "--d, --grid and --bandwidth", _count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS
     )
-    from pe_spectra import spectrum as room
     from pe_spectra.records.spectrum import answer_spectra
+    from pe_spectra.spectrum import compute_grid_spectrum
 
     with Progress("computing spectra", quiet=run.quiet):
-        spectra = [
-            room.compute_spectrum(e, grid=size, bandwidth=b, boundary=edge) for e in encodings for b in bandwidths
-        ]
-        spectra = _drop_repeats(spectra)
-        counts = [room.count_low_bin(s.encoding) for s in spectra]
-        return run.finish(answer_spectra(spectra, counts), lambda: _draw_spectra(spectra))
+        spectra = _compute_spectra(encodings, size, bandwidths, edge, points)
+        planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape is not None]
+        answer = answer_spectra(spectra, _count_first(spectra), planes)
+        return run.finish(answer, lambda: _draw_spectra(spectra, planes))
 
 
 def reconstruct(
@@ -94,26 +98,29 @@ def reconstruct(
     bandwidth: options.Bandwidths = None,
     boundary: options.Boundary = "none",
     window_free: options.WindowFree = False,
+    length: options.SpectrumLength = None,
+    rows: options.Rows = None,
 ) -> Outcome:
     """What a single position looks like through an encoding (Algorithm 1, Fig. 2).
 
     The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
-    encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
+    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows)
     bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
-    shortest = min(size or e.default_grid for e in encodings)
+    length_of_all = read_length(length, encodings)
+    shortest = min(size or _find_lattice(e, length_of_all) for e in encodings)
     positions, notes = _read_positions(s, shortest)
     points = _count_points(encodings, size) * len(bandwidths) * len(positions)
     _check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.reconstruction import reconstruct_positions
     from pe_spectra.records.reconstruction import answer_reconstructions
-    from pe_spectra.spectrum import compute_bare_kernel, compute_spectrum
+    from pe_spectra.spectrum import compute_bare_kernel
 
     with Progress("reconstructing", quiet=run.quiet):
-        spectra = [compute_spectrum(e, grid=size, bandwidth=b, boundary=edge) for e in encodings for b in bandwidths]
-        results = [reconstruct_positions(spectrum, positions) for spectrum in _drop_repeats(spectra)]
+        spectra = _compute_spectra(encodings, size, bandwidths, edge, length_of_all)
+        results = [reconstruct_positions(spectrum, positions) for spectrum in spectra]
         kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results] if window_free else None
         notes += tuple(
             f"{r.spectrum.encoding.name}: no kernel, for its dot products are not a function of the lag alone"
@@ -130,6 +137,9 @@ def faithfulness(
     d: options.Width = None,
     rho: options.Rho = None,
     length: options.Length = None,
+    rows: options.Rows = None,
+    start: options.Start = None,
+    step: options.Step = None,
     limit: options.Limit = None,
     require: options.Require = None,
 ) -> Outcome:
@@ -141,11 +151,12 @@ def faithfulness(
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [])
-    encodings = _build(encoding, _PAPER_PAIR, d=d, rho=rho)
-    size = _LENGTH.parse(length, "--length") if length is not None else _DEFAULT_LENGTH
+    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
+    size = read_length(length, encodings)
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
     widest = max(int(getattr(e, "d", 1)) for e in encodings)
-    _check_work("--d and --length", widest * size, MAX_STREAMED_ENTRIES)
+    longest = max(size or e.default_length for e in encodings)
+    _check_work("--d and --length", widest * longest, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 
@@ -167,7 +178,7 @@ def count_low_bin(
     Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
     frequencies that never complete a turn within T positions.
     """
-    encodings = _build(encoding, ("sinusoidal",), d=d, rho=rho)
+    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho)
     points = _CONTEXT.parse(length, "--length") if length is not None else None
     _check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
@@ -177,11 +188,59 @@ def count_low_bin(
     return run.finish(answer_counts(counts), lambda: _draw_counts(counts))
 
 
-def _draw_spectra(spectra: Sequence[Spectrum]) -> Figure:
+def _compute_spectra(
+    encodings: Sequence[Encoding],
+    grid: int | None,
+    bandwidths: Sequence[float | None],
+    boundary: str,
+    length: int | None,
+) -> list[Spectrum]:
+    """One spectrum of each encoding at each bandwidth, two for one on a grid; one where no bandwidth enters."""
+    from pe_spectra.spectrum import compute_spectrum, list_axes
+
+    spectra = [
+        compute_spectrum(e, grid=grid, bandwidth=b, boundary=boundary, length=length, axis=axis)
+        for e in encodings
+        for b in bandwidths
+        for axis in list_axes(e)
+    ]
+    return list({(s.encoding, s.bandwidth, s.axis): s for s in spectra}.values())
+
+
+def _count_first(spectra: Sequence[Spectrum]) -> LowBinCount | None:
+    from pe_spectra.encodings import HasFrequencies
+    from pe_spectra.spectrum import count_low_bin
+
+    encoding = spectra[0].encoding
+    return count_low_bin(encoding) if isinstance(encoding, HasFrequencies) and encoding.shape is None else None
+
+
+def _show_irregular(
+    run: Run, encodings: Sequence[Encoding], positions: str, bandwidth: Sequence[str] | None
+) -> Outcome:
+    """Spectra at real positions, which need no lattice of positions."""
+    from pe_spectra.cli.moments import read_times
+    from pe_spectra.records.spectrum import answer_spectra
+    from pe_spectra.spectrum import compute_irregular_spectrum
+
+    times = read_times(positions)
+    widths = [4.0 if b is None else b for b in _read_bandwidths(bandwidth)]
+    with Progress("computing spectra", quiet=run.quiet):
+        spectra = [compute_irregular_spectrum(e, times, bandwidth=b) for e in encodings for b in widths]
+        return run.finish(answer_spectra(spectra, None, ()), lambda: _draw_spectra(spectra, ()))
+
+
+def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Figure:
     from pe_spectra.encodings import Dft
     from pe_spectra.plots.spectrum import compose_spectrum
     from pe_spectra.spectrum import compute_spectrum
 
+    if planes and len(planes) * 2 == len(spectra):
+        from pe_spectra.plots.grid_spectrum import compose_grid_spectra
+
+        return compose_grid_spectra(*planes)
+    if spectra[0].estimator == "nudft":
+        return compose_spectrum(*spectra)
     return compose_spectrum(*spectra, reference=compute_spectrum(Dft(d=spectra[0].grid)))
 
 
@@ -204,9 +263,18 @@ def _draw_counts(counts: Sequence[LowBinCount]) -> Figure:
     return compose_low_bin(*counts)
 
 
-def _build(
-    specs: Sequence[str] | None, default: tuple[str, ...], **given: str | Sequence[str] | None
+def build(
+    specs: Sequence[str] | None,
+    default: tuple[str, ...],
+    label: str = "--encoding",
+    **given: str | Sequence[str] | None,
 ) -> tuple[Encoding, ...]:
+    """Build the encodings that SPECs and options name.
+
+    Raises
+    ------
+    InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says.
+    """
     from pe_spectra.sources import build_encodings
 
     texts: Mapping[str, Sequence[str]] = {
@@ -215,7 +283,7 @@ def _build(
     empty = [name for name, value in given.items() if value == ""]
     if empty:
         raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
-    return build_encodings(list(specs or default), texts)
+    return build_encodings(list(specs or default), texts, label)
 
 
 def _split(texts: Sequence[str], name: str) -> list[str]:
@@ -226,8 +294,31 @@ def _split(texts: Sequence[str], name: str) -> list[str]:
     return items
 
 
-def _read_bandwidths(texts: Sequence[str] | None) -> tuple[float, ...]:
-    return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (4.0,)
+def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
+    """Read --length, within the rows of every table among the encodings; None where it was not given.
+
+    Raises
+    ------
+    InputError : no length, or more than an encoding has.
+    """
+    if text is None:
+        return None
+    size = _LENGTH.parse(text, "--length")
+    for encoding in encodings:
+        if encoding.rows is not None and size > encoding.rows:
+            accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
+            raise InputError("--length is beyond the rows of an encoding", text, accepted)
+    return size
+
+
+def _find_lattice(encoding: Encoding, length: int | None) -> int:
+    from pe_spectra.spectrum.density import check_grid
+
+    return min(encoding.shape) if encoding.shape is not None else check_grid(encoding, None, length)
+
+
+def _read_bandwidths(texts: Sequence[str] | None) -> tuple[float | None, ...]:
+    return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (None,)
 
 
 def _read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -238,11 +329,6 @@ def _read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int
     if clipped == _DEFAULT_S:
         return clipped, ()
     return clipped, (f"the default positions 5 40 75 do not fit a lattice of {points} points, so they are clipped",)
-
-
-def _drop_repeats(spectra: Sequence[Spectrum]) -> list[Spectrum]:
-    """Keep one spectrum of an encoding that no bandwidth enters."""
-    return list({(s.encoding, s.bandwidth): s for s in spectra}.values())
 
 
 def _check_work(options: str, numbers: int, most: int) -> None:

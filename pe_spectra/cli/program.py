@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pe_spectra._version import __version__
-from pe_spectra.cli import paper, reports
+from pe_spectra.cli import catalogue, paper, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
@@ -52,6 +52,7 @@ def build_app() -> typer.Typer:
     app.callback()(describe_program)
     paper.add_commands(app)
     reports.add_commands(app)
+    catalogue.add_commands(app)
     return app
 
 
@@ -78,6 +79,8 @@ def build_command() -> Any:
     command: Any = typer.main.get_command(build_app())
     for name, one in command.commands.items():
         for parameter in one.params:
+            if parameter.param_type_name != "option":
+                continue
             option = max(parameter.opts, key=len).lstrip("-")
             parameter.envvar = f"PE_SPECTRA_{name}_{option}".replace("-", "_").upper()
             parameter.show_envvar = False

@@ -48,7 +48,8 @@ def load_settings(ctx: typer.Context, path: str | None) -> str | None:
 
 
 def _options(ctx: typer.Context, command: Any) -> set[str]:
-    names = {max(p.opts, key=len).lstrip("-") for p in command.get_params(ctx)}
+    named = [p for p in command.get_params(ctx) if p.param_type_name == "option"]
+    names = {max(p.opts, key=len).lstrip("-") for p in named}
     return names - {"help", "settings"}
 
 

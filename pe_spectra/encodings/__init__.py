@@ -20,7 +20,7 @@ tau         `lag`         difference of two positions                           
 
 from __future__ import annotations
 
-from pe_spectra.encodings.absolute import DfsTrans, Dft, Sinusoidal
+from pe_spectra.encodings.absolute import DfsTrans, Dft
 from pe_spectra.encodings.catalogue import ENCODINGS, find_encoding
 from pe_spectra.encodings.parameters import GivenArray, Parameter
 from pe_spectra.encodings.protocol import (
@@ -39,6 +39,7 @@ from pe_spectra.encodings.protocol import (
     Ladder,
     Theorem,
 )
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 
 __all__ = [
     "ENCODINGS",

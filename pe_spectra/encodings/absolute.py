@@ -6,31 +6,23 @@ Adding one is a frozen class here and its name in `ABSOLUTE`, at the end of the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.pairs import check_rows
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem, as_lags, as_positions
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem, as_lags, as_positions, as_times
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
-from pe_spectra.exact import (
-    CONTEXT,
-    F64,
-    I64,
-    TWO_PI,
-    ladder_pairs,
-    ladder_words,
-    lattice_pairs,
-    sin_cos,
-    sin_cos_of_turns,
-    sum_cosines,
-)
+from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
-from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange
+
+__all__ = ["ABSOLUTE", "DfsTrans", "Dft", "OneHot", "Ramp", "Sinusoidal"]
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 _WIDTH = Parameter(
@@ -39,99 +31,6 @@ _WIDTH = Parameter(
     accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
     meaning="width of the code, and length of the lattice in the paper",
 )
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Sinusoidal(Encoding):
-    """The sinusoidal encoding of Vaswani et al. 2017.
-
-    Implements Eq. (2) and Eq. (3): columns sin(w_l s), cos(w_l s) with w_l = rho**(-l/d),
-    l = 0, 2, .., in rad/position. Odd d: the last frequency has only its sine.
-    """
-
-    name: ClassVar[str] = "sinusoidal"
-    family: ClassVar[str] = "absolute"
-    summary: ClassVar[str] = "sines and cosines on a geometric ladder of frequencies"
-    formula: ClassVar[str] = "e(s) = (sin w_l s, cos w_l s), w_l = rho**(-l/d), l = 0, 2, .., d-2"
-    source: ClassVar[str] = f"Vaswani et al. 2017, Sec. 3.5; Eq. (2), (3) of {_PAPER}"
-    pitfalls: ClassVar[str] = (
-        "implementations differ in the order of columns (layout), in odd d, and in whether positions start at 0 or 1; "
-        "the frequencies are the same"
-    )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _WIDTH,
-        Parameter(
-            name="rho",
-            default=10000.0,
-            accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
-            meaning="base of the geometric ladder; the slowest wavelength is nearly 2 pi rho positions",
-        ),
-        Parameter(
-            name="layout",
-            default="interleaved",
-            accepts=Choice(members=("interleaved", "concatenated")),
-            meaning="sine and cosine columns in turns, or all sines first",
-        ),
-    )
-
-    d: int = 256
-    rho: float = 10000.0
-    layout: str = "interleaved"
-
-    @property
-    def default_grid(self) -> int:
-        """The paper's lattice has as many points as the code has columns."""
-        return self.d
-
-    @property
-    def ladder(self) -> Ladder:
-        """Base and width of the ladder of Eq. (3)."""
-        return Ladder(base=float(self.rho), width=self.d)
-
-    def words(self) -> F64:
-        """Frequencies in rad/position as (3, M) words."""
-        return ladder_words(float(self.rho), self.d)
-
-    def frequencies(self) -> Frequencies:
-        """Frequencies of Eq. (3), largest first for rho > 1; M = ceil(d / 2)."""
-        values, low = ladder_pairs(float(self.rho), self.d)
-        masses, phases = np.ones_like(values), np.zeros_like(values)
-        if self.d % 2:
-            masses[-1], phases[-1] = 0.5, -np.pi / 2
-        return Frequencies(values=values, low=low, masses=masses, phases=phases)
-
-    def turns(self, index: int) -> Decimal:
-        """Frequency `index` in turns per position, to 55 digits."""
-        exponent = CONTEXT.divide(Decimal(-2 * index), Decimal(self.d))
-        return CONTEXT.divide(CONTEXT.power(Decimal.from_float(self.rho), exponent), TWO_PI)
-
-    def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); entries right to one unit in the last place."""
-        s = as_positions(positions, self.d)
-        sine, cosine = sin_cos(self.words(), s)
-        if self.layout == "concatenated":
-            return np.concatenate([sine, cosine], axis=1)[:, : self.d]
-        return np.stack([sine, cosine], axis=2).reshape(len(s), 2 * sine.shape[1])[:, : self.d]
-
-    def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: sum of cos(w tau), shape (1, L).
-
-        Odd d: the lone sine counts one half; its further term in s + t is not a function of the lag.
-        """
-        return sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
-
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself: no two integers share a code."""
-        return positions
-
-    @property
-    def theorem(self) -> Theorem:
-        """Equal codes need a lag that is a multiple of 2 pi."""
-        return Theorem(
-            kind="irrational-frequency",
-            text="sin s and cos s (frequency 1 rad) agree only where s - t is a multiple of 2 pi, and pi is irrational",
-        )
 
 
 @final
@@ -281,4 +180,125 @@ def _ends(count: int) -> list[int]:
     return [0, count - 1] if count > 1 else [0]
 
 
-ABSOLUTE: tuple[type[Encoding], ...] = (Sinusoidal, Dft, DfsTrans)
+@final
+@dataclass(frozen=True, kw_only=True)
+class Ramp(Encoding):
+    """The position itself as a share of the length, the same in every column."""
+
+    name: ClassVar[str] = "ramp"
+    family: ClassVar[str] = "absolute"
+    summary: ClassVar[str] = "the position over the length, in every column"
+    formula: ClassVar[str] = "e(s) = (s/(n-1), .., s/(n-1)), or s/n"
+    source: ClassVar[str] = (
+        "s/(n-1): Liu et al. 2018 (CoordConv), arXiv:1807.03247, before it is stretched to [-1, 1]; "
+        "s/n: the coordinates of Tancik et al. 2020, arXiv:2006.10739"
+    )
+    pitfalls: ClassVar[str] = (
+        "rank 1 at any width, and dot products grow with the position: not a function of the lag; s/n or s/(n-1); the "
+        "same position has another code at another length; neighbours merge in float16 from 2050 positions on"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="d",
+            default=1,
+            accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
+            meaning="number of columns, all alike",
+        ),
+        Parameter(
+            name="length",
+            default=80,
+            accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
+            meaning="number of positions n",
+        ),
+        Parameter(
+            name="denominator",
+            default="n-1",
+            accepts=Choice(members=("n-1", "n")),
+            meaning="n-1: the last position has 1; n: it has 1 - 1/n",
+        ),
+    )
+
+    d: int = 1
+    length: int = 80
+    denominator: str = "n-1"
+
+    @property
+    def rows(self) -> int:
+        """The length."""
+        return self.length
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d), correctly rounded."""
+        s = as_positions(positions, self.d)
+        check_rows(s, self.rows, self.name)
+        return self.table_at(s.astype(float))
+
+    def table_at(self, times: F64) -> F64:
+        """Codes at real positions, shape (S, d), correctly rounded; the line goes on beyond both ends."""
+        share = as_times(times) / (self.length - (self.denominator == "n-1"))
+        return np.repeat(share[:, None], self.d, axis=1)
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself."""
+        return positions
+
+    @property
+    def theorem(self) -> Theorem:
+        """A line that rises."""
+        return Theorem(kind="monotone", text="every column rises strictly with the position")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class OneHot(Encoding):
+    """The unit vectors: a column for each position."""
+
+    name: ClassVar[str] = "one-hot"
+    family: ClassVar[str] = "absolute"
+    summary: ClassVar[str] = "a column of its own for every position"
+    formula: ClassVar[str] = "e(s) = (0, .., 0, 1, 0, .., 0), 1 in column s; s = 0 .. d-1"
+    source: ClassVar[str] = f"the one-hot function of {_PAPER}; the start of every embedding layer"
+    pitfalls: ClassVar[str] = (
+        "no position beyond d; all positions are equally far apart, sqrt(2), so that neighbours are not near; the DFT "
+        "encoding is these vectors rotated: the same distances and similarities up to position d-1"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="d",
+            default=256,
+            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+            meaning="number of columns, and of positions",
+        ),
+    )
+
+    d: int = 256
+
+    @property
+    def rows(self) -> int:
+        """As many as columns."""
+        return self.d
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d)."""
+        s = as_positions(positions, self.d)
+        check_rows(s, self.rows, self.name)
+        rows = np.zeros((len(s), self.d))
+        rows[np.arange(len(s)), s] = 1.0
+        return rows
+
+    def kernel(self, lags: ArrayLike) -> F64:
+        """Dot product of two codes by their lag: 1 at lag 0, else 0; shape (1, L)."""
+        same: F64 = np.equal(as_lags(lags), 0).astype(float)
+        return same[None, :]
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself."""
+        return positions
+
+    @property
+    def theorem(self) -> Theorem:
+        """Unit vectors."""
+        return Theorem(kind="unit-vectors", text="different positions have different unit vectors")
+
+
+ABSOLUTE: tuple[type[Encoding], ...] = (Dft, DfsTrans, Ramp, OneHot)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from pe_spectra.encodings.absolute import ABSOLUTE
+from pe_spectra.encodings.bias_maps import BIAS_MAPS
 from pe_spectra.encodings.biases import BIASES
+from pe_spectra.encodings.buckets import BUCKETS
 from pe_spectra.encodings.calendar import CALENDAR
 from pe_spectra.encodings.combined import COMBINED
 from pe_spectra.encodings.features import FEATURES
@@ -16,11 +18,12 @@ from pe_spectra.encodings.rotary import ROTARY
 from pe_spectra.encodings.sinusoidal import SINUSOIDAL
 from pe_spectra.encodings.structural import STRUCTURAL
 from pe_spectra.encodings.temporal import TEMPORAL
+from pe_spectra.encodings.windows import WINDOWS
 from pe_spectra.errors import InputError
 
 ENCODINGS: tuple[type[Encoding], ...] = (
-    *ABSOLUTE,
     *SINUSOIDAL,
+    *ABSOLUTE,
     *FEATURES,
     *LEARNED,
     *COMBINED,
@@ -29,7 +32,10 @@ ENCODINGS: tuple[type[Encoding], ...] = (
     *STRUCTURAL,
     *ROTARY,
     *BIASES,
+    *BUCKETS,
     *LAG_TABLES,
+    *BIAS_MAPS,
+    *WINDOWS,
 )
 
 

@@ -1,7 +1,210 @@
-"""Sums and concatenations of other encodings."""
+"""Encodings made of others: sums, concatenations and linear mixes."""
 
 from __future__ import annotations
 
-from pe_spectra.encodings.protocol import Encoding
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
 
-COMBINED: tuple[type[Encoding], ...] = ()
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.absolute import Sinusoidal
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, format_value
+from pe_spectra.encodings.protocol import Encoding, HasTable, as_positions
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+
+_MIXED = {"mode": ("mix",)}
+#: Widest mix: its layer is a full matrix.
+_MAX_MIX = 1 << 16
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Hybrid(Encoding):
+    """A weighted sum or concatenation of other encodings, or a linear layer over their concatenation.
+
+    Not told what it is of, it is 0.5 x sinusoidal + 0.5 x an untrained learned table. The layer of a mix
+    is drawn, uniform in [-1/sqrt(n), 1/sqrt(n)] for n columns, as PyTorch begins a linear layer, or given.
+    """
+
+    name: ClassVar[str] = "hybrid"
+    family: ClassVar[str] = "combined"
+    summary: ClassVar[str] = "a sum, concatenation or linear mix of other encodings"
+    formula: ClassVar[str] = "e(s) = sum a_j e_j(s), (a_1 e_1(s), a_2 e_2(s), ..), or A (a_1 e_1(s), a_2 e_2(s), ..)"
+    source: ClassVar[str] = (
+        "common practice: half a sinusoid and half a learned table; a linear layer over time features"
+    )
+    pitfalls: ClassVar[str] = (
+        "in a sum one member can undo what another tells apart, and the larger one rules; a table of std 0.02 hardly "
+        "shows beside a sinusoid; it ends where its shortest member does"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="of",
+            default=None,
+            accepts=OtherEncodings(),
+            meaning="the encodings, each with a table; not set: sinusoidal and learned:init=normal",
+        ),
+        Parameter(
+            name="weights",
+            default=None,
+            accepts=ListOf(of=RealRange(minimum=-1e6, maximum=1e6), most=16),
+            meaning="a factor for each; not set: 0.5 each in a sum, else 1",
+        ),
+        Parameter(
+            name="mode",
+            default="sum",
+            accepts=Choice(members=("sum", "concat", "mix")),
+            meaning="added, side by side, or side by side and then through a linear layer",
+        ),
+        Parameter(
+            name="layer",
+            default=None,
+            accepts=FileOfNumbers(what="the weights of a linear layer, d x columns"),
+            meaning="the layer of a mix, d x columns of the concatenation; not set: drawn",
+            only_with=_MIXED,
+        ),
+        Parameter(
+            name="d",
+            keyword="width",
+            default=None,
+            accepts=IntegerRange(minimum=1, maximum=_MAX_MIX),
+            meaning="width of a mix; that of its layer, or 256 where it is drawn",
+            only_with=_MIXED,
+        ),
+        Parameter(
+            name="seed",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+            meaning="seed of the layer of a mix where it is drawn",
+            only_with={**_MIXED, "layer": (None,)},
+        ),
+    )
+
+    of: tuple[Encoding, ...] | None = None
+    weights: tuple[float, ...] | None = None
+    mode: str = "sum"
+    layer: GivenArray | None = None
+    width: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of is None:
+            object.__setattr__(self, "of", (Sinusoidal(), Learned(init="normal")))
+        members = self.members
+        if self.weights is None:
+            object.__setattr__(self, "weights", (0.5 if self.mode == "sum" else 1.0,) * len(members))
+        if len(self.weights or ()) != len(members):
+            given = "+".join(str(weight) for weight in self.weights or ())
+            raise InputError("hybrid: weights are not as many as encodings", given, f"{len(members)} are accepted")
+        widths = [member.d for member in members]
+        if self.mode == "sum" and len(set(widths)) > 1:
+            given = ", ".join(f"{encoding.name} {width}" for encoding, width in zip(self._of, widths, strict=True))
+            raise InputError("hybrid: encodings of different widths do not add", given, "one width; or mode=concat")
+        if self.mode == "mix":
+            self._check_layer(sum(widths))
+
+    def _check_layer(self, columns: int) -> None:
+        if self.layer is not None:
+            shape = self.layer.values.shape
+            if shape[1] != columns:
+                raise InputError(f"hybrid: layer has shape {shape}", accepted=f"d x {columns} is accepted")
+            if self.width not in (None, shape[0]):
+                raise InputError("hybrid: d contradicts the layer", str(self.width), f"the layer has {shape[0]} rows")
+            object.__setattr__(self, "width", int(shape[0]))
+        object.__setattr__(self, "width", self.width or 256)
+        if self.d * columns > MAX_HELD_ENTRIES:
+            raise InputError("hybrid: d is too large", f"{self.d} x {columns}", f"{MAX_HELD_ENTRIES} numbers at most")
+
+    @property
+    def _of(self) -> tuple[Encoding, ...]:
+        return self.of or ()
+
+    @property
+    def members(self) -> tuple[HasTable, ...]:
+        """The encodings that it is made of."""
+        found = tuple(encoding for encoding in self._of if isinstance(encoding, HasTable))
+        for encoding in self._of:
+            if not isinstance(encoding, HasTable):
+                raise InputError("hybrid: of has an encoding without a table", encoding.name, "encodings of positions")
+        return found
+
+    @property
+    def label(self) -> str:
+        """The members with their factors: `hybrid sum: 0.5 x sinusoidal d=256 .. + 0.5 x ..`."""
+        terms = (
+            f"{format_value(a)} x {encoding.label}" for a, encoding in zip(self.weights or (), self._of, strict=True)
+        )
+        return f"hybrid {self.mode}: {' + '.join(terms)}"
+
+    @property
+    def d(self) -> int:
+        """Width of the code: that of each member, of all together, or of the layer."""
+        widths = [member.d for member in self.members]
+        return {"sum": widths[0], "concat": sum(widths), "mix": self.width or 256}[self.mode]
+
+    @property
+    def rows(self) -> int | None:
+        """Rows of the shortest member that has an end."""
+        ends = [encoding.rows for encoding in self._of if encoding.rows is not None]
+        return min(ends, default=None)
+
+    @property
+    def default_length(self) -> int:
+        """The longest that a member is looked at by default, as far as all have rows."""
+        longest = max(encoding.default_length for encoding in self._of)
+        return min(longest, self.rows or longest)
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """The grid that all its members fill, if they fill one and the same."""
+        shapes = {encoding.shape for encoding in self._of}
+        return shapes.pop() if len(shapes) == 1 else None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a member, or the layer of a mix, is drawn."""
+        return any(encoding.is_random for encoding in self._of) or (self.mode == "mix" and self.layer is None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its members have to say."""
+        return tuple(dict.fromkeys(note for encoding in self._of for note in encoding.notes))
+
+    def describe_position(self, s: int) -> str:
+        """As the first member does that says more than the number: a date, a place on a grid."""
+        said = (encoding.describe_position(s) for encoding in self._of)
+        return next((text for text in said if text != str(s)), str(s))
+
+    @cached_property
+    def _matrix(self) -> F64:
+        if self.layer is not None:
+            return self.layer.values
+        columns = sum(member.d for member in self.members)
+        bound = 1 / np.sqrt(columns)
+        return np.random.Generator(np.random.PCG64(self.seed)).uniform(-bound, bound, (self.d, columns))
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d).
+
+        Raises
+        ------
+        InputError : a position beyond the rows of a member.
+        """
+        columns = sum(member.d for member in self.members)
+        s = as_positions(positions, max(columns, self.d))
+        parts = [weight * member.table(s) for weight, member in zip(self.weights or (), self.members, strict=True)]
+        if self.mode == "sum":
+            total: F64 = np.sum(parts, axis=0)
+            return total
+        beside = np.concatenate(parts, axis=1)
+        return beside if self.mode == "concat" else np.asarray(beside @ self._matrix.T, dtype=np.float64)
+
+
+COMBINED: tuple[type[Encoding], ...] = (Hybrid,)

@@ -2,6 +2,326 @@
 
 from __future__ import annotations
 
-from pe_spectra.encodings.protocol import Encoding
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, final
 
-LEARNED: tuple[type[Encoding], ...] = ()
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
+
+_DRAWN = {"init": ("normal",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The kind of a grid's size: `14x14`, rows by columns; in Python the same text."""
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return "HxW is accepted, as 14x14"
+
+    def parse(self, text: str, name: str) -> str:
+        """Read a size.
+
+        Raises
+        ------
+        InputError : not two integers from 1 joined by x.
+
+        >>> Grid().parse("2x8", "grid")
+        '2x8'
+        """
+        return self.check(text, name)
+
+    def check(self, value: object, name: str) -> str:
+        """Return a size given in Python.
+
+        Raises
+        ------
+        InputError : not two integers from 1 joined by x.
+        """
+        parts = value.split("x") if isinstance(value, str) else []
+        if len(parts) != 2:
+            raise InputError(f"{name} is no size of a grid", str(value) or "''", self.accepted)
+        side = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+        return "x".join(str(side.parse(part, name)) for part in parts)
+
+
+def read_shape(text: str) -> tuple[int, int]:
+    """Turn the text of a checked grid into its numbers of rows and columns.
+
+    >>> read_shape("2x8")
+    (2, 8)
+    """
+    rows, columns = (int(part) for part in text.split("x"))
+    return rows, columns
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Learned(Encoding):
+    """A table that training made, read from a file; or one as training would begin with.
+
+    Rows before `prefix` (a CLS row, the padding offset of some models) and outside `first` .. `last`
+    are left out; positions count from the first row that is left.
+    """
+
+    name: ClassVar[str] = "learned"
+    family: ClassVar[str] = "learned"
+    summary: ClassVar[str] = "a table of one row for each position, from a file"
+    formula: ClassVar[str] = "e(s) = row s of the table; untrained: independent normal numbers"
+    source: ClassVar[str] = "Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2019, arXiv:1810.04805"
+    pitfalls: ClassVar[str] = (
+        "special rows (CLS, padding offset) and an untrained tail are part of the file; positions beyond its rows have "
+        "no code; a table of patches is a grid, not a line"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="table",
+            keyword="values",
+            default=None,
+            accepts=FileOfNumbers(),
+            meaning="the table, FILE or FILE::TENSOR; rows x d",
+        ),
+        Parameter(
+            name="init",
+            default="none",
+            accepts=Choice(members=("none", "normal")),
+            meaning="without a file: normal draws a table as training would begin with",
+        ),
+        Parameter(
+            name="d",
+            keyword="width",
+            default=None,
+            accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
+            meaning="width; that of the table, or 256 where it is drawn",
+        ),
+        Parameter(
+            name="length",
+            default=512,
+            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+            meaning="rows that are drawn",
+            only_with=_DRAWN,
+        ),
+        Parameter(
+            name="std",
+            default=0.02,
+            accepts=RealRange(minimum=1e-30, maximum=1e30),
+            meaning="standard deviation of what is drawn, as in BERT and GPT-2",
+            only_with=_DRAWN,
+        ),
+        Parameter(
+            name="seed",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+            meaning="seed of what is drawn",
+            only_with=_DRAWN,
+        ),
+        Parameter(
+            name="first",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES),
+            meaning="first row of the file that is used (--rows)",
+        ),
+        Parameter(
+            name="last",
+            default=None,
+            accepts=IntegerRange(minimum=1, maximum=MAX_HELD_ENTRIES),
+            meaning="row of the file before which use ends (--rows); not set: all",
+        ),
+        Parameter(
+            name="prefix",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=MAX_LENGTH),
+            meaning="special rows that stand before the positions (CLS, padding) and are left out",
+        ),
+        Parameter(
+            name="grid",
+            default=None,
+            accepts=Grid(),
+            meaning="rows x columns of the grid that the positions fill in reading order; not set: a line",
+        ),
+    )
+
+    values: GivenArray | None = None
+    init: str = "none"
+    width: int | None = None
+    length: int = 512
+    std: float = 0.02
+    seed: int = 0
+    first: int = 0
+    last: int | None = None
+    prefix: int = 0
+    grid: str | None = None
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.values is None) == (self.init == "none"):
+            raise InputError(
+                "learned: needs its values, once",
+                accepted="table=FILE, or init=normal for an untrained one, is accepted",
+            )
+        held = self._whole.shape
+        if self.width not in (None, held[1]):
+            raise InputError("learned: d contradicts the table", str(self.width), f"the table has {held[1]} columns")
+        object.__setattr__(self, "width", held[1])
+        if not self.first < (self.last or held[0]) <= held[0]:
+            given = f"{self.first}:{'' if self.last is None else self.last}"
+            raise InputError("learned: rows are not in the table", given, f"A:B within 0:{held[0]} is accepted")
+        left = (self.last or held[0]) - self.first - self.prefix
+        if left < 1:
+            raise InputError("learned: prefix leaves no row", str(self.prefix), f"0 to {left + self.prefix - 1}")
+        if self.shape is not None and self.shape[0] * self.shape[1] != left:
+            raise InputError(
+                "learned: grid does not fit the rows",
+                str(self.grid),
+                f"{left} rows in all (after prefix={self.prefix})",
+            )
+
+    @property
+    def d(self) -> int:
+        """Width of the table."""
+        return int(self._whole.shape[1])
+
+    @property
+    def _whole(self) -> F64:
+        return self.values.values if self.values is not None else self._drawn
+
+    @cached_property
+    def _drawn(self) -> F64:
+        width = self.width or 256
+        if self.length * width > MAX_HELD_ENTRIES:
+            raise InputError(
+                "the table is too large to hold", f"{self.length} x {width}", f"{MAX_HELD_ENTRIES} numbers"
+            )
+        generator = np.random.Generator(np.random.PCG64(self.seed))
+        drawn = self.std * generator.standard_normal((self.length, width))
+        drawn.flags.writeable = False
+        return drawn
+
+    @property
+    def origin(self) -> int:
+        """Row of the file that position 0 stands for."""
+        return self.first + self.prefix
+
+    @property
+    def codes(self) -> F64:
+        """All rows that are used, (rows, d), read-only and not a copy."""
+        return self._whole[self.origin : self.last]
+
+    @property
+    def rows(self) -> int:
+        """Rows that are used."""
+        return len(self.codes)
+
+    @property
+    def stored_type(self) -> str:
+        """The type that the numbers were stored in, as in float16."""
+        return self.values.dtype if self.values is not None else "float64"
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """The grid that the positions fill, if they are one."""
+        return read_shape(self.grid) if self.grid else None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it is what training would begin with."""
+        return self.values is None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out about the file, and that an untrained table is one."""
+        drawn = (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
+        return (*self.remarks, *drawn)
+
+    @property
+    def label(self) -> str:
+        """The file and tensor, or that it is untrained, with its size."""
+        size = f"{self.rows} x {self.d}"
+        grid = f" grid {self.grid}" if self.grid else ""
+        if self.values is None:
+            return f"learned untrained {size} seed={self.seed}{grid}"
+        return f"{self.values.origin} {size}{grid}"
+
+    @property
+    def spec(self) -> str:
+        """The file with the keys that choose its rows, or the name with its parameters."""
+        if self.values is None or not self.values.spec:
+            return super().spec
+        keys = [f"rows={self.first}:{'' if self.last is None else self.last}"] if self.first or self.last else []
+        keys += [f"prefix={self.prefix}"] if self.prefix else []
+        keys += [f"grid={self.grid}"] if self.grid else []
+        return f"{self.values.spec}?{','.join(keys)}" if keys else self.values.spec
+
+    def describe_position(self, s: int) -> str:
+        """The row of the file, and on a grid its row and column there."""
+        row = f"{s + self.origin}"
+        if self.shape is None:
+            return row
+        return f"{row} (row {s // self.shape[1]}, column {s % self.shape[1]} of the grid)"
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """The rows of the positions, shape (S, d)."""
+        s = as_positions(positions, self.d)
+        if s.size and int(s.max()) >= self.rows:
+            raise InputError("a position has no row", str(int(s.max())), f"0 to {self.rows - 1} is accepted")
+        return self.codes[s]
+
+    def exact_key(self, positions: I64) -> I64:
+        """A number for each row, the same for equal rows."""
+        return number_equal_rows(self.table(positions))
+
+    @property
+    def theorem(self) -> Theorem:
+        """The numbers are given, so they are compared as they are."""
+        return Theorem(kind="rows", text="the rows are given numbers, compared bit by bit (0 and -0 are one)")
+
+
+def number_equal_rows(table: F64) -> I64:
+    """Number the rows of a table so that two have one number if and only if they are equal; shape (S,).
+
+    A 64-bit hash of every row, streamed, then an exact comparison of the rows whose hashes agree.
+
+    >>> number_equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]]))
+    array([0, 1, 0])
+    """
+    keys = np.arange(len(table), dtype=np.int64)
+    hashes = _hash_rows(table)
+    order = np.argsort(hashes, kind="stable")
+    ties = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    representatives: dict[int, list[int]] = {}
+    for place in ties:
+        first, second = int(order[place]), int(order[place + 1])
+        known = representatives.setdefault(int(hashes[first]), [first])
+        for row in known:
+            if np.array_equal(table[row], table[second]):
+                keys[second] = row
+                break
+        else:
+            known.append(second)
+    return keys
+
+
+def _hash_rows(table: F64) -> I64:
+    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**62, table.shape[1], dtype=np.int64) | 1
+    hashes = np.empty(len(table), dtype=np.int64)
+    step = max(1, (1 << 20) // table.shape[1])
+    for start in range(0, len(table), step):
+        block = table[start : start + step] + 0.0  # -0 becomes 0
+        words = block.view(np.int64)
+        with np.errstate(over="ignore"):
+            words ^= (words >> 32) * factors
+            hashes[start : start + step] = np.sum(words * factors, axis=1)
+    return hashes
+
+
+LEARNED: tuple[type[Encoding], ...] = (Learned,)

@@ -40,6 +40,7 @@ class Parameter:
     Attributes
     ----------
     default : what stands unless it is set; None for "not set", which `meaning` explains.
+    keyword : the field of the class that holds it, where it cannot be the name.
     only_with : other parameters and their values with which alone this one has a meaning.
     """
 
@@ -48,6 +49,10 @@ class Parameter:
     accepts: Accepts
     meaning: str
     only_with: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    keyword: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keyword", self.keyword or self.name)
 
     def check(self, value: object, name: str) -> Value:
         """Return a value given in Python, or refuse it; the default is always accepted."""

@@ -129,30 +129,33 @@ class Encoding(ABC):
 
     @property
     def given(self) -> dict[str, Value]:
-        """The parameters that have a meaning with the others, and a value, in the order of the catalogue."""
-        found = {p.name: getattr(self, p.name) for p in self.accepts if self._applies(p)}
-        return {name: value for name, value in found.items() if value is not None}
+        """The parameters, by keyword, that have a meaning with the others and a value, in the catalogue's order."""
+        return {p.keyword: value for p, value in self._list_given()}
 
     @property
     def parameters(self) -> dict[str, object]:
         """The parameters by name, as JSON has them."""
-        return {name: simplify_value(value) for name, value in self.given.items()}
+        return {p.name: simplify_value(value) for p, value in self._list_given()}
 
     @property
     def label(self) -> str:
         """Name and parameters that tell it from others of its kind, for titles and tables."""
         shown = [
-            f"{p.name}={format_value(self.given[p.name])}"
-            for p in self.accepts
-            if p.name in self.given and (p.name in _ALWAYS_SHOWN or getattr(self, p.name) != p.default)
+            f"{p.name}={format_value(value)}"
+            for p, value in self._list_given()
+            if p.name in _ALWAYS_SHOWN or value != p.default
         ]
         return " ".join([self.name, *shown])
 
     @property
     def spec(self) -> str:
         """The SPEC that names this encoding on the command line."""
-        keys = [f"{name}={format_value(value)}" for name, value in self.given.items()]
+        keys = [f"{p.name}={format_value(value)}" for p, value in self._list_given()]
         return f"{self.name}:{','.join(keys)}" if keys else self.name
+
+    def _list_given(self) -> list[tuple[Parameter, Value]]:
+        found = [(p, getattr(self, p.keyword)) for p in self.accepts if self._applies(p)]
+        return [(p, value) for p, value in found if value is not None]
 
     def _applies(self, parameter: Parameter) -> bool:
         return all(getattr(self, name) in values for name, values in parameter.only_with.items())
@@ -160,14 +163,22 @@ class Encoding(ABC):
     def __post_init__(self) -> None:
         for parameter in self.accepts:
             name = f"{self.name}: {parameter.name}"
-            value = parameter.check(getattr(self, parameter.name), name)
-            object.__setattr__(self, parameter.name, value)  # a plain int, float or str, whatever was given
+            value = parameter.check(getattr(self, parameter.keyword), name)
+            object.__setattr__(self, parameter.keyword, value)  # a plain int, float or str, whatever was given
             if value != parameter.default and not self._applies(parameter):
-                needed = " and ".join(
-                    f"{other}={' or '.join(format_value(v) for v in values)}"
-                    for other, values in parameter.only_with.items()
+                raise InputError(
+                    f"{name} has no meaning here", format_value(value), f"it goes {self._condition(parameter)}"
                 )
-                raise InputError(f"{name} has no meaning here", format_value(value), f"it goes with {needed}")
+
+    def _condition(self, parameter: Parameter) -> str:
+        """Say with which others, by their names, a parameter has a meaning."""
+        names = {p.keyword: p.name for p in self.accepts}
+        parts = []
+        for keyword, values in parameter.only_with.items():
+            name = names.get(keyword, keyword)
+            typed = " or ".join(format_value(v) for v in values if v is not None)
+            parts.append(f"with {name}={typed}" if typed else f"without {name}")
+        return " and ".join(parts)
 
 
 @runtime_checkable
@@ -276,8 +287,8 @@ class HasExactKey(Protocol):
         """
 
     @property
-    def theorem(self) -> Theorem:
-        """Return why the key is exact."""
+    def theorem(self) -> Theorem | None:
+        """Return why the key is exact; None where no theorem applies to these parameters, and the key is void."""
 
 
 def as_positions(positions: int | ArrayLike, width: int) -> I64:

@@ -1,7 +1,264 @@
-"""Encodings of structure: trees, recurrent states, grids of patches."""
+"""Encodings of structure: nodes of a tree, states of a recurrent network; places on a grid are in `grids`."""
 
 from __future__ import annotations
 
-from pe_spectra.encodings.protocol import Encoding
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
 
-STRUCTURAL: tuple[type[Encoding], ...] = ()
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.grids import GRIDS
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.limits import DEFAULT_LENGTH, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_POSITION
+from pe_spectra.numbers import IntegerRange, RealRange
+
+#: Branches of a path that are written out.
+_WRITTEN_BRANCHES = 12
+#: Widest state of a recurrent network: its weights are d x d.
+_MAX_STATE = 4096
+#: A state that changes by less at a step is said to stand still.
+_STILL = 1e-12
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Tree(Encoding):
+    """Paths in a tree (Shiv & Quirk 2019): the one-hot branch of the last step first, then that of the one before.
+
+    Positions are the nodes of the complete tree of `branching` children each in breadth-first order:
+    0 is the root, the children of s are n s + 1 .. n s + n. Only the last `depth` steps of a path are kept;
+    step j back is multiplied with decay**j, and where decay < 1 all with sqrt(1 - decay**2).
+    """
+
+    name: ClassVar[str] = "tree"
+    family: ClassVar[str] = "structural"
+    summary: ClassVar[str] = "the path from the root of a tree, one-hot branch by branch, the last one first"
+    formula: ClassVar[str] = "e(child b of x) = (onehot_n(b), e(x) cut by n); then block j times p**j sqrt(1 - p**2)"
+    source: ClassVar[str] = "Shiv & Quirk 2019, NeurIPS; microsoft/icecaps, icecaps/util/trees.py"
+    pitfalls: ClassVar[str] = (
+        "paths that agree in their last steps share a code once they are longer than the depth; the root is all zeros; "
+        "icecaps takes the parent's own number of children for the width of a step, so that trees of different "
+        "shapes can coincide; published code has several learned decays and a factor sqrt(d_model / 2) besides"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="branching",
+            default=2,
+            accepts=IntegerRange(minimum=1, maximum=1024),
+            meaning="children of a node, n",
+        ),
+        Parameter(
+            name="depth",
+            default=8,
+            accepts=IntegerRange(minimum=1, maximum=1024),
+            meaning="steps of a path that are kept, k; the width is n k",
+        ),
+        Parameter(
+            name="decay",
+            default=1.0,
+            accepts=RealRange(minimum=0.5, maximum=1.0),
+            meaning="factor p for each step further back; below 1 all is scaled by sqrt(1 - p**2)",
+        ),
+    )
+
+    branching: int = 2
+    depth: int = 8
+    decay: float = 1.0
+
+    @property
+    def d(self) -> int:
+        """Width of the code, n k."""
+        return self.branching * self.depth
+
+    def list_branches(self, positions: I64) -> I64:
+        """Branches 0 .. n-1 of the last `depth` steps of each path, the last first; -1 where there is none; (S, k)."""
+        branches = np.full((len(positions), self.depth), -1, dtype=np.int64)
+        node = positions.copy()
+        for step in range(self.depth):
+            inner = node > 0
+            if not inner.any():
+                break
+            branches[inner, step] = (node[inner] - 1) % self.branching
+            node = np.maximum(node - 1, 0) // self.branching
+        return branches
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the nodes, shape (S, n k); row 0 is the root."""
+        branches = self.list_branches(as_positions(positions, self.d))
+        weights = self.decay ** np.arange(self.depth)
+        if self.decay < 1:
+            weights = weights * np.sqrt((1 - self.decay) * (1 + self.decay))
+        codes = np.zeros((*branches.shape, self.branching))
+        row, step = np.nonzero(branches >= 0)
+        codes[row, step, branches[row, step]] = weights[step]
+        return codes.reshape(len(branches), self.d)
+
+    def exact_key(self, positions: I64) -> I64:
+        """The first node in order with the same last steps."""
+        first, size = 0, 1  # of the level as deep as the code sees
+        for _ in range(self.depth):
+            first, size = first + size, size * self.branching
+            if first + size > MAX_POSITION:  # no path is cut
+                return positions
+        if self.branching == 1:
+            return np.minimum(positions, first)
+        key = positions.copy()
+        start, count = first, size
+        while start <= MAX_POSITION:
+            level = (positions >= start) & (positions < min(start + count, MAX_POSITION + 1))
+            key[level] = first + (positions[level] - start) % size
+            start, count = start + count, count * self.branching
+        return key
+
+    @property
+    def theorem(self) -> Theorem:
+        """Every step that is kept can be read off its own columns."""
+        return Theorem(
+            kind="path-suffix",
+            text=f"each step has columns of its own and a factor that is not 0: the last {self.depth} can be read off",
+        )
+
+    def describe_position(self, s: int) -> str:
+        """The path of a node: `root/1/0`."""
+        if self.branching == 1:
+            return f"depth {s}"
+        path: list[str] = []
+        while s > 0:
+            path.append(str((s - 1) % self.branching))
+            s = (s - 1) // self.branching
+        shown = path[:_WRITTEN_BRANCHES][::-1]
+        return "/".join(["root", *(["..."] if len(path) > len(shown) else []), *shown])
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Rnn(Encoding):
+    """The states of an Elman network under constant input, in place of a positional encoding.
+
+    h(s) = tanh(W h(s-1) + c), h(-1) = 0; c = U x + b + b' for the input x = 1. Without weights from a
+    file W, U, b and b' are uniform in [-1/sqrt(d), 1/sqrt(d)], as PyTorch begins its RNN.
+    """
+
+    name: ClassVar[str] = "rnn"
+    family: ClassVar[str] = "structural"
+    summary: ClassVar[str] = "the states of a recurrent network that is fed the same input at every step"
+    formula: ClassVar[str] = "h(s) = tanh(W h(s-1) + U x + b), h(-1) = 0, x constant"
+    source: ClassVar[str] = "Elman 1990, Cognitive Science 14; initial weights as in PyTorch's nn.RNN"
+    pitfalls: ClassVar[str] = (
+        "untrained, its state settles on a fixed point within some tens of steps, and all later positions look alike; "
+        "where it does not settle, rounding decides about far positions"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="table",
+            keyword="values",
+            default=None,
+            accepts=FileOfNumbers(what="a table of weights, d x (d + 1)"),
+            meaning="learned weights: W, and in the last column U x + b; not set: drawn",
+        ),
+        Parameter(
+            name="d",
+            keyword="width",
+            default=None,
+            accepts=IntegerRange(minimum=1, maximum=_MAX_STATE),
+            meaning="width of the state; that of the weights, or 64 where they are drawn",
+        ),
+        Parameter(
+            name="length",
+            default=DEFAULT_LENGTH,
+            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+            meaning="steps that the network runs",
+        ),
+        Parameter(
+            name="seed",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+            meaning="seed of the weights where they are drawn",
+            only_with={"values": (None,)},
+        ),
+    )
+
+    values: GivenArray | None = None
+    width: int | None = None
+    length: int = DEFAULT_LENGTH
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.values is not None:
+            rows, columns = self.values.values.shape
+            if columns != rows + 1 or rows > _MAX_STATE:
+                raise InputError(
+                    f"rnn: table has shape {rows} x {columns}",
+                    accepted=f"d x (d + 1) is accepted, d up to {_MAX_STATE}",
+                )
+            if self.width not in (None, rows):
+                raise InputError("rnn: d contradicts the table", str(self.width), f"the table has {rows} rows")
+            object.__setattr__(self, "width", rows)
+        object.__setattr__(self, "width", self.width or 64)
+        if self.length * self.d > MAX_HELD_ENTRIES:
+            raise InputError(
+                "the table is too large to hold", f"{self.length} x {self.d}", f"{MAX_HELD_ENTRIES} numbers"
+            )
+
+    @property
+    def d(self) -> int:
+        """Width of the state."""
+        return self.width or 64
+
+    @property
+    def rows(self) -> int:
+        """Steps that the network runs."""
+        return self.length
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its weights are drawn."""
+        return self.values is None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """From where on the state stays the same."""
+        moving = np.flatnonzero(np.abs(np.diff(self._states, axis=0)).max(axis=1, initial=0.0) > _STILL)
+        start = int(moving[-1]) + 1 if len(moving) else 0
+        if start >= self.length - 1:
+            return ()
+        return (f"rnn: from position {start} on the state changes by less than {_STILL:g} at a step",)
+
+    @cached_property
+    def weights(self) -> tuple[F64, F64]:
+        """W, shape (d, d), and the constant part c, shape (d,)."""
+        if self.values is not None:
+            return self.values.values[:, :-1], self.values.values[:, -1]
+        bound = 1 / np.sqrt(self.d)
+        drawn = np.random.Generator(np.random.PCG64(self.seed)).uniform(-bound, bound, (self.d, self.d + 3))
+        return drawn[:, : self.d], drawn[:, self.d :].sum(axis=1)
+
+    @cached_property
+    def _states(self) -> F64:
+        matrix, constant = self.weights
+        states = np.empty((self.length, self.d))
+        state = np.zeros(self.d)
+        for s in range(self.length):
+            before, state = state, np.tanh(np.sum(matrix * state, axis=1) + constant)
+            states[s] = state
+            if np.array_equal(before, state):
+                states[s:] = state
+                break
+        states.flags.writeable = False
+        return states
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """States of the positions, shape (S, d)."""
+        s = as_positions(positions, self.d)
+        if s.size and int(s.max()) >= self.length:
+            raise InputError("a position has no row", str(int(s.max())), f"0 to {self.length - 1} is accepted")
+        return self._states[s]
+
+
+STRUCTURAL: tuple[type[Encoding], ...] = (Tree, Rnn, *GRIDS)

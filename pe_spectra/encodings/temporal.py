@@ -2,6 +2,311 @@
 
 from __future__ import annotations
 
-from pe_spectra.encodings.protocol import Encoding
+from abc import abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import ClassVar, final
 
-TEMPORAL: tuple[type[Encoding], ...] = ()
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem, as_lags, as_positions, as_times
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
+from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import IntegerRange, RealRange
+
+_DRAWN = {"values": (None,)}
+_TABLE = Parameter(
+    name="table",
+    keyword="values",
+    default=None,
+    accepts=FileOfNumbers(what="a table of two rows, frequencies and offsets"),
+    meaning="learned values, 2 x d: w in the first row, b in the second, the linear column first; not set: drawn",
+)
+_SEED = Parameter(
+    name="seed",
+    default=0,
+    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+    meaning="seed of what is drawn without a table",
+    only_with=_DRAWN,
+)
+_UNIT = Parameter(
+    name="unit",
+    default=48.0,
+    accepts=RealRange(minimum=1e-3, maximum=1e12),
+    meaning="positions in one unit of t: t = s / unit; 48 where a record of 48 hours is scaled to [0, 1]",
+)
+
+
+def _check_weights(name: str, values: GivenArray | None, width: int | None) -> int | None:
+    """Return the width of a table of frequencies and offsets, or refuse it."""
+    if values is None:
+        return width
+    rows, columns = values.values.shape
+    if rows != 2 or columns < MIN_WIDTH:
+        raise InputError(f"{name}: table has shape {values.values.shape}", accepted="2 x d is accepted, d at least 2")
+    if width not in (None, columns):
+        raise InputError(f"{name}: d contradicts the table", str(width), f"the table has {columns} columns")
+    return int(columns)
+
+
+def _encode_positions(weights: F64, unit: float, positions: I64) -> F64:
+    """Columns w_0 t + b_0 and sin(w_i t + b_i) at t = s / unit, right to a few 1e-16 whatever s is; shape (S, d)."""
+    scale = Decimal.from_float(unit)
+    words = np.array([to_words(CONTEXT.divide(Decimal.from_float(float(w)), scale)) for w in weights[0]]).T
+    sine, cosine = sin_cos(words, positions)
+    codes: F64 = sine * np.cos(weights[1]) + cosine * np.sin(weights[1])
+    codes[:, 0] = weights[0, 0] * (positions / unit) + weights[1, 0]
+    return codes
+
+
+class _TrendAndWaves(Encoding):
+    """A linear column and sines of frequencies and offsets that are given by a table, or drawn."""
+
+    values: GivenArray | None
+    width: int | None
+    #: Width where the weights are drawn.
+    _drawn_width: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "width", _check_weights(self.name, self.values, self.width) or self._drawn_width)
+
+    @property
+    def d(self) -> int:
+        """Width of the code."""
+        return self.width or self._drawn_width
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its weights are drawn."""
+        return self.values is None
+
+    @cached_property
+    def weights(self) -> F64:
+        """Frequencies in rad per unit of time and offsets in rad, shape (2, d); first those of the linear column."""
+        if self.values is not None:
+            return self.values.values
+        drawn = self._draw()
+        drawn.flags.writeable = False
+        return drawn
+
+    @abstractmethod
+    def _draw(self) -> F64:
+        """The weights before training, shape (2, d)."""
+
+    @property
+    def _time_unit(self) -> float:
+        return 1.0
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d); the linear column first."""
+        return _encode_positions(self.weights, self._time_unit, as_positions(positions, self.d))
+
+    def table_at(self, times: F64) -> F64:
+        """Codes at real positions, shape (S, d), in plain float64."""
+        angles: F64 = (as_times(times) / self._time_unit)[:, None] * self.weights[0] + self.weights[1]
+        angles[:, 1:] = np.sin(angles[:, 1:])
+        return angles
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself, unless all frequencies are 0."""
+        return positions if self.weights[0].any() else np.zeros_like(positions)
+
+    @property
+    def theorem(self) -> Theorem:
+        """A rational multiple of an integer is no multiple of pi."""
+        return Theorem(
+            kind="rational-frequency",
+            text="w and b are float64 numbers and so rational: sin(w s + b) = sin(w t + b) for s != t needs pi to be "
+            "rational, or w = 0; only where all w are 0 do positions share a code",
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Time2Vec(_TrendAndWaves):
+    """Time2Vec (Kazemi et al. 2019): a linear column and sines of learned frequencies and offsets.
+
+    Without a table its weights are independent standard normal numbers, as in public PyTorch versions.
+    """
+
+    name: ClassVar[str] = "time2vec"
+    family: ClassVar[str] = "temporal"
+    summary: ClassVar[str] = "a linear trend and sines of learned frequencies and offsets"
+    formula: ClassVar[str] = "e(s) = (w_0 s + b_0, sin(w_1 s + b_1), .., sin(w_(d-1) s + b_(d-1)))"
+    source: ClassVar[str] = "Kazemi et al. 2019, arXiv:1907.05321, Eq. (1)"
+    pitfalls: ClassVar[str] = (
+        "the linear column grows without end and outweighs the sines; implementations put it first or last; "
+        "some have weights for each position, which is another encoding"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        _TABLE,
+        Parameter(
+            name="d",
+            keyword="width",
+            default=None,
+            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+            meaning="width, the linear column included; that of the table, or 64 where it is drawn",
+        ),
+        _SEED,
+    )
+
+    values: GivenArray | None = None
+    width: int | None = None
+    seed: int = 0
+
+    _drawn_width: ClassVar[int] = 64
+
+    def _draw(self) -> F64:
+        return np.random.Generator(np.random.PCG64(self.seed)).standard_normal((2, self.d))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class MtanLearned(_TrendAndWaves):
+    """The learned time embedding of mTAN (Shukla & Marlin 2021): a linear column and sines of a linear layer.
+
+    Without a table its weights are uniform in [-1, 1], as PyTorch begins a linear layer of one input.
+    """
+
+    name: ClassVar[str] = "mtan-learned"
+    family: ClassVar[str] = "temporal"
+    summary: ClassVar[str] = "mTAN's learned time embedding: a linear column and sines of a linear layer of t"
+    formula: ClassVar[str] = "e(t) = (w_0 t + b_0, sin(w_1 t + b_1), .., sin(w_(d-1) t + b_(d-1))), t = s / unit"
+    source: ClassVar[str] = "Shukla & Marlin 2021, arXiv:2101.10318; reml-lab/mTAN, src/models.py"
+    pitfalls: ClassVar[str] = (
+        "t is scaled to [0, 1] over a record: before training no sine completes a sixth of a turn there; "
+        "another scale of time makes other frequencies of the same weights"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        _TABLE,
+        Parameter(
+            name="d",
+            keyword="width",
+            default=None,
+            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+            meaning="width, the linear column included; that of the table, or 128 where it is drawn",
+        ),
+        _UNIT,
+        _SEED,
+    )
+
+    values: GivenArray | None = None
+    width: int | None = None
+    unit: float = 48.0
+    seed: int = 0
+
+    _drawn_width: ClassVar[int] = 128
+
+    def _draw(self) -> F64:
+        return np.random.Generator(np.random.PCG64(self.seed)).uniform(-1, 1, (2, self.d))
+
+    @property
+    def _time_unit(self) -> float:
+        return self.unit
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Mtan(Encoding):
+    """The fixed time embedding of mTAN (Shukla & Marlin 2021): the sinusoid of 48 t with base 10.
+
+    Columns sin(w_i s), cos(w_i s) in turns, w_i = (48 / unit) 10**(-2i/d) rad/position.
+    """
+
+    name: ClassVar[str] = "mtan"
+    family: ClassVar[str] = "temporal"
+    summary: ClassVar[str] = "mTAN's fixed time embedding: a sinusoid of 48 t with base 10"
+    formula: ClassVar[str] = "e(t) = (sin w_i t, cos w_i t), w_i = 48 x 10**(-2i/d), t = s / unit"
+    source: ClassVar[str] = "Shukla & Marlin 2021, arXiv:2101.10318; reml-lab/mTAN, src/models.py"
+    pitfalls: ClassVar[str] = (
+        "the base is 10, not 10000: all wavelengths are within one decade; 48 belongs to records of 48 hours scaled "
+        "to [0, 1]; the learned form is mtan-learned"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="d",
+            default=128,
+            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+            meaning="width of the code; even",
+        ),
+        _UNIT,
+    )
+
+    d: int = 128
+    unit: float = 48.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.d % 2:
+            # the published code fails on odd d: its sine and cosine columns differ in number
+            raise InputError("mtan: d is odd", str(self.d), "an even d is accepted")
+
+    @property
+    def default_grid(self) -> int:
+        """As for the sinusoid: as many points as the code has columns."""
+        return self.d
+
+    def words(self) -> F64:
+        """Frequencies in rad/position as (3, M) words whose sum is right to 48 digits."""
+        return _build_words(self.d, self.unit)
+
+    def frequencies(self) -> Frequencies:
+        """Frequencies (48 / unit) 10**(-2i/d), largest first; M = d / 2."""
+        high, low, _ = (word.copy() for word in self.words())
+        return Frequencies(values=high, low=low, masses=np.ones_like(high), phases=np.zeros_like(high))
+
+    def turns(self, index: int) -> Decimal:
+        """Frequency `index` in turns per position, to 55 digits."""
+        power = CONTEXT.power(Decimal(10), CONTEXT.divide(Decimal(-2 * index), Decimal(self.d)))
+        return CONTEXT.divide(CONTEXT.multiply(_find_scale(self.unit), power), TWO_PI)
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d); entries right to one unit in the last place."""
+        s = as_positions(positions, self.d)
+        return np.stack(sin_cos(self.words(), s), axis=2).reshape(len(s), self.d)
+
+    def table_at(self, times: F64) -> F64:
+        """Codes at real positions, shape (S, d), in plain float64."""
+        angles = as_times(times)[:, None] * self.words()[0]
+        return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(angles), self.d)
+
+    def kernel(self, lags: ArrayLike) -> F64:
+        """Dot product of two codes by their lag: sum of cos(w tau), shape (1, L)."""
+        words = self.words()
+        return sum_cosines(words, np.ones(words.shape[1]), as_lags(lags))[None, :]
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself: no two integers share a code."""
+        return positions
+
+    @property
+    def theorem(self) -> Theorem:
+        """Equal codes need a rational number to be a multiple of 2 pi."""
+        return Theorem(
+            kind="irrational-frequency",
+            text="sin and cos of (48 / unit) s agree only where (48 / unit)(s - t), a rational number, is 2 pi k",
+        )
+
+
+def _find_scale(unit: float) -> Decimal:
+    return CONTEXT.divide(Decimal(48), Decimal.from_float(unit))
+
+
+@lru_cache(maxsize=8)
+def _build_words(d: int, unit: float) -> F64:
+    value, ratio = _find_scale(unit), CONTEXT.power(Decimal(10), CONTEXT.divide(Decimal(-2), Decimal(d)))
+    rows = []
+    for _ in range(d // 2):
+        rows.append(to_words(value))
+        value = CONTEXT.multiply(value, ratio)
+    words = np.array(rows).T.copy()
+    words.flags.writeable = False
+    return words
+
+
+TEMPORAL: tuple[type[Encoding], ...] = (Time2Vec, MtanLearned, Mtan)

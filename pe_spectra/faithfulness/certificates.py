@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasExactKey
+from pe_spectra.encodings import Encoding, HasBiasMap, HasExactKey
 from pe_spectra.exact import I64
 
 
@@ -37,22 +37,56 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
     injective (None when no theorem applies), the certificate, and the collisions: all of them
     counted, the first `limit` named, each position with the next one that shares its code.
     """
-    if not isinstance(encoding, HasExactKey):
-        certificate = Certificate(kind="undecided", text=f"no theorem about {encoding.name} is known here")
+    theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
+    if theorem is None or not isinstance(encoding, HasExactKey):
+        why = f"no theorem about {encoding.name} is known here"
+        if isinstance(encoding, HasBiasMap):
+            why = "its bias belongs to a query and a key, so lags have no code of their own"
+        certificate = Certificate(kind="undecided", text=why)
         return None, certificate, Collisions(count=0, first=None, examples=())
-    collisions = find_collisions(encoding.exact_key(np.arange(length)), limit)
-    theorem = encoding.theorem
+    places = list_places(encoding, length)
+    collisions = find_collisions(encoding.exact_key(places), limit, places)
     return not collisions.count, Certificate(kind=theorem.kind, text=theorem.text), collisions
 
 
-def find_collisions(keys: I64, limit: int) -> Collisions:
-    """Count the pairs of equal keys, in O(S log S), and name the first `limit` in order of position."""
+def list_places(encoding: Encoding, length: int) -> I64:
+    """Return what codes belong to: positions 0 .. length-1, or the lags that occur between so many positions.
+
+    Lags of either sign: 0 .. length-1, then -1 .. -(length-1), so that witnesses are small and positive.
+    """
+    if encoding.domain == "positions" or getattr(encoding, "causal", False):
+        return np.arange(length)
+    return np.concatenate([np.arange(length), np.arange(-1, -length, -1)])
+
+
+def certify_distance(distance: float, width: int, largest: float) -> Certificate | None:
+    """Return a certificate that computed codes differ; None where their distance could be rounding.
+
+    Entries are right to 16 units in the last place of the largest; two codes that are equal are then
+    computed no further apart than twice that in each of `width` columns.
+    """
+    bound = 2 * np.sqrt(width) * 16 * np.finfo(float).eps * largest
+    if not distance > bound:
+        return None
+    text = (
+        f"all pairs were compared: the closest are {distance:.4g} apart, rounding could make {bound:.1g} of equal ones"
+    )
+    return Certificate(kind="separation", text=text)
+
+
+def find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisions:
+    """Count the pairs of equal keys, in O(S log S), and name the first `limit` in order of position.
+
+    `places` are the positions, or lags, of the keys; default 0, 1, ..
+    """
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
     same = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])))
     pairs = np.stack([order[same], order[same + 1]], axis=1)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")][: max(limit, 1)]
+    if places is not None:
+        pairs = places[pairs]
     named = tuple((int(s), int(t)) for s, t in pairs)
     return Collisions(
         count=int(np.sum(sizes * (sizes - 1) // 2)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.exact import F64
+from pe_spectra.faithfulness.closest_pair import scale_down
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 
 #: float64 cannot see larger condition numbers: the smallest singular value drowns in rounding.
@@ -33,26 +34,34 @@ class Conditioning:
     notes: tuple[str, ...] = ()
 
 
-def measure_conditioning(encoding: Encoding, length: int) -> Conditioning:
+def measure_conditioning(encoding: Encoding, length: int, codes: F64 | None = None) -> Conditioning:
     """Measure rank and condition of the codes of 0 .. length-1.
 
     The DFT encoding has a closed form. Otherwise the singular values of the table are taken, never
-    the eigenvalues of its Gram matrix, which square the condition number.
+    the eigenvalues of its Gram matrix, which square the condition number. `codes` are the rows where
+    they belong to lags.
     """
     if isinstance(encoding, Dft):
         return _summarise(_dft_singular_values(encoding.d, length), encoding.d, length)
-    if not isinstance(encoding, HasTable):
+    if codes is not None:
+        rows, width = codes.shape
+    elif isinstance(encoding, HasTable):
+        rows, width = length, encoding.d
+    else:
         return Conditioning(rank=None, rank_tolerance=None, condition_number=None)
-    work = length * encoding.d * min(length, encoding.d)
-    if work > MAX_RANK_WORK or length * encoding.d > MAX_HELD_ENTRIES:
+    work = rows * width * min(rows, width)
+    if work > MAX_RANK_WORK or rows * width > MAX_HELD_ENTRIES:
         note = (
-            f"rank and condition number of a {length} x {encoding.d} table are beyond the budget of "
+            f"rank and condition number of a {rows} x {width} table are beyond the budget of "
             f"{MAX_RANK_WORK:.2g} multiplications, so they are left out"
         )
         return Conditioning(rank=None, rank_tolerance=None, condition_number=None, notes=(note,))
     from scipy.linalg import svdvals
 
-    return _summarise(svdvals(encoding.table(length), check_finite=False), encoding.d, length)
+    if codes is None and isinstance(encoding, HasTable):
+        codes = encoding.table(length)
+    scaled, exponent = scale_down(np.asarray(codes))
+    return _summarise(np.ldexp(svdvals(scaled, check_finite=False), exponent), width, rows)
 
 
 def _dft_singular_values(d: int, length: int) -> F64:
@@ -66,7 +75,9 @@ def _summarise(values: F64, d: int, length: int) -> Conditioning:
     tolerance = max(length, d) * _EPS * float(values[0])
     condition = float(values[0] / values[-1]) if values[-1] > 0 else np.inf
     notes: tuple[str, ...] = ()
-    if not condition <= LARGEST_CONDITION:
+    if not values[0] > 0:
+        notes = ("all codes are zero, so they have no condition number",)
+    elif not condition <= LARGEST_CONDITION:
         notes = ("condition number > 1e15: float64 cannot tell how much larger; see the numerical rank",)
     return Conditioning(
         rank=int(np.count_nonzero(values > tolerance)),

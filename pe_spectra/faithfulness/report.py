@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.errors import InputError
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasLagTable, HasTable
+from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify
+from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance, list_places
 from pe_spectra.faithfulness.conditioning import measure_conditioning
-from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
-from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES, MIN_LENGTH
+from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation, separate_rows, trace_lags
+from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.kernels import check_length
 
-LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
-DEFAULT_LENGTH = 80
 DEFAULT_LIMIT = 10
 
 
@@ -62,8 +63,8 @@ class Faithfulness:
 def measure_faithfulness(
     encoding: Encoding,
     *,
-    length: int = DEFAULT_LENGTH,
-    bandwidth: float = DEFAULT_BANDWIDTH,
+    length: int | None = None,
+    bandwidth: float | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> Faithfulness:
     """Say whether every position 0 .. length-1 has a code of its own, and how well they are told apart.
@@ -72,9 +73,9 @@ def measure_faithfulness(
 
     Parameters
     ----------
-    encoding : an encoding with a table.
-    length : number of positions S, 1 to 1048576; d x S at most 2**33.
-    bandwidth : kernel width in bins for the reconstruction figures.
+    encoding : any encoding; one of lags is asked whether it tells the lags between `length` positions apart.
+    length : number of positions S, 1 to 1048576; d x S at most 2**33; default all rows of a table, else 80.
+    bandwidth : kernel width in bins for the reconstruction figures; default 4, on a grid 1.
     limit : how many collisions to name; all are counted.
 
     Raises
@@ -86,22 +87,24 @@ def measure_faithfulness(
     >>> result.injective, result.closest_pair
     (False, (0, 64))
     """
-    size = LENGTH.check(length, "length")
-    width, shown = BANDWIDTH.check(bandwidth, "bandwidth"), LIMIT.check(limit, "limit")
-    if not isinstance(encoding, HasTable):
-        raise InputError("this encoding gives positions no code", encoding.label, "sinusoidal, dft, dfstrans")
-    if size * encoding.d > MAX_STREAMED_ENTRIES:
+    shown, width = LIMIT.check(limit, "limit"), None if bandwidth is None else BANDWIDTH.check(bandwidth, "bandwidth")
+    size = check_length(encoding, length)
+    codes = _list_codes(encoding, size)
+    columns = encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0
+    if size * columns > MAX_STREAMED_ENTRIES:
         raise InputError(
-            "d x length is too large", f"{encoding.d} x {size}", f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
+            "d x length is too large", f"{columns} x {size}", f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
         )
     injective, certificate, collisions = certify(encoding, size, shown)
-    separation = measure_separation(encoding, size)
-    conditioning = measure_conditioning(encoding, size)
-    fwhm, error = _reconstruct_one(encoding, width)
+    separation = _separate(encoding, codes, size)
+    if injective is None and separation is not None and separation.smallest:
+        injective, certificate = _decide(encoding, separation.smallest, size, certificate)
+    conditioning = measure_conditioning(encoding, size, codes)
+    fwhm, error, used, notes = _reconstruct_one(encoding, width, size)
     return Faithfulness(
         encoding=encoding,
         length=size,
-        domain="positions",
+        domain=encoding.domain,
         injective=injective,
         certificate=certificate,
         min_separation=_smallest(separation, injective),
@@ -114,9 +117,41 @@ def measure_faithfulness(
         separation_by_lag=_curve(separation),
         fwhm=fwhm,
         relative_error=error,
-        bandwidth=width,
-        notes=conditioning.notes + _explain(separation, size),
+        bandwidth=used,
+        notes=(*encoding.notes, *conditioning.notes, *_explain(encoding, separation, size), *notes),
     )
+
+
+def _list_codes(encoding: Encoding, size: int) -> F64 | None:
+    """The codes of an encoding of lags: its rows for lags, or its biases with a column for each head."""
+    if encoding.domain == "positions":
+        return None
+    places = list_places(encoding, size)
+    if isinstance(encoding, HasLagTable):
+        return encoding.lag_table(places)
+    return encoding.bias(places).T.copy() if isinstance(encoding, HasBias) else None
+
+
+def _separate(encoding: Encoding, codes: F64 | None, size: int) -> Separation | None:
+    if codes is None:
+        return measure_separation(encoding, size)
+    if len(codes) == 1 or len(codes) ** 2 * codes.shape[1] > MAX_PAIR_WORK:
+        return measure_separation(encoding, 1) if len(codes) == 1 else None
+    places = list_places(encoding, size)
+    found = separate_rows(codes)
+    pair = found.pair and (int(places[found.pair[0]]), int(places[found.pair[1]]))
+    return Separation(smallest=found.smallest, pair=pair, by_lag=trace_lags(codes[np.argsort(places)]), sidelobe=None)
+
+
+def _decide(
+    encoding: Encoding, smallest: float, size: int, certificate: Certificate
+) -> tuple[bool | None, Certificate]:
+    """Take the closest pair for a certificate where its distance is no rounding."""
+    if not isinstance(encoding, HasTable):
+        return None, certificate
+    largest = float(np.abs(encoding.table(size)).max())
+    found = certify_distance(smallest, encoding.d, largest)
+    return (None, certificate) if found is None else (True, found)
 
 
 def _smallest(separation: Separation | None, injective: bool | None) -> float | None:
@@ -137,18 +172,31 @@ def _curve(separation: Separation | None) -> F64 | None:
     return curve
 
 
-def _explain(separation: Separation | None, length: int) -> tuple[str, ...]:
+def _explain(encoding: Encoding, separation: Separation | None, length: int) -> tuple[str, ...]:
+    if separation is None and isinstance(encoding, HasBiasMap):
+        return ("its bias belongs to a query and a key, so lags have no separation",)
     if separation is None:
         return (f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out",)
     if length == 1:
         return ("a single position has no pair, so separation and pair are left out",)
+    if separation.smallest is None:
+        return ("the smallest separation is larger than the largest double, so it is left out",)
+    if separation.by_lag is None:
+        return (f"separation_by_lag of {length} codes is beyond the budget or the range of float64, so it is left out",)
     if length - 1 > MAX_CURVE:
         return (f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}, so it is left out",)
     return ()
 
 
-def _reconstruct_one(encoding: Encoding, bandwidth: float) -> tuple[float | None, float | None]:
-    if not isinstance(encoding, HasFrequencies):
-        return None, None
-    result = reconstruct_positions(compute_spectrum(encoding, bandwidth=bandwidth), [0]).positions[0]
-    return result.fwhm, result.relative_error
+def _reconstruct_one(
+    encoding: Encoding, bandwidth: float | None, size: int
+) -> tuple[float | None, float | None, float, tuple[str, ...]]:
+    """Algorithm 1 on the encoding's own lattice: width and error, the bandwidth used, and why there is none."""
+    try:
+        spectrum = compute_spectrum(encoding, bandwidth=bandwidth, length=None if encoding.shape else size)
+        result = reconstruct_positions(spectrum, [0]).positions[0]
+    except (InputError, UndefinedError) as error:
+        why = f"no reconstruction: {error}"
+        return None, None, DEFAULT_BANDWIDTH if bandwidth is None else bandwidth, (why,)
+    used = DEFAULT_BANDWIDTH if spectrum.bandwidth is None else spectrum.bandwidth
+    return result.fwhm, result.relative_error, used, ()

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasLadder, HasTable
+from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.exact import F64, sin_cos, sum_cosines
-from pe_spectra.limits import MAX_RANK_WORK
+from pe_spectra.faithfulness.closest_pair import find_closest_pair, measure_pairs, scale_down, scale_up
+from pe_spectra.limits import MAX_PAIR_WORK, MAX_RANK_WORK
+from pe_spectra.spectrum import compute_gram_kernel
 
 #: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
 _EXACT_CURVE = 1 << 21
@@ -54,11 +57,33 @@ def measure_separation(encoding: Encoding, length: int) -> Separation | None:
         return Separation(smallest=None, pair=None, by_lag=np.empty(0), sidelobe=None)
     if isinstance(encoding, Dft):
         return _separate_dft(encoding, length)
-    if isinstance(encoding, HasLadder):
-        return _separate_ladder(encoding, length)
-    if isinstance(encoding, HasTable) and length * length * encoding.d <= MAX_RANK_WORK:
-        return _separate_table(encoding.table(length))
+    words = _find_words(encoding)
+    if words is not None:
+        return _separate_pairs(*words, length)
+    if isinstance(encoding, HasTable) and length * length * encoding.d <= MAX_PAIR_WORK:
+        table = encoding.table(length)
+        return separate_rows(table, 0.0 if isinstance(encoding, Learned) else 4 * _EPS * float(np.abs(table).max()))
     return None
+
+
+def _find_words(encoding: Encoding) -> tuple[F64, int, float] | None:
+    """Frequencies as words, how many have sine and cosine, and their amplitude; None for what is no such list.
+
+    For those whose similarity is amplitude**2 times the sum of cos(w tau), so that distances are
+    functions of the lag; a few lags tell whether the kernel is that sum.
+    """
+    if not (isinstance(encoding, HasFrequencies) and isinstance(encoding, HasKernel)):
+        return None
+    found = encoding.frequencies()
+    if isinstance(encoding, HasLadder):
+        return encoding.words(), encoding.ladder.width // 2, found.amplitude
+    if not (found.masses == 1).all():
+        return None
+    words = np.stack([found.values, found.low, np.zeros_like(found.low)])
+    lags = np.array([0, 1, 2, 5, 17, 1000])
+    summed = found.amplitude**2 * sum_cosines(words, found.masses, lags)
+    is_sum = np.abs(encoding.kernel(lags)[0] - summed).max() <= 1e-12 * summed[0]
+    return (words, words.shape[1], found.amplitude) if is_sum else None
 
 
 def compute_distances(words: F64, lags: np.ndarray) -> F64:
@@ -78,9 +103,8 @@ def _separate_dft(encoding: Dft, length: int) -> Separation:
     return Separation(smallest=float(by_lag.min()), pair=pair, by_lag=by_lag, sidelobe=sidelobe)
 
 
-def _separate_ladder(encoding: HasLadder, length: int) -> Separation:
-    words = encoding.words()
-    count = encoding.ladder.width // 2  # complete pairs; odd d has one more sine
+def _separate_pairs(words: F64, count: int, amplitude: float, length: int) -> Separation:
+    # `count` complete pairs; odd d has one more sine
     lone = _LoneSine(words[:, count:], length) if words.shape[1] > count else None
     kernel = sum_cosines(words[:, :count], np.ones(count), np.arange(length))
     squared = 2 * (count - kernel[1:])
@@ -101,7 +125,8 @@ def _separate_ladder(encoding: HasLadder, length: int) -> Separation:
         pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
     else:
         pair = (0, int(near[tied[0]]))
-    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=find_sidelobe(kernel / kernel[0]))
+    sidelobe = find_sidelobe(kernel / kernel[0])
+    return Separation(smallest=amplitude * best, pair=pair, by_lag=amplitude * by_lag, sidelobe=sidelobe)
 
 
 class _LoneSine:
@@ -147,15 +172,25 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
     return Sidelobe(lag=start + lag, value=float(tail[lag]))
 
 
-def _separate_table(table: F64) -> Separation:
-    """Any table: all pairs by direct differences, lag by lag; O(S**2 d) time and O(S d) memory."""
-    by_lag = np.empty(len(table) - 1)
-    found: list[tuple[float, int, int]] = []
-    for lag in range(1, len(table)):
-        distances = np.sqrt(np.sum((table[lag:] - table[:-lag]) ** 2, axis=1))
-        by_lag[lag - 1] = distances.min()
-        s = int(np.flatnonzero(distances <= by_lag[lag - 1] * (1 + 4 * _EPS))[0])
-        found.append((float(by_lag[lag - 1]), s, s + lag))
-    best = float(by_lag.min())
-    pair = min((s, t) for distance, s, t in found if distance <= best * (1 + 4 * _EPS))
-    return Separation(smallest=best, pair=pair, by_lag=by_lag, sidelobe=None)
+def separate_rows(table: F64, error: float = 0.0) -> Separation:
+    """Measure the separation of rows, shape (S, d), S at least 2, whose entries may be wrong by `error`.
+
+    All pairs; the curve over the lag, O(S**2 d) without any product to help, within a smaller budget.
+    """
+    closest = find_closest_pair(table, error)
+    by_lag = trace_lags(table)
+    scaled, _ = scale_down(table)
+    kernel = compute_gram_kernel(scaled)
+    sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
+    return Separation(smallest=closest.distance, pair=closest.pair, by_lag=by_lag, sidelobe=sidelobe)
+
+
+def trace_lags(table: F64) -> F64 | None:
+    """Return the smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable."""
+    if len(table) ** 2 * table.shape[1] > MAX_RANK_WORK:
+        return None
+    scaled, exponent = scale_down(table)
+    places = np.arange(len(table))
+    smallest = [float(measure_pairs(scaled, places[:-lag], places[lag:]).min()) for lag in range(1, len(table))]
+    values = [scale_up(distance, exponent) for distance in smallest]
+    return None if None in values else np.array(values)

@@ -1,13 +1,20 @@
-"""Reading a file that a person names: opened once, regular, and no more of it than a limit."""
+"""Reading a file that a person names: opened once, regular, and no more of it than a limit.
+
+Every module of this folder that reads raises :class:`RefusedError` with a reason; one boundary,
+:func:`open_regular`, adds the file's name and turns everything else that is raised into such an error.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from pe_spectra.errors import FileError
+from pe_spectra.errors import FileError, PeSpectraError
 
 _CHUNK = 1 << 20
 _REASONS = {
@@ -48,8 +55,7 @@ def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
     FileError : the file is missing, unreadable, longer than `limit`, or not a regular file.
     """
     try:
-        # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = _open(path)
         try:
             data = _read_regular(path, descriptor, limit, label)
         finally:
@@ -59,6 +65,100 @@ def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
     except ValueError as error:
         raise FileError(path, with_label("is no possible name of a file", label)) from error
     return data
+
+
+class RefusedError(Exception):
+    """A reason why a file cannot be used; whoever opened it adds its name.
+
+    It never leaves `pe_spectra.files`: :func:`open_regular` turns it into a :class:`FileError`.
+    """
+
+    #: What it is turned into.
+    becomes: type[FileError] = FileError
+
+
+class NoTableError(FileError):
+    """A checkpoint without a table of positions; its configuration may say what it has instead."""
+
+
+class NoTableRefusedError(RefusedError):
+    """A reason why there is no table of positions."""
+
+    becomes = NoTableError
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularFile:
+    """A regular file that was opened once; everything is read through its descriptor."""
+
+    path: Path
+    label: str
+    descriptor: int
+    #: Bytes when it was opened.
+    size: int
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Read `count` bytes from `offset` on; fewer only where the file ends."""
+        chunks: list[bytes] = []
+        while count and (chunk := os.pread(self.descriptor, min(count, _CHUNK), offset)):
+            chunks.append(chunk)
+            offset, count = offset + len(chunk), count - len(chunk)
+        return b"".join(chunks)
+
+
+@contextmanager
+def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
+    """Open a regular file for reading; whatever goes wrong inside is an error of our own that names it.
+
+    What a library raises about a damaged file is of any class, and its text is not for the person
+    who named the file: NumPy, for one, would advise to allow pickles.
+
+    Parameters
+    ----------
+    path : the file, as it was given; a symbolic link to a regular file is followed.
+    label : the option that named the file, for messages; may be empty.
+
+    Yields
+    ------
+    The open file.
+
+    Raises
+    ------
+    FileError : the file is missing, unreadable, not regular, or was refused while it was read.
+    """
+    try:
+        descriptor = _open(path)
+    except OSError as error:
+        raise FileError(path, with_label(describe_failure(error), label)) from error
+    except ValueError as error:
+        raise FileError(path, with_label("is no possible name of a file", label)) from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise RefusedError(f"is {describe_kind(status.st_mode)}; a regular file is accepted")
+        yield RegularFile(path=path, label=label, descriptor=descriptor, size=status.st_size)
+    except PeSpectraError:
+        raise
+    except Exception as error:
+        cls = error.becomes if isinstance(error, RefusedError) else FileError
+        raise cls(path, with_label(_describe_any(error), label)) from error
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def _describe_any(error: Exception) -> str:
+    if isinstance(error, RefusedError):
+        return str(error)
+    if isinstance(error, OSError):
+        return describe_failure(error)
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is"
+    return "is damaged, it cannot be read"
 
 
 def describe_failure(error: OSError) -> str:

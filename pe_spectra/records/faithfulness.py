@@ -20,7 +20,10 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         kind="faithfulness",
         verdict=_judge(results),
         body={
-            "parameters": {"length": first.length, "bandwidth": first.bandwidth},
+            "parameters": {
+                "length": _agree([r.length for r in results]),
+                "bandwidth": _agree([r.bandwidth for r in results]),
+            },
             "rows": [_describe(result) for result in results],
         },
         columns=_list_rows(results),
@@ -31,6 +34,11 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         next_command="pe-spectra spectrum",
         failed=failed,
     )
+
+
+def _agree(values: Sequence[float]) -> object:
+    """The value that all have, or all of them."""
+    return values[0] if len(set(values)) == 1 else list(values)
 
 
 def _describe(result: Faithfulness) -> Document:
@@ -99,23 +107,43 @@ def _say(result: Faithfulness, many: bool) -> str:
         s, t = result.closest_pair or (0, 0)
         pairs = "pair" if result.collisions.count == 1 else "pairs"
         return (
-            f"{name}Not injective: positions {s} and {t} have the same code "
+            f"{name}Not injective: {_name_pair(result, s, t)} have the same code "
             f"({result.collisions.count} such {pairs}); {result.certificate.text}."
         )
     if result.injective is None:
         return f"{name}Not decided: {result.certificate.text}."
-    text = f"{name}Injective on 0 .. {result.length - 1}: {result.certificate.text}."
+    where = (
+        f"on 0 .. {result.length - 1}" if result.domain == "positions" else f"on lags between {result.length} positions"
+    )
+    text = f"{name}Injective {where}: {result.certificate.text}."
     if result.closest_pair and result.min_separation is not None:
         s, t = result.closest_pair
-        near = f"neighbours (lag 1, {s} and {t})" if t - s == 1 else f"positions {s} and {t} (lag {t - s})"
+        near = f"{_name_pair(result, s, t)} (lag {t - s})"
+        if t - s == 1 and result.domain == "positions":
+            near = (
+                f"neighbours (lag 1, {result.encoding.describe_position(s)} and {result.encoding.describe_position(t)})"
+            )
         text += f" Closest: {near}, distance {result.min_separation:.5g}."
     return text
+
+
+def _name_pair(result: Faithfulness, s: int, t: int) -> str:
+    """Name two positions so that a person can read them, or two lags."""
+    if result.domain == "lags":
+        return f"lags {s} and {t}"
+    first, second = result.encoding.describe_position(s), result.encoding.describe_position(t)
+    return (
+        f"positions {s} and {t}"
+        if (first, second) == (str(s), str(t))
+        else f"positions {s} and {t} ({first} = {second})"
+    )
 
 
 def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
     facts = [("encoding", result.encoding.label)] if many else []
     if result.collisions.examples:
-        shown = ", ".join(f"{s} = {t}" for s, t in result.collisions.examples)
+        name = result.encoding.describe_position if result.domain == "positions" else str
+        shown = ", ".join(f"{name(s)} = {name(t)}" for s, t in result.collisions.examples)
         more = result.collisions.count - len(result.collisions.examples)
         facts.append(("collisions", shown + (f", and {more} more pairs" if more else "")))
     if result.rank is not None:

@@ -18,8 +18,8 @@ def answer_counts(counts: Sequence[LowBinCount]) -> Answer:
     """Turn one or several low-bin counts into an answer."""
     rows: list[dict[str, Cell]] = [
         {
-            "d": c.encoding.parameters.get("d"),
-            "rho": c.encoding.parameters.get("rho"),
+            "d": getattr(c.encoding, "d", None),
+            "rho": getattr(c.encoding, "rho", None),
             "length": c.length,
             "bin_edge": c.bin_edge,
             "crossing": c.crossing,

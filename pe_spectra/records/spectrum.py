@@ -8,17 +8,21 @@ from dataclasses import asdict
 
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
-from pe_spectra.spectrum import LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
+from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
+from pe_spectra.spectrum.kernels import SOURCES
 from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
 
 
-def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -> Answer:
+def answer_spectra(
+    spectra: Sequence[Spectrum], count: LowBinCount | None, planes: Sequence[GridSpectrum] = ()
+) -> Answer:
     """Turn one or several spectra into an answer.
 
     Parameters
     ----------
-    spectra : at least one.
-    counts : the low-bin counts of their encodings, in the same order.
+    spectra : at least one; of an encoding on a grid one for each direction.
+    count : the low-bin count of the first one's encoding, where it has frequencies.
+    planes : the two-dimensional spectra of the encodings on a grid.
     """
     first = spectra[0]
     body: Document = {"parameters": _describe_parameters(spectra)}
@@ -35,9 +39,11 @@ def answer_spectra(spectra: Sequence[Spectrum], counts: Sequence[LowBinCount]) -
             }
             for s in spectra
         ]
-    facts = _list_facts(first, counts[0]) if len(spectra) == 1 else [_sum_up(spectrum) for spectrum in spectra]
+    if planes:
+        body["planes"] = [_describe_plane(plane) for plane in planes]
+    facts = _list_facts(first, count) if len(spectra) == 1 else [_sum_up(spectrum) for spectrum in spectra]
     lattices = {spectrum.grid for spectrum in spectra}
-    notes = [note for spectrum in spectra for note in spectrum.notes]
+    notes = [note for s in spectra for note in (*s.encoding.notes, *s.notes)]
     if len(lattices) > 1:
         sizes = ", ".join(str(n) for n in sorted(lattices))
         notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")
@@ -67,6 +73,32 @@ def _describe_parameters(spectra: Sequence[Spectrum]) -> Document:
 
 
 def _describe(spectrum: Spectrum) -> Document:
+    extra: Document = {}
+    if spectrum.estimator == "lag-window":
+        extra = {
+            "kernel_source": spectrum.kernel_source,
+            "axis": spectrum.axis,
+            "length": spectrum.length,
+            "toeplitz_share": spectrum.toeplitz_share,
+        }
+    if spectrum.head_weights is not None:
+        extra["head_weights"] = spectrum.head_weights.tolist()
+    return {**_describe_weights(spectrum), **extra}
+
+
+def _describe_plane(plane: GridSpectrum) -> Document:
+    return {
+        "encoding": describe_encoding(plane.encoding),
+        "shape": list(plane.shape),
+        "bandwidth": plane.bandwidth,
+        "omega_vertical": plane.omega_vertical.tolist(),
+        "omega_horizontal": plane.omega_horizontal.tolist(),
+        "weights": plane.weights.tolist(),
+        "toeplitz_share": plane.toeplitz_share,
+    }
+
+
+def _describe_weights(spectrum: Spectrum) -> Document:
     return {
         "omega": spectrum.omega.tolist(),
         "weights": spectrum.weights.tolist(),
@@ -85,7 +117,7 @@ def _list_rows(spectra: Sequence[Spectrum]) -> dict[str, Sequence[Cell]]:
     for spectrum in spectra:
         size = len(spectrum.omega)
         columns: dict[str, Sequence[Cell]] = {
-            "encoding": [spectrum.encoding.label] * size,
+            "encoding": [_label(spectrum)] * size,
             "grid": [spectrum.grid] * size,
             "bandwidth": [spectrum.bandwidth] * size,
             "k": range(size),
@@ -106,9 +138,15 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
     summary, bins = spectrum.summary, len(spectrum.omega)
     shape = classify_shape(summary, bins)
     empty = summary.empty_upper_band or 0.0
+    if spectrum.estimator == "nudft":
+        where = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad/position"
+        return Verdict(
+            level="note", code="irregular", text=f"{_name(spectrum) if count > 1 else ''}At real positions {where}."
+        )
     level, code = ("ok", "flat") if shape == "flat" else ("note", "crowded-low-bin" if shape == "crowded" else "uneven")
     above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
-    if shape == "flat" and empty >= 0.05 and spectrum.bandwidth is not None:
+    blurred = empty >= 0.05 or (spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4)
+    if shape == "flat" and blurred and spectrum.bandwidth is not None:
         level, code = "warning", "over-smoothed"
         text = f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}; try a smaller --bandwidth"
     elif shape == "flat":
@@ -133,7 +171,12 @@ def _suggest(spectrum: Spectrum) -> str:
 
 def _name(spectrum: Spectrum) -> str:
     bandwidth = "" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}"
-    return f"{spectrum.encoding.label}{bandwidth}: "
+    return f"{_label(spectrum)}{bandwidth}: "
+
+
+def _label(spectrum: Spectrum) -> str:
+    """The encoding, and on a grid the direction."""
+    return spectrum.encoding.label if spectrum.axis is None else f"{spectrum.encoding.label}, {spectrum.axis}"
 
 
 def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
@@ -147,7 +190,7 @@ def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
     return _name(spectrum).removesuffix(": "), text
 
 
-def _list_facts(spectrum: Spectrum, count: LowBinCount) -> list[tuple[str, str]]:
+def _list_facts(spectrum: Spectrum, count: LowBinCount | None) -> list[tuple[str, str]]:
     summary: SpectrumSummary = spectrum.summary
     bins, width = len(spectrum.omega), 2 * math.pi / spectrum.grid
     peak = f"bin {summary.peak_bin} ({spectrum.weights[summary.peak_bin]:.4g})"
@@ -158,23 +201,43 @@ def _list_facts(spectrum: Spectrum, count: LowBinCount) -> list[tuple[str, str]]
         f"{summary.effective_bins_entropy:.1f} of {bins} (entropy), "
         f"{summary.effective_bins_participation:.1f} (participation)"
     )
-    crossing = "" if count.crossing is None else f" (Eq. 16: l* = {count.crossing:.2f})"
-    inside = (
-        f"{count.inside} of {count.total} below the first DFT frequency 2 pi/{count.encoding.default_grid}{crossing}"
-    )
-    return [
+    facts = [
         ("peak", peak),
         ("centroid", f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position"),
         ("effective bins", effective),
         ("flatness", f"{summary.flatness:.3g}"),
-        ("frequencies", inside),
-        ("at pi" if spectrum.grid % 2 == 0 else "at the last bin", write_power(spectrum.log_weights[-1])),
+        *_count_frequencies(count),
     ]
+    if spectrum.estimator == "lag-window":
+        return facts + _list_kernel_facts(spectrum)
+    return [*facts, ("at pi" if spectrum.grid % 2 == 0 else "at the last bin", write_power(spectrum.log_weights[-1]))]
+
+
+def _count_frequencies(count: LowBinCount | None) -> list[tuple[str, str]]:
+    if count is None:
+        return []
+    crossing = "" if count.crossing is None else f" (Eq. 16: l* = {count.crossing:.2f})"
+    edge = f"2 pi/{count.encoding.default_grid}"
+    return [("frequencies", f"{count.inside} of {count.total} below the first DFT frequency {edge}{crossing}")]
+
+
+def _list_kernel_facts(spectrum: Spectrum) -> list[tuple[str, str]]:
+    facts = [("kernel", SOURCES[spectrum.kernel_source or "exact"])]
+    if spectrum.toeplitz_share is not None:
+        what = "lag" if spectrum.axis is None else "offset"
+        facts.append(("Toeplitz share", f"{percent(spectrum.toeplitz_share)} is a function of the {what} alone"))
+    if spectrum.summary.negative_mass > 1e-9:
+        facts.append(("negative mass", f"{spectrum.summary.negative_mass:.3g}: more than the estimate can tell"))
+    return facts
 
 
 def _describe_line(spectrum: Spectrum) -> str:
     if spectrum.bandwidth is None:
         return f"{spectrum.encoding.label}, exact on its lattice"
+    if spectrum.estimator == "lag-window":
+        return f"{_label(spectrum)}, lag window of its kernel, bandwidth {spectrum.bandwidth:g} bins"
+    if spectrum.estimator == "nudft":
+        return f"{spectrum.encoding.label} at real positions, bandwidth {spectrum.bandwidth:g} bins"
     return f"{spectrum.encoding.label}, Eq. 15, bandwidth {spectrum.bandwidth:g} bins, boundary {spectrum.boundary}"
 
 
@@ -194,5 +257,10 @@ def write_power(logarithm: float) -> str:
 
 
 def _draw(spectrum: Spectrum) -> Drawing:
-    ticks = ((0.0, "0"), (1 / math.pi, "1 rad"), (2 / math.pi, "2"), (1.0, "pi"))
+    last = float(spectrum.omega[-1])
+    is_lattice = spectrum.estimator != "nudft"
+    end = "pi" if is_lattice else f"{last:.4g} rad"
+    ticks = (
+        ((0.0, "0"), (1 / math.pi, "1 rad"), (2 / math.pi, "2"), (1.0, end)) if is_lattice else ((0.0, "0"), (1.0, end))
+    )
     return Drawing(title=f"weight   {_describe_line(spectrum)}", values=spectrum.weights.tolist(), ticks=ticks)

@@ -1,25 +1,39 @@
-"""The spectrum of an encoding: Eq. (15), Eq. (16), Eq. (22), and what sums them up."""
+"""The spectrum of an encoding: Eq. (15), Eq. (16), Eq. (22), the lag window, and what sums them up."""
 
 from __future__ import annotations
 
-from pe_spectra.spectrum.density import Spectrum, compute_dft_weights, compute_omega, compute_spectrum
-from pe_spectra.spectrum.lag_window import (
-    compute_bare_kernel,
-    compute_lag_window_spectrum,
-    compute_windowed_kernel,
-)
+from pe_spectra.spectrum.density import Spectrum, compute_density_spectrum, compute_dft_weights, compute_omega
+from pe_spectra.spectrum.estimate import compute_spectrum, list_axes
+from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, measure_toeplitz_share
+from pe_spectra.spectrum.grid_spectrum import GridSpectrum, compute_grid_spectrum
+from pe_spectra.spectrum.irregular import compute_irregular_spectrum
+from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.lag_window import compute_bare_kernel, compute_lag_window_spectrum
+from pe_spectra.spectrum.local import LocalSpectra, compute_local_spectra
 from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin
 from pe_spectra.spectrum.summary import SpectrumSummary
 
 __all__ = [
+    "GridSpectrum",
+    "Kernel",
+    "LocalSpectra",
     "LowBinCount",
     "Spectrum",
     "SpectrumSummary",
     "compute_bare_kernel",
+    "compute_density_spectrum",
     "compute_dft_weights",
+    "compute_gram_kernel",
+    "compute_grid_kernel",
+    "compute_grid_spectrum",
+    "compute_irregular_spectrum",
     "compute_lag_window_spectrum",
+    "compute_local_spectra",
     "compute_omega",
     "compute_spectrum",
-    "compute_windowed_kernel",
     "count_low_bin",
+    "estimate_grid_kernel",
+    "estimate_kernel",
+    "list_axes",
+    "measure_toeplitz_share",
 ]

@@ -38,12 +38,17 @@ class Spectrum:
     grid : lattice length N; all arrays have N // 2 + 1 entries.
     bandwidth : kernel width in bins; None where no kernel enters (`estimator` "lattice").
     boundary : "none" as in the paper, or "reflect": the kernel reflected at 0 and pi.
-    estimator : "kde" (Eq. 15), "lattice" (exact masses, Eq. 22) or "lag-window".
+    estimator : "kde" (Eq. 15), "lattice" (exact masses, Eq. 22), "lag-window" or "nudft".
     omega : DFT frequencies 2 pi k/N, rad/position.
-    weights : g_k, sums to 1. A weight below the smallest double is 0.
-    log_weights : ln g_k, finite where `weights` underflows; -inf only where g_k is truly 0.
+    weights : g_k, sums to 1. A weight below the smallest double is 0; of a lag window it may be negative.
+    log_weights : ln g_k, finite where `weights` underflows; -inf only where g_k is truly 0, nan where it is negative.
     log_multipliers : logarithm of what Algorithm 1 multiplies the coefficients at omega_k with.
     notes : what a reader must know about these numbers.
+    axis : on a grid the direction of the lags, "vertical" or "horizontal"; None on a line.
+    kernel_source : of a lag window: where its kernel comes from (:mod:`pe_spectra.spectrum.kernels`).
+    length : positions that the kernel was averaged over; None where nothing was averaged.
+    toeplitz_share : how much of the Gram matrix's energy is a function of the lag alone, 0 to 1.
+    head_weights : (heads, N // 2 + 1) of an encoding with several heads, whose median `weights` is.
     """
 
     encoding: Encoding
@@ -56,10 +61,16 @@ class Spectrum:
     log_weights: F64
     log_multipliers: F64
     notes: tuple[str, ...] = ()
+    axis: str | None = None
+    kernel_source: str | None = None
+    length: int | None = None
+    toeplitz_share: float | None = None
+    head_weights: F64 | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.omega, self.weights, self.log_weights, self.log_multipliers):
-            array.flags.writeable = False
+        for array in (self.omega, self.weights, self.log_weights, self.log_multipliers, self.head_weights):
+            if array is not None:
+                array.flags.writeable = False
 
     @property
     def multipliers(self) -> F64:
@@ -69,12 +80,14 @@ class Spectrum:
     @cached_property
     def summary(self) -> SpectrumSummary:
         """One-number summaries of the weights."""
-        highest = float(self.encoding.frequencies().values.max()) if isinstance(self.encoding, HasFrequencies) else None
+        highest = None
+        if self.estimator in ("kde", "lattice") and isinstance(self.encoding, HasFrequencies):
+            highest = float(self.encoding.frequencies().values.max())
         return summarise(self.omega, self.weights, self.log_weights, highest)
 
 
 @np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
-def compute_spectrum(
+def compute_density_spectrum(
     encoding: Encoding, *, grid: int | None = None, bandwidth: float = DEFAULT_BANDWIDTH, boundary: str = "none"
 ) -> Spectrum:
     """Return the frequency weights of an encoding on the DFT lattice.
@@ -95,7 +108,7 @@ def compute_spectrum(
     InputError : a parameter out of range, or an encoding without frequencies.
 
     >>> from pe_spectra import Sinusoidal
-    >>> spectrum = compute_spectrum(Sinusoidal(d=256))
+    >>> spectrum = compute_density_spectrum(Sinusoidal(d=256))
     >>> spectrum.weights.shape, spectrum.summary.peak_bin
     ((129,), 1)
     """
@@ -103,7 +116,7 @@ def compute_spectrum(
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     BOUNDARY.check(boundary, "boundary")
     if not isinstance(encoding, HasFrequencies):
-        raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
+        raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
     if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
         return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
     return _normalise(encoding, n, b, boundary, _sum_kernels(encoding.frequencies(), n, b, boundary))
@@ -126,9 +139,11 @@ def compute_omega(grid: int) -> F64:
     return np.arange(grid // 2 + 1, dtype=np.float64) * (2 * np.pi / grid)
 
 
-def check_grid(encoding: Encoding, grid: int | None) -> int:
-    """Return the lattice length: `grid`, or the encoding's own."""
-    return encoding.default_grid if grid is None else GRID.check(grid, "grid")
+def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) -> int:
+    """Return the lattice length: `grid`, or the encoding's own; without a list of frequencies, `length`."""
+    if grid is not None:
+        return GRID.check(grid, "grid")
+    return encoding.default_grid if length is None or isinstance(encoding, HasFrequencies) else max(2, length)
 
 
 def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:

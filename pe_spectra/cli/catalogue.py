@@ -1,0 +1,124 @@
+"""The commands about encodings themselves: the catalogue, and taking away what was analysed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.commands import register
+from pe_spectra.cli.paper import build, read_length
+from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.errors import InputError
+from pe_spectra.numbers import Choice
+
+_WHAT = ("table", "frequencies", "kernel", "bias")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register both commands."""
+    register(
+        app, "encodings", examples=("pe-spectra encodings", "pe-spectra encodings rope", "pe-spectra encodings --json")
+    )(encodings)
+    register(
+        app,
+        "export",
+        answers=False,
+        examples=(
+            "pe-spectra export sinusoidal:d=64 --output table.npy",
+            "pe-spectra export alibi:heads=8 --length 16 --output -",
+        ),
+    )(export)
+
+
+def encodings(run: Run, name: options.EncodingName = None) -> Outcome:
+    """The catalogue: every encoding with its formula, parameters, source and pitfalls.
+
+    With a name, everything about that one; with a SPEC, the values that its parameters take.
+    """
+    from pe_spectra.records.encodings import answer_catalogue, answer_encoding
+
+    if name is None:
+        return run.finish(answer_catalogue())
+    if ":" not in name and "/" not in name and "." not in name:
+        from pe_spectra.encodings import find_encoding
+
+        return run.finish(answer_encoding(find_encoding(name, "NAME")))
+    (encoding,) = build([name], (), label="SPEC")
+    return run.finish(answer_encoding(type(encoding), encoding))
+
+
+def export(
+    run: Run,
+    spec: options.Spec,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="FILE", help=".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
+    ] = None,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            "--what",
+            metavar="|".join(_WHAT),
+            autocompletion=options.complete(_WHAT),
+            show_default=False,
+            help="what to take away  [the first that it has]",
+        ),
+    ] = None,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    length: options.Length = None,
+    rows: options.Rows = None,
+    positions: options.RealPositions = None,
+    start: options.Start = None,
+    step: options.Step = None,
+) -> Outcome:
+    """Take away what is analysed: the table, frequencies, kernel or bias of an encoding.
+
+    A table has a row for each position, a kernel or bias one for each lag and a column for each
+    head, frequencies a row each (frequency, mass, phase).
+    """  # fmt: skip
+    place = _read_place(output)
+    chosen = None if what is None else Choice(members=_WHAT).parse(what, "--what")
+    if length is not None and positions is not None:
+        raise InputError("--length and --positions exclude each other", length, "one of them")
+    (encoding,) = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
+    size = read_length(length, [encoding])
+    from pe_spectra.cli.moments import read_times
+    from pe_spectra.export import export_encoding
+    from pe_spectra.files.encoding import encode_array, write_lines
+
+    times = read_times(positions) if positions is not None else None
+    found = export_encoding(encoding, chosen, length=size, positions=times)
+    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.notes)
+    if place is None:
+        return Outcome(text=write_lines(found.values, found.index_name, found.index, found.columns), messages=notes)
+    data = encode_array(
+        found.values,
+        place.suffix.lower(),
+        name=found.what,
+        index_name=found.index_name,
+        index=found.index,
+        columns=found.columns,
+        metadata={"encoding": encoding.spec, "what": found.what},
+    )
+    written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
+    return Outcome(messages=(*notes, *written), files={place: data})
+
+
+def _read_place(output: str | None) -> Path | None:
+    """Check where the array goes, before any work; None for stdout."""
+    if output is None:
+        raise InputError(
+            "--output is missing", accepted="--output FILE (.npy, .csv, .tsv, .safetensors) or - is accepted"
+        )
+    if output == "-":
+        return None
+    from pe_spectra.files.encoding import check_suffix
+    from pe_spectra.files.writer import check_writable
+
+    check_suffix(Path(output), "--output")
+    check_writable([Path(output)], label="--output")
+    return Path(output)

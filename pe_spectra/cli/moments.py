@@ -1,0 +1,49 @@
+"""Real positions from the command line: a range, or a column of numbers in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_LENGTH, MAX_POSITION
+from pe_spectra.numbers import RealRange
+
+if TYPE_CHECKING:
+    from pe_spectra.exact import F64
+
+_TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
+_ACCEPTED = "A:B:C (B left out) or a file with one column of numbers is accepted"
+
+
+def read_times(text: str, label: str = "--positions") -> F64:
+    """Read real positions: `0:10:0.25`, half-open, or a file.
+
+    Raises
+    ------
+    InputError : an empty range, a step of 0, or more positions than are accepted.
+    FileError : a file that cannot be read.
+
+    >>> read_times("0:1:0.25")
+    array([0.  , 0.25, 0.5 , 0.75])
+    """
+    import numpy as np
+
+    parts = text.split(":")
+    if len(parts) == 3 and not any(part.endswith(("npy", "csv")) for part in parts):
+        start, stop, step = (_TIME.parse(part, label) for part in parts)
+        if not step > 0 or not stop > start:
+            raise InputError(f"{label} is an empty range", text, _ACCEPTED)
+        if not (stop - start) / step <= MAX_LENGTH:
+            raise InputError(f"{label} lists too many positions", text, f"at most {MAX_LENGTH}")
+        count = int(np.ceil((stop - start) / step))
+        times: F64 = start + step * np.arange(count, dtype=np.float64)
+        return times[times < stop]
+    if not text or ("." not in text and "/" not in text):
+        raise InputError(f"{label} is no range", text or "''", _ACCEPTED)
+    from pe_spectra.files.tables import read_array
+
+    found = read_array(Path(text).expanduser(), None, label=label, axes=(1, 2)).values
+    if found.ndim == 2 and 1 not in found.shape:
+        raise InputError(f"{label} has shape {found.shape}", text, _ACCEPTED)
+    return found.ravel()

@@ -1,0 +1,227 @@
+"""Biases by query and key, where they are no function of the lag alone.
+
+Adding one is a frozen class here and its name in `BIAS_MAPS`, at the end of the file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, final
+
+import numpy as np
+
+from pe_spectra.encodings.buckets import compute_buckets
+from pe_spectra.encodings.heads import (
+    DRAWN_SEED,
+    HEAD,
+    YES_NO,
+    HeadedEncoding,
+    build_heads,
+    start_generator,
+)
+from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.protocol import Encoding
+from pe_spectra.exact import F64, I64
+from pe_spectra.limits import MAX_LENGTH
+from pe_spectra.numbers import IntegerRange, RealRange
+
+#: Width of FIRE's network as published.
+_FIRE_HIDDEN = 32
+#: What TUPE's weights start with, and what its normalisation and its buckets are.
+_SPREAD = 0.02
+_LAYER_NORM_EPSILON = 1e-5
+_TUPE_BUCKETS = 32
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Fire(HeadedEncoding):
+    """Functional interpolation of relative positions, Li et al. 2024: a small network of a normalised distance."""
+
+    name: ClassVar[str] = "fire"
+    family: ClassVar[str] = "relative"
+    summary: ClassVar[str] = "a small network of the distance, on a scale that the query's position sets"
+    formula: ClassVar[str] = "b_h(i, j) = MLP_h(psi(i - j) / psi(max(i, L))), psi(x) = ln(c x + 1)"
+    source: ClassVar[str] = (
+        "Li et al. 2024, arXiv:2310.04418; mcleish7/arithmetic, cramming/architectures/embeddings.py, class FIRE"
+    )
+    pitfalls: ClassVar[str] = (
+        "from position L on it is no function of the lag: the query's own position sets the scale; that public copy "
+        "takes |i - j|, draws positions at random while it trains and adds 1e-6 to the divisor"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        build_heads(12),
+        HEAD,
+        Parameter(
+            name="c",
+            default=0.1,
+            accepts=RealRange(minimum=1e-9, maximum=1e9),
+            meaning="1/position: the distance from which psi bends, learned from 0.1",
+        ),
+        Parameter(
+            name="threshold",
+            default=512.0,
+            accepts=RealRange(minimum=1, maximum=MAX_LENGTH),
+            meaning="position L up to which the scale is fixed, learned from 512",
+        ),
+        DRAWN_SEED,
+    )
+
+    head_count: int = 12
+    head: int | None = None
+    c: float = 0.1
+    threshold: float = 512.0
+    seed: int = 0
+
+    @property
+    def causal(self) -> bool:
+        """A query sees only keys before it."""
+        return True
+
+    @property
+    def is_random(self) -> bool:
+        """Its network is drawn, as PyTorch starts linear layers."""
+        return True
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Up to where it is a function of the lag."""
+        return (*super().notes, f"fire: a function of the lag alone up to position {math.floor(self.threshold)}")
+
+    @cached_property
+    def layers(self) -> tuple[F64, F64, F64, F64]:
+        """Weights and biases of the two layers: (32,), (32,), (heads, 32), (heads,); uniform within fan_in**-0.5."""
+        generator = start_generator(self.seed)
+        bound = _FIRE_HIDDEN**-0.5
+        return (
+            generator.uniform(-1, 1, _FIRE_HIDDEN),
+            generator.uniform(-1, 1, _FIRE_HIDDEN),
+            self.choose_heads(generator.uniform(-bound, bound, (self.head_count, _FIRE_HIDDEN))),
+            self.choose_heads(generator.uniform(-bound, bound, self.head_count)),
+        )
+
+    def bias_map(self, length: int) -> F64:
+        """What is added, shape (heads, S, S), query by key; 0 where the key comes after the query."""
+        size = self.check_map(length)
+        weights, shifts, outer, outer_shifts = self.layers
+        maps = np.zeros((self.heads, size, size))
+        distances = np.log1p(self.c * np.arange(size))
+        for i in range(size):  # a row at a time: the hidden layer is 32 times as large as a row
+            x = distances[i::-1] / np.log1p(self.c * max(i, self.threshold))
+            hidden = np.maximum(np.outer(weights, x) + shifts[:, None], 0)
+            maps[:, i, : i + 1] = outer @ hidden + outer_shifts[:, None]
+        return maps
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Tupe(HeadedEncoding):
+    """Untied positional encoding, Ke et al. 2021: positions have queries and keys of their own."""
+
+    name: ClassVar[str] = "tupe"
+    family: ClassVar[str] = "relative"
+    summary: ClassVar[str] = "queries and keys of the positions themselves, and a bias for buckets of lags"
+    formula: ClassVar[str] = "b_h(i, j) = (LN(P_i) W_q)_h . (LN(P_j) W_k)_h / sqrt(2 d/H) + table[bucket(i - j), h]"
+    source: ClassVar[str] = (
+        "Ke, He & Liu 2021, arXiv:2006.15595; guolinke/TUPE, fairseq/modules/transformer_sentence_encoder.py"
+    )
+    pitfalls: ClassVar[str] = (
+        "the score of the contents is divided by the same sqrt(2 d/H), not sqrt(d/H); row and column 0 are CLS, with "
+        "one number each for all its partners; one set of weights serves all layers; no function of the lag"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        build_heads(12, most=64),
+        HEAD,
+        Parameter(
+            name="width",
+            default=64,
+            accepts=IntegerRange(minimum=1, maximum=256),
+            meaning="width of a head, d/H; the model's width d is heads times this",
+        ),
+        Parameter(
+            name="length",
+            default=512,
+            accepts=IntegerRange(minimum=1, maximum=1 << 14),
+            meaning="positions that have a row, CLS among them",
+        ),
+        Parameter(
+            name="relative",
+            default="yes",
+            accepts=YES_NO,
+            meaning="yes: with the bias for buckets of lags (TUPE-R); no: without (TUPE-A)",
+        ),
+        DRAWN_SEED,
+    )
+
+    head_count: int = 12
+    head: int | None = None
+    width: int = 64
+    length: int = 512
+    relative: str = "yes"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        d = self.head_count * self.width
+        self.check_size("table", self.length + 1, d)
+        self.check_size("projection", 2 * d, d)
+
+    @property
+    def causal(self) -> bool:
+        """A query sees all keys: the published model is an encoder."""
+        return False
+
+    @property
+    def is_random(self) -> bool:
+        """Its weights are drawn, as published."""
+        return True
+
+    @property
+    def rows(self) -> int:
+        """Positions that have a row."""
+        return self.length
+
+    @property
+    def default_length(self) -> int:
+        """256 positions, or all."""
+        return min(self.length, 256)
+
+    @cached_property
+    def weights(self) -> tuple[F64, F64, F64]:
+        """Queries (scaled) and keys of the length + 1 rows, (heads, length + 1, width), and biases (heads, 33)."""
+        d = self.head_count * self.width
+        generator = start_generator(self.seed)
+        rows = _SPREAD * generator.standard_normal((self.length + 1, d))
+        rows -= rows.mean(axis=1, keepdims=True)
+        rows /= np.sqrt(np.mean(rows**2, axis=1, keepdims=True) + _LAYER_NORM_EPSILON)
+        both = rows @ (_SPREAD * generator.standard_normal((2 * d, d))).T
+        query, key = both.reshape(self.length + 1, 2, self.head_count, self.width).transpose(1, 2, 0, 3)
+        query = self.choose_heads(query) * (2 * self.width) ** -0.5
+        buckets = _SPREAD * generator.standard_normal((_TUPE_BUCKETS + 1, self.head_count))
+        return query, self.choose_heads(key), self.choose_heads(buckets.T)
+
+    def bias_map(self, length: int) -> F64:
+        """What is added, shape (heads, S, S), query by key; position 0 is CLS."""
+        size = self.check_map(length)
+        query, key, biases = self.weights
+        maps: F64 = query[:, 1 : size + 1] @ key[:, 1 : size + 1].transpose(0, 2, 1)
+        # rows 0 and 1 stand for CLS as query and as key: each has one number for all partners
+        others_to_cls = np.sum(query[:, 1] * key[:, 1], axis=1)
+        cls_to_others = np.sum(query[:, 0] * key[:, 0], axis=1)
+        maps[:, :, 0] = others_to_cls[:, None]
+        maps[:, 0, :] = cls_to_others[:, None]
+        return maps + biases[:, _map_buckets(size)] if self.relative == "yes" else maps
+
+
+def _map_buckets(size: int) -> I64:
+    position = np.arange(size)
+    offsets = compute_buckets(np.arange(1 - size, size))  # key minus query
+    buckets: I64 = offsets[position[None, :] - position[:, None] + size - 1]
+    buckets[:, 0] = _TUPE_BUCKETS
+    buckets[0, :] = _TUPE_BUCKETS // 2  # a bucket that no lag falls into
+    return buckets
+
+
+BIAS_MAPS: tuple[type[Encoding], ...] = (Fire, Tupe)

@@ -1,0 +1,206 @@
+"""What all encodings have in common whose columns are sines and cosines of the same frequencies."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from decimal import Decimal
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem, as_lags, as_positions, as_times
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
+from pe_spectra.limits import MAX_POSITION
+
+#: Largest frequency that a file may give, rad/position: that of the steepest ladder that is accepted.
+MAX_FREQUENCY = 1e6
+
+
+class Pairs(Encoding):
+    """Columns sin(w s), cos(w s) in pairs; a family's class says which frequencies, and in what order.
+
+    Where the frequencies are rational numbers of rad/position, no two integer positions share a code:
+    w (s - t) is a multiple of 2 pi for s = t alone, since pi is irrational.
+    """
+
+    @property
+    @abstractmethod
+    def d(self) -> int:
+        """Number of columns."""
+
+    @abstractmethod
+    def words(self) -> F64:
+        """Frequencies in rad/position, none negative, as (3, M) words whose sum is right to 48 digits."""
+
+    @property
+    def amplitude(self) -> float:
+        """What every sine and cosine is multiplied with."""
+        return 1.0
+
+    @property
+    def default_grid(self) -> int:
+        """As many lattice points as columns, as in the paper; as rows where they are limited."""
+        return self.d if self.rows is None else max(2, self.rows)
+
+    def frequencies(self) -> Frequencies:
+        """Frequencies in the order of the columns, each with its sine and cosine."""
+        high, low, _ = self.words()
+        return Frequencies(
+            values=high.copy(),
+            low=low.copy(),
+            masses=np.ones_like(high),
+            phases=np.zeros_like(high),
+            amplitude=self.amplitude,
+        )
+
+    def turns(self, index: int) -> Decimal:
+        """Frequency `index` in turns per position, to 48 digits."""
+        value = Decimal(0)
+        for word in self.words()[:, index]:
+            value = CONTEXT.add(value, Decimal.from_float(float(word)))
+        return CONTEXT.divide(value, TWO_PI)
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the positions, shape (S, d); entries right to one or two units in the last place."""
+        return self.arrange(*self.evaluate(as_positions(positions, self.d)))
+
+    def table_at(self, times: F64) -> F64:
+        """Codes at real positions, shape (S, d); angles are rounded, to about 1e-16 of their size."""
+        angles = self.measure_angles(as_times(times))
+        return self.arrange(np.sin(angles), np.cos(angles))
+
+    def kernel(self, lags: ArrayLike) -> F64:
+        """Dot product of two codes by their lag: amplitude**2 sum of cos(w tau), shape (1, L)."""
+        words = self.words()
+        return self.amplitude**2 * sum_cosines(words, np.ones(words.shape[1]), as_lags(lags))[None, :]
+
+    def evaluate(self, s: I64) -> tuple[F64, F64]:
+        """Sines and cosines at integer positions, each (S, M)."""
+        return sin_cos(self.words(), s)
+
+    def measure_angles(self, times: F64) -> F64:
+        """Angles at real positions in rad, (S, M)."""
+        angles: F64 = np.multiply.outer(times, self.words()[0])
+        return angles
+
+    def arrange(self, sine: F64, cosine: F64) -> F64:
+        """Put the columns in their order: all sines first, unless a class says otherwise."""
+        return np.concatenate([sine, cosine], axis=1)
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself: no two integers share a code."""
+        return positions
+
+    @property
+    def theorem(self) -> Theorem:
+        """Equal codes need a lag that is a multiple of 2 pi/w, for a rational w."""
+        return Theorem(
+            kind="irrational-period",
+            text="a frequency is a rational number of rad/position, so its period is no rational number (pi is none): "
+            "sine and cosine agree at no two integers",
+        )
+
+
+@lru_cache(maxsize=8)
+def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
+    """Return first ratio**i, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only."""
+    rows = []
+    value = first
+    for _ in range(count):
+        rows.append(to_words(value))
+        value = CONTEXT.multiply(value, ratio)
+    return _freeze(np.array(rows).T.copy())
+
+
+@lru_cache(maxsize=8)
+def compute_linear_words(first: Decimal, step: Decimal, count: int) -> F64:
+    """Return first + i step, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only."""
+    rows = [to_words(CONTEXT.add(first, CONTEXT.multiply(step, Decimal(i)))) for i in range(count)]
+    return _freeze(np.array(rows).T.copy())
+
+
+def compute_ratio(rho: float, width: int) -> Decimal:
+    """Return rho**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits."""
+    return CONTEXT.power(Decimal.from_float(rho), CONTEXT.divide(Decimal(-2), Decimal(width)))
+
+
+def scale_to_words(values: F64, factor: Decimal) -> F64:
+    """Return doubles times a decimal number as (3, M) words whose sum is right to 48 digits; read-only."""
+    if factor == 1:
+        return _freeze(np.stack([values, np.zeros_like(values), np.zeros_like(values)]))
+    rows = [to_words(CONTEXT.multiply(Decimal.from_float(float(value)), factor)) for value in values]
+    return _freeze(np.array(rows).T.copy())
+
+
+def add_offset(s: I64, offset: int, name: str) -> I64:
+    """Return s + offset.
+
+    Raises
+    ------
+    InputError : a sum beyond 2**53, where not every integer is a double.
+    """
+    if s.size and int(s.max()) + offset > MAX_POSITION:
+        raise InputError(
+            f"{name}: a position is out of range with offset={offset}", accepted=f"0 to {MAX_POSITION - offset}"
+        )
+    return s + offset
+
+
+def check_rows(s: I64, count: int | None, name: str) -> None:
+    """Refuse positions beyond the rows of an encoding; `count` is None where there is no end.
+
+    Raises
+    ------
+    InputError : a position from `count` on.
+    """
+    if count is not None and s.size and int(s.max()) >= count:
+        raise InputError(f"{name}: a position has no row", str(int(s.max())), f"0 to {count - 1} is accepted")
+
+
+def fit_width(name: str, width: int | None, table: F64 | None, default: int = 256) -> int:
+    """Return the number of columns: twice the frequencies that a file gives, else `width`, else `default`.
+
+    Raises
+    ------
+    InputError : an odd number, or one that contradicts the file.
+    """
+    if table is None:
+        found = default if width is None else width
+        if found % 2:
+            raise InputError(f"{name}: d is odd", str(found), "an even d is accepted: a sine and cosine each")
+        return found
+    if width not in (None, 2 * table.size):
+        raise InputError(f"{name}: d contradicts the table", str(width), f"2 x {table.size} = {2 * table.size}")
+    return 2 * table.size
+
+
+def check_frequencies(name: str, values: F64) -> F64:
+    """Return the frequencies of a file as (M,), rad per unit.
+
+    Raises
+    ------
+    InputError : more than one row or column, or a frequency beyond 1e6.
+    """
+    if values.size != max(values.shape):
+        raise InputError(f"{name}: table has shape {values.shape}", accepted="frequencies in one row or column")
+    largest = float(np.abs(values).max())
+    if largest > MAX_FREQUENCY:
+        raise InputError(f"{name}: a frequency is out of range", repr(largest), f"at most {MAX_FREQUENCY:g} rad")
+    return values.ravel()
+
+
+def explain_aliasing(encoding: Pairs) -> tuple[str, ...]:
+    """Say how many frequencies lie beyond pi, where integer positions cannot tell them from slower ones."""
+    values = encoding.words()[0]
+    beyond = int(np.count_nonzero(values > np.pi))
+    if not beyond:
+        return ()
+    text = f"{beyond} of {len(values)} frequencies lie beyond pi rad/position (up to {values.max():.4g})"
+    return (f"{encoding.label}: {text}: on integer positions they look like slower ones",)
+
+
+def _freeze(words: F64) -> F64:
+    words.flags.writeable = False  # the same array serves every call
+    return words

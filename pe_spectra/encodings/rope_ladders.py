@@ -1,0 +1,114 @@
+"""What can be done to the frequencies of a rotary encoding: pure functions on lists of decimals.
+
+Frequencies are in rad/position, one for each pair of channels, fastest first, as decimals of 60 digits.
+Published ways to scale them are built from these in `rope_scaling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+
+from pe_spectra.exact import CONTEXT, PI, TWO_PI
+
+_ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
+
+
+def compute_ladder(base: float | Decimal, width: int, pairs: int | None = None) -> tuple[Decimal, ...]:
+    """Compute the first `pairs` (default: all) of theta_i = base**(-2i/width), to 50 digits.
+
+    Parameters
+    ----------
+    base : > 0. width : D, even, >= 2.
+
+    >>> [str(theta) for theta in compute_ladder(10000, 4)][0]
+    '1'
+    """
+    ratio = CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
+    ladder = []
+    theta = _ONE
+    for _ in range(width // 2 if pairs is None else pairs):
+        ladder.append(theta)
+        theta = CONTEXT.multiply(theta, ratio)
+    return tuple(ladder)
+
+
+def divide_frequencies(frequencies: Sequence[Decimal], factor: Decimal) -> tuple[Decimal, ...]:
+    """Divide every frequency by `factor`."""
+    return tuple(CONTEXT.divide(theta, factor) for theta in frequencies)
+
+
+def blend_frequencies(frequencies: Sequence[Decimal], factor: Decimal, ramp: Sequence[Decimal]) -> tuple[Decimal, ...]:
+    """Return theta where the ramp is 0, theta/factor where it is 1, and the linear blend between."""
+    slow = divide_frequencies(frequencies, factor)
+    return tuple(
+        CONTEXT.add(CONTEXT.multiply(CONTEXT.subtract(_ONE, u), theta), CONTEXT.multiply(u, divided))
+        for theta, divided, u in zip(frequencies, slow, ramp, strict=True)
+    )
+
+
+def clip_to_unit(value: Decimal) -> Decimal:
+    """Return the nearest number from 0 to 1."""
+    return min(max(value, _ZERO), _ONE)
+
+
+def blend_by_turns(
+    frequencies: Sequence[Decimal], factor: float, original: int, low: float, high: float
+) -> tuple[Decimal, ...]:
+    """Divide by s what turns fewer than `low` times within L, keep what turns more than `high` times.
+
+    Between the two the blend is linear in the turns; where they are equal it is a step.
+    """
+    span = CONTEXT.subtract(Decimal(high), Decimal(low))
+    ramp = []
+    for theta in frequencies:
+        turns = CONTEXT.divide(CONTEXT.multiply(Decimal(original), theta), TWO_PI)
+        kept = CONTEXT.subtract(turns, Decimal(low))
+        ramp.append(
+            CONTEXT.subtract(_ONE, clip_to_unit(CONTEXT.divide(kept, span)) if span else Decimal(int(kept >= 0)))
+        )
+    return blend_frequencies(frequencies, Decimal(factor), ramp)
+
+
+def snap_wavelengths(frequencies: Sequence[Decimal]) -> tuple[Decimal, ...]:
+    """Replace each theta by 2 pi/round(2 pi/theta); 0 stays 0."""
+    return tuple(CONTEXT.divide(TWO_PI, Decimal(round_wavelength(theta))) if theta else theta for theta in frequencies)
+
+
+def round_wavelength(theta: Decimal) -> int:
+    """Round the wavelength 2 pi/theta to an integer, at least 1 position."""
+    return max(1, int(CONTEXT.divide(TWO_PI, theta).to_integral_value(ROUND_HALF_EVEN)))
+
+
+def taper_slowest(frequencies: Sequence[Decimal], pairs: int, taper: str = "hann") -> tuple[Decimal, ...]:
+    """Multiply the last n = `pairs` frequencies by (1 + cos(pi j/(n-1)))/2, j = 0 .. n-1; "hard": by 0.
+
+    A single tapered pair keeps its frequency, as published.
+    """
+    count = min(pairs, len(frequencies))
+    weights = _compute_hann_fall(count) if taper == "hann" else [_ZERO] * count
+    kept = len(frequencies) - count
+    tapered = (CONTEXT.multiply(theta, w) for theta, w in zip(frequencies[kept:], weights, strict=True))
+    return (*frequencies[:kept], *tapered)
+
+
+def _compute_hann_fall(count: int) -> list[Decimal]:
+    if count < 2:
+        return [_ONE] * count
+    # c_j = cos(j a) by c_(j+1) = 2 cos(a) c_j - c_(j-1); the errors grow as count squared, from 60 digits
+    step = _compute_cosine(CONTEXT.divide(PI, Decimal(count - 1)))
+    cosines = [_ONE, step]
+    while len(cosines) < count:
+        twice = CONTEXT.multiply(CONTEXT.multiply(_TWO, step), cosines[-1])
+        cosines.append(CONTEXT.subtract(twice, cosines[-2]))
+    cosines[-1] = -_ONE
+    return [CONTEXT.divide(CONTEXT.add(_ONE, cosine), _TWO) for cosine in cosines]
+
+
+def _compute_cosine(angle: Decimal) -> Decimal:
+    square, total, term, n = CONTEXT.multiply(angle, angle), _ONE, _ONE, 0
+    while abs(term) > Decimal("1e-70"):
+        n += 2
+        term = CONTEXT.divide(CONTEXT.multiply(term, square), Decimal(-n * (n - 1)))
+        total = CONTEXT.add(total, term)
+    return total

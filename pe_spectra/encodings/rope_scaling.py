@@ -1,0 +1,305 @@
+"""Ways to change the frequencies of rotary encodings, each a pure function.
+
+All start from the ladder theta_i = base**(-2i/D), i = 0 .. D/2 - 1, where D is the rotary width, and
+return the frequency of each pair in rad/position with the attention factor, which multiplies every
+cosine and sine. Numbers are decimals of 60 digits. Symbols: s the factor, L the original context
+length, l the length that is served, r = L theta/(2 pi) the turns of a pair within L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from inspect import Parameter as Argument
+from inspect import signature
+from typing import NamedTuple
+
+from pe_spectra.encodings.rope_ladders import (
+    blend_by_turns,
+    blend_frequencies,
+    clip_to_unit,
+    compute_ladder,
+    divide_frequencies,
+    snap_wavelengths,
+    taper_slowest,
+)
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, TWO_PI
+
+_ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
+#: What the published code adds to the end of a YaRN ramp that has no width.
+_NO_WIDTH = Decimal("0.001")
+
+
+class Scaled(NamedTuple):
+    """The frequencies of all pairs in rad/position, fastest first, and the attention factor."""
+
+    frequencies: tuple[Decimal, ...]
+    attention_factor: Decimal = _ONE
+
+
+def scale_nothing(base: float, width: int) -> Scaled:
+    """Return the ladder as it is (Su et al. 2021, arXiv:2104.09864)."""
+    return Scaled(compute_ladder(base, width))
+
+
+def scale_linear(base: float, width: int, *, factor: float) -> Scaled:
+    """Divide all frequencies: theta_i/s (Chen et al. 2023, arXiv:2306.15595)."""
+    return Scaled(divide_frequencies(compute_ladder(base, width), Decimal(factor)))
+
+
+def scale_ntk(base: float, width: int, *, factor: float) -> Scaled:
+    """Enlarge the base to b' = b s**(D/(D-2)): the slowest pair is divided by s, the fastest stays.
+
+    Source: Peng et al. 2023, arXiv:2309.00071, Eq. 14 to 16; jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.
+
+    Raises
+    ------
+    InputError : D below 4.
+    """
+    return Scaled(compute_ladder(_enlarge_base(base, width, Decimal(factor)), width))
+
+
+def scale_dynamic(base: float, width: int, *, factor: float, original: int, served: int) -> Scaled:
+    """Enlarge the base with the length: b' = b (s l/L - (s-1))**(D/(D-2)) where l > L, else b.
+
+    Source: transformers, modeling_rope_utils.py.
+
+    Raises
+    ------
+    InputError : D below 4.
+    """
+    s, ratio = Decimal(factor), CONTEXT.divide(Decimal(max(served, original)), Decimal(original))
+    growth = CONTEXT.subtract(CONTEXT.multiply(s, ratio), CONTEXT.subtract(s, _ONE))
+    return Scaled(compute_ladder(_enlarge_base(base, width, growth), width))
+
+
+def scale_yarn(
+    base: float,
+    width: int,
+    *,
+    factor: float,
+    original: int,
+    beta_fast: float = 32,
+    beta_slow: float = 1,
+    truncate: bool = True,
+    attention_factor: float | None = None,
+    mscale: float | None = None,
+    mscale_all_dim: float | None = None,
+) -> Scaled:
+    """Scale as YaRN's code does: the blend of theta and theta/s is linear in the index of the pair.
+
+    theta'_i = (1 - u) theta_i + u theta_i/s, u = clip((i - low)/(high - low), 0, 1), with the ends of
+    :func:`compute_yarn_range`. Source: jquesnelle/yarn, LlamaYaRNScaledRotaryEmbedding; transformers.
+
+    Raises
+    ------
+    InputError : base 1 or less, or beta_fast below beta_slow.
+    """
+    low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
+    span = CONTEXT.subtract(high, low) or _NO_WIDTH
+    ramp = [clip_to_unit(CONTEXT.divide(CONTEXT.subtract(Decimal(i), low), span)) for i in range(width // 2)]
+    attention = _choose(attention_factor, compute_yarn_attention(factor, mscale, mscale_all_dim))
+    return Scaled(blend_frequencies(compute_ladder(base, width), Decimal(factor), ramp), attention)
+
+
+def compute_yarn_range(
+    base: float, width: int, original: int, beta_fast: float = 32, beta_slow: float = 1, *, truncate: bool = True
+) -> tuple[Decimal, Decimal]:
+    """Compute where YaRN's ramp begins and ends, as indices of pairs.
+
+    The index that turns n times within L is D ln(L/(2 pi n))/(2 ln b); `truncate` takes the floor of
+    the first and the ceiling of the last; both are clipped to 0 from below and D - 1 (not D/2 - 1)
+    from above, as published.
+
+    Raises
+    ------
+    InputError : base 1 or less, or beta_fast below beta_slow.
+    """
+    if base <= 1:
+        raise InputError("base has no YaRN range", f"{base:g}", "a base above 1 is accepted")
+    _check_order("beta_slow", beta_slow, "beta_fast", beta_fast)
+    scale = CONTEXT.divide(Decimal(width), CONTEXT.multiply(_TWO, CONTEXT.ln(Decimal(base))))
+    ends = []
+    for beta, rounding in ((beta_fast, ROUND_FLOOR), (beta_slow, ROUND_CEILING)):
+        turns = CONTEXT.multiply(TWO_PI, Decimal(beta))
+        index = CONTEXT.multiply(scale, CONTEXT.ln(CONTEXT.divide(Decimal(original), turns)))
+        ends.append(index.to_integral_value(rounding) if truncate else index)
+    return max(ends[0], _ZERO), min(ends[1], Decimal(width - 1))
+
+
+def compute_yarn_attention(factor: float, mscale: float | None = None, mscale_all_dim: float | None = None) -> Decimal:
+    """Compute YaRN's attention factor: 0.1 ln s + 1.
+
+    Where both mscale and mscale_all_dim are set and not 0: (0.1 mscale ln s + 1)/(0.1 mscale_all_dim ln s + 1),
+    which is 1 when they are equal.
+    """
+    if mscale and mscale_all_dim:
+        return CONTEXT.divide(_measure_yarn_scale(factor, mscale), _measure_yarn_scale(factor, mscale_all_dim))
+    return _measure_yarn_scale(factor, 1)
+
+
+def scale_yarn_paper(
+    base: float,
+    width: int,
+    *,
+    factor: float,
+    original: int,
+    beta_fast: float = 32,
+    beta_slow: float = 1,
+    attention_factor: float | None = None,
+) -> Scaled:
+    """Scale as YaRN's paper says: the blend of theta and theta/s is linear in the turns r.
+
+    theta' = (1 - g) theta/s + g theta, g = clip((r - beta_slow)/(beta_fast - beta_slow), 0, 1).
+    Source: Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22.
+
+    Raises
+    ------
+    InputError : beta_fast below beta_slow.
+    """
+    _check_order("beta_slow", beta_slow, "beta_fast", beta_fast)
+    frequencies = blend_by_turns(compute_ladder(base, width), factor, original, beta_slow, beta_fast)
+    return Scaled(frequencies, _choose(attention_factor, compute_yarn_attention(factor)))
+
+
+def scale_llama3(
+    base: float,
+    width: int,
+    *,
+    factor: float = 8,
+    original: int = 8192,
+    low_freq_factor: float = 1,
+    high_freq_factor: float = 4,
+) -> Scaled:
+    """Scale as Llama 3.1 does: keep r > high, divide r < low by s, blend linearly in r between.
+
+    Source: meta-llama/llama-models, models/llama3/model.py; transformers.
+
+    Raises
+    ------
+    InputError : high_freq_factor below low_freq_factor.
+    """
+    _check_order("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
+    return Scaled(blend_by_turns(compute_ladder(base, width), factor, original, low_freq_factor, high_freq_factor))
+
+
+def scale_longrope(
+    base: float,
+    width: int,
+    *,
+    original: int,
+    served: int,
+    factor: float | None = None,
+    short_factor: Sequence[float] | None = None,
+    long_factor: Sequence[float] | None = None,
+    attention_factor: float | None = None,
+) -> Scaled:
+    """Divide each pair by a searched number of its own: theta_i/lambda_i.
+
+    lambda is long_factor where l > L, else short_factor; the attention factor is
+    :func:`compute_longrope_attention` of s. Source: microsoft/LongRoPE, rope/longrope.py; transformers.
+
+    Raises
+    ------
+    InputError : the list that is needed is missing or has not D/2 numbers, or no factor is known.
+    """
+    name, divisors = ("long_factor", long_factor) if served > original else ("short_factor", short_factor)
+    if divisors is None or len(divisors) != width // 2:
+        given = "not set" if divisors is None else f"{len(divisors)} numbers"
+        raise InputError(f"{name} does not fit", given, f"{width // 2} numbers, one for each pair")
+    if attention_factor is None and factor is None:
+        raise InputError("factor and attention_factor are not set", accepted="scaling=longrope needs one of them")
+    ladder = compute_ladder(base, width)
+    frequencies = tuple(CONTEXT.divide(theta, Decimal(by)) for theta, by in zip(ladder, divisors, strict=True))
+    return Scaled(frequencies, _choose(attention_factor, compute_longrope_attention(factor or 1, original)))
+
+
+def compute_longrope_attention(factor: float, original: int) -> Decimal:
+    """Compute LongRoPE's attention factor: sqrt(1 + ln s/ln L), and 1 for s <= 1."""
+    if factor <= 1:
+        return _ONE
+    ratio = CONTEXT.divide(CONTEXT.ln(Decimal(factor)), CONTEXT.ln(Decimal(original)))
+    return CONTEXT.sqrt(CONTEXT.add(_ONE, ratio))
+
+
+def scale_proportional(base: float, width: int, *, share: float, factor: float = 1) -> Scaled:
+    """Turn the first int(share D // 2) pairs at b**(-2i/D)/s and leave the others at frequency 0.
+
+    D is the whole head width here. Source: transformers 5.23, modeling_rope_utils.py (Gemma 4).
+    """
+    pairs = int(share * width // 2)
+    turning = divide_frequencies(compute_ladder(base, width, pairs), Decimal(factor))
+    return Scaled((*turning, *[_ZERO] * (width // 2 - pairs)))
+
+
+def compute_xpos_decays(width: int) -> tuple[Decimal, ...]:
+    """Compute zeta_i = (2i + 0.4 D)/(1.4 D): xPos multiplies pair i by zeta_i**(lag/scale_base).
+
+    Source: Sun et al. 2022, arXiv:2212.10554; microsoft/torchscale, xpos_relative_position.py.
+    """
+    return tuple(CONTEXT.divide(Decimal(20 * i + 4 * width), Decimal(14 * width)) for i in range(width // 2))
+
+
+def scale_resonance(base: float, width: int) -> Scaled:
+    """Round all wavelengths to integers (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope)."""
+    return Scaled(snap_wavelengths(compute_ladder(base, width)))
+
+
+def scale_clipped(base: float, width: int, *, clipped_pairs: int = 20, taper: str = "hann") -> Scaled:
+    """Fade out the slowest pairs (CoPE: hrlics/CoPE, modeling_cope.py), see :func:`taper_slowest`."""
+    return Scaled(taper_slowest(compute_ladder(base, width), clipped_pairs, taper))
+
+
+class Scaling(NamedTuple):
+    """One way to scale: the function, which keys it takes, and which of them it cannot do without."""
+
+    function: Callable[..., Scaled]
+    keys: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+def _describe(function: Callable[..., Scaled], *others: str) -> Scaling:
+    found = {k: a for k, a in signature(function).parameters.items() if a.kind is Argument.KEYWORD_ONLY}
+    keys = tuple(key for key in found if key != "share")  # the share of the head width goes with all of them
+    return Scaling(function, (*keys, *others), tuple(key for key in keys if found[key].default is Argument.empty))
+
+
+#: Every way to scale, by the name that `scaling=` has for it. xpos keeps the frequencies; its decay is apart.
+SCALINGS: Mapping[str, Scaling] = {
+    "none": _describe(scale_nothing),
+    "linear": _describe(scale_linear),
+    "ntk": _describe(scale_ntk),
+    "dynamic": _describe(scale_dynamic),
+    "yarn": _describe(scale_yarn),
+    "yarn-paper": _describe(scale_yarn_paper),
+    "llama3": _describe(scale_llama3),
+    "longrope": _describe(scale_longrope),
+    "proportional": _describe(scale_proportional),
+    "xpos": _describe(scale_nothing, "scale_base"),
+    "resonance": _describe(scale_resonance),
+    "clipped": _describe(scale_clipped),
+}
+
+
+def _enlarge_base(base: float, width: int, growth: Decimal) -> Decimal:
+    if width < 4:
+        raise InputError("the exponent D/(D-2) does not exist", f"D = {width}", "a rotary width of at least 4")
+    exponent = CONTEXT.divide(Decimal(width), Decimal(width - 2))
+    return CONTEXT.multiply(Decimal(base), CONTEXT.power(growth, exponent))
+
+
+def _measure_yarn_scale(factor: float, mscale: float) -> Decimal:
+    if factor <= 1:
+        return _ONE
+    tenth = CONTEXT.divide(Decimal(mscale), Decimal(10))
+    return CONTEXT.add(CONTEXT.multiply(tenth, CONTEXT.ln(Decimal(factor))), _ONE)
+
+
+def _choose(given: float | None, computed: Decimal) -> Decimal:
+    return computed if given is None else Decimal(given)
+
+
+def _check_order(low_name: str, low: float, high_name: str, high: float) -> None:
+    if high < low:
+        raise InputError(f"{high_name} is below {low_name}", f"{high:g} and {low:g}", f"{low_name} <= {high_name}")

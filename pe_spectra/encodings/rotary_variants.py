@@ -1,0 +1,298 @@
+"""Rotary encodings that are no list of frequencies along a line: on a grid, and of mixed sinusoids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_parameters import MAX_HEAD_WIDTH
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
+from pe_spectra.limits import MAX_CONTEXT, MAX_RHO
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
+
+#: Widest head of mixed sinusoids: its matrices hold d/2 times d/4 numbers each.
+_MAX_MIXED_WIDTH = 1 << 12
+_MAX_SIDE, _MAX_HEADS = 1 << 10, 1 << 10
+_SEED = Parameter(
+    name="seed",
+    default=0,
+    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+    meaning="seed of the numbers that are drawn",
+)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class RopeAxial(Encoding):
+    """The rotary encoding of a grid: positions fill it in reading order, s = y width + x.
+
+    axial: the first d/4 pairs turn by x theta_i, the others by y theta_i, theta_i = base**(-4i/d).
+    mixed: pair i turns by fx_i x + fy_i y; the vectors (fx, fy) are learned and begin with length
+    theta_i in two directions at a right angle, drawn once for each head.
+    """
+
+    name: ClassVar[str] = "rope-axial"
+    family: ClassVar[str] = "rotary"
+    summary: ClassVar[str] = "rotary encoding of a grid: half of the pairs turn with x, half with y, or all with both"
+    formula: ClassVar[str] = "pairs turn by x theta_i, then y theta_i, theta_i = base**(-4i/d), i = 0 .. d/4 - 1"
+    source: ClassVar[str] = "Heo et al. 2024, arXiv:2403.13298; naver-ai/rope-vit, models/vit_rope.py"
+    pitfalls: ClassVar[str] = (
+        "the base is 100, or 10 for mixed, far below that of language models; x comes first; DINOv3 has coordinates "
+        "from -1 to 1 times 2 pi in place of indices; the class token is not turned"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="d",
+            default=64,
+            accepts=IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
+            meaning="width of a head, a multiple of 4",
+        ),
+        Parameter(
+            name="height",
+            default=14,
+            accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
+            meaning="rows of the grid",
+        ),
+        Parameter(
+            name="width",
+            default=14,
+            accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
+            meaning="columns of the grid",
+        ),
+        Parameter(
+            name="base",
+            default=None,
+            accepts=RealRange(minimum=1, maximum=MAX_RHO),
+            meaning="base of the geometric ladder; not set: 100, or 10 for mixed",
+        ),
+        Parameter(
+            name="mode",
+            default="axial",
+            accepts=Choice(members=("axial", "mixed")),
+            meaning="each pair along one axis, or along a direction of its own as drawn before training",
+        ),
+        Parameter(
+            name="head",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
+            meaning="which head's directions, from 0",
+            only_with={"mode": ("mixed",)},
+        ),
+        Parameter(
+            name="seed",
+            default=0,
+            accepts=_SEED.accepts,
+            meaning=_SEED.meaning,
+            only_with={"mode": ("mixed",)},
+        ),
+    )
+
+    d: int = 64
+    height: int = 14
+    width: int = 14
+    base: float | None = None
+    mode: str = "axial"
+    head: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.d % 4:
+            raise InputError("rope-axial: d is no multiple of 4", str(self.d), "4, 8, 12, .. are accepted")
+
+    @property
+    def rows(self) -> int:
+        """One position for each cell."""
+        return self.height * self.width
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the grid."""
+        return self.height, self.width
+
+    @property
+    def is_random(self) -> bool:
+        """Whether directions were drawn in place of learned ones."""
+        return self.mode == "mixed"
+
+    def describe_position(self, s: int) -> str:
+        """Row and column of the cell."""
+        return f"row {s // self.width}, column {s % self.width}"
+
+    def vectors(self) -> F64:
+        """Frequencies of the d/2 pairs along x and along y, in rad/cell, shape (2, d/2)."""
+        theta = self._words()[0]
+        if self.mode == "axial":
+            return np.stack([np.concatenate([theta, 0 * theta]), np.concatenate([0 * theta, theta])])
+        angle = 2 * np.pi * np.random.Generator(np.random.PCG64(self.seed)).random(self.head + 1)[-1]
+        along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        return np.concatenate([np.outer(along, theta), np.outer(across, theta)], axis=1)
+
+    def _words(self) -> F64:
+        base = self.base if self.base is not None else 100.0 if self.mode == "axial" else 10.0
+        return np.array([to_words(theta, 3) for theta in compute_ladder(base, self.d // 2)]).T
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """The cache of cosines and sines, shape (S, d): cosine and sine of each pair in turn.
+
+        Raises
+        ------
+        InputError : a position outside the grid.
+        """
+        s = as_positions(positions, self.d)
+        if s.size and s.max() >= self.rows:
+            raise InputError("rope-axial: a position is outside the grid", str(s.max()), f"0 to {self.rows - 1}")
+        y, x = np.divmod(s, self.width)
+        if self.mode == "axial":
+            words = self._words()
+            (sine_x, cosine_x), (sine_y, cosine_y) = sin_cos(words, x), sin_cos(words, y)
+            sine, cosine = np.concatenate([sine_x, sine_y], axis=1), np.concatenate([cosine_x, cosine_y], axis=1)
+        else:
+            along_x, along_y = self.vectors()
+            angles = np.multiply.outer(x, along_x) + np.multiply.outer(y, along_y)
+            sine, cosine = np.sin(angles), np.cos(angles)
+        return np.stack([cosine, sine], axis=2).reshape(len(s), self.d)
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself: no two cells share a code."""
+        return positions
+
+    @property
+    def theorem(self) -> Theorem:
+        """Both coordinates can be read from two pairs."""
+        if self.mode == "axial":
+            which = "the column and by the row, in rad"
+        else:
+            which = "c x + r y and by c y - r x with rational c and r"
+        return Theorem(
+            kind="irrational-frequency",
+            text=f"two pairs turn by {which}: codes agree only where both angles differ by a multiple of 2 pi, and pi "
+            "is irrational",
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Fope(Encoding):
+    """The Fourier encoding of Hua et al. 2024: each channel turns by a mix of the rotary frequencies.
+
+    Frequencies below 2 pi/length are left out. Cosines and sines of the others are multiplied by a
+    matrix each, a matrix of ones and zeros plus normal numbers, of one head; they are not trained in
+    the published runs. The table holds the cosines, then the sines, d/2 columns each; columns beyond
+    the published d/4 are 1 in both, as in the code.
+    """
+
+    name: ClassVar[str] = "fope"
+    family: ClassVar[str] = "rotary"
+    summary: ClassVar[str] = "rotary encoding without its slowest pairs, each channel a mix of the others"
+    formula: ClassVar[str] = "(cos s w) C, (sin s w) S; w = base**(-2i/d) >= 2 pi/length; C, S = eye + normal numbers"
+    source: ClassVar[str] = "Hua et al. 2024, arXiv:2412.17739; TsinghuaC3I/Fourier-Position-Embedding, olmo/model.py"
+    pitfalls: ClassVar[str] = (
+        "channels without a frequency have 1 in cosine and sine alike, so they are not left as they are and double "
+        "their part of a score; the variance of the drawn numbers depends on the number of heads, since a matrix of "
+        "three axes is drawn at once; at most d/4 mixed pairs; some copies divide the "
+        "columns of the matrices by their sums; products of two codes are no function of the lag"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="d",
+            default=64,
+            accepts=IntegerRange(minimum=4, maximum=_MAX_MIXED_WIDTH),
+            meaning="width of a head, even",
+        ),
+        Parameter(
+            name="base",
+            default=10000.0,
+            accepts=RealRange(minimum=1, maximum=MAX_RHO),
+            meaning="base of the geometric ladder of frequencies",
+        ),
+        Parameter(
+            name="length",
+            default=512,
+            accepts=IntegerRange(minimum=7, maximum=MAX_CONTEXT),
+            meaning="context length of the training: pairs that do not complete a turn in it are left out",
+        ),
+        Parameter(
+            name="gain",
+            default=0.3,
+            accepts=RealRange(minimum=0, maximum=1e3),
+            meaning="gain of the normal numbers (Xavier); 0 leaves the matrices of ones and zeros",
+        ),
+        Parameter(
+            name="model_heads",
+            default=12,
+            accepts=IntegerRange(minimum=1, maximum=_MAX_HEADS),
+            meaning="heads of the model, which the variance depends on",
+        ),
+        Parameter(
+            name="head",
+            default=0,
+            accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
+            meaning="which head's matrices, from 0",
+        ),
+        _SEED,
+    )
+
+    d: int = 64
+    base: float = 10000.0
+    length: int = 512
+    gain: float = 0.3
+    model_heads: int = 12
+    head: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.d % 2:
+            raise InputError("fope: d is odd", str(self.d), "an even d is accepted")
+
+    @property
+    def is_random(self) -> bool:
+        """The matrices are drawn."""
+        return self.gain > 0
+
+    def words(self) -> F64:
+        """Frequencies that are mixed, in rad/position as (3, M) words."""
+        floor = CONTEXT.divide(TWO_PI, self.length)
+        return np.array([to_words(w, 3) for w in compute_ladder(self.base, self.d) if w >= floor]).T
+
+    def mixing(self) -> tuple[F64, F64]:
+        """The matrices of the sines and of the cosines, shape (M, min(M, d // 4)) each."""
+        return _draw_mixing(self)
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Mixed cosines, then mixed sines, with ones where the published code has them; shape (S, d)."""
+        s = as_positions(positions, self.d)
+        parts = []
+        for plain, matrix in zip(sin_cos(self.words(), s), self.mixing(), strict=True):
+            ones = np.ones((len(s), self.d // 2 - matrix.shape[1]))
+            # summed along an axis: a product of matrices would round a row by how many others there are
+            mixed = [np.sum(plain * column, axis=1) for column in matrix.T]
+            parts.append(np.concatenate([np.stack(mixed, axis=1), ones], axis=1))
+        return np.concatenate(parts[::-1], axis=1)
+
+
+@lru_cache(maxsize=4)
+def _draw_mixing(fope: Fope) -> tuple[F64, F64]:
+    frequencies = fope.words().shape[1]
+    mixed = min(frequencies, fope.d // 4)
+    # the published matrices have three axes (heads, M, mixed); the usual rule takes the last for the size of a filter
+    std = fope.gain * np.sqrt(2 / (mixed * (frequencies + fope.model_heads)))
+    step = -(-frequencies // mixed)
+    kept = np.arange(0, frequencies, step)[:mixed]
+    matrices = []
+    for which in range(2):
+        normal = np.random.Generator(np.random.PCG64([fope.seed, fope.head, which]))
+        matrix = std * normal.standard_normal((frequencies, mixed))
+        matrix[kept, np.arange(len(kept))] += 1
+        matrix.flags.writeable = False
+        matrices.append(matrix)
+    return matrices[0], matrices[1]

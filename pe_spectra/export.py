@@ -1,0 +1,169 @@
+"""What was analysed, as an array that can be taken away: a table, frequencies, a kernel or a bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.encodings import (
+    Encoding,
+    Frequencies,
+    HasBias,
+    HasBiasMap,
+    HasContinuousTable,
+    HasFrequencies,
+    HasKernel,
+    HasLagTable,
+    HasTable,
+)
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.spectrum import estimate_kernel
+from pe_spectra.spectrum.kernels import check_length, read_codes
+
+WHAT = ("table", "frequencies", "kernel", "bias")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exported:
+    """An array of an encoding.
+
+    Attributes
+    ----------
+    encoding : where it is from.
+    what : "table", "frequencies", "kernel" or "bias".
+    index_name : what a row stands for: "position", "lag" or "index".
+    index : (rows,) the positions, lags or numbers of the rows.
+    columns : a name for each column.
+    values : (rows, columns) float64.
+    """
+
+    encoding: Encoding
+    what: str
+    index_name: str
+    index: I64 | F64
+    columns: tuple[str, ...]
+    values: F64
+
+    def __post_init__(self) -> None:
+        self.index.flags.writeable = False
+        self.values.flags.writeable = False
+
+
+def list_exports(encoding: Encoding) -> tuple[str, ...]:
+    """Return what can be taken away of an encoding, in the order in which `export` prefers it."""
+    has = {
+        "table": isinstance(encoding, HasTable | HasLagTable),
+        "frequencies": isinstance(encoding, HasFrequencies),
+        "kernel": isinstance(encoding, HasTable | HasKernel | HasBias | HasBiasMap | HasLagTable)
+        and encoding.shape is None,
+        "bias": isinstance(encoding, HasBias | HasBiasMap),
+    }
+    if has["bias"]:
+        return tuple(name for name in ("bias", "kernel", "table", "frequencies") if has[name])
+    return tuple(name for name in WHAT if has[name])
+
+
+def export_encoding(
+    encoding: Encoding, what: str | None = None, *, length: int | None = None, positions: F64 | None = None
+) -> Exported:
+    """Return one array of an encoding, as the analyses see it.
+
+    Parameters
+    ----------
+    what : "table" (a row for each position, or lag), "frequencies" (frequency, mass, phase), "kernel" or
+        "bias" (a row for each lag and a column for each head; of a bias that is not a function of the lag
+        a row for each query and a column for each head and key). Default the first that it has.
+    length : number of positions; default all rows of a table, else 80 (256 for encodings of lags).
+    positions : real positions, for the table of an encoding that takes them.
+
+    Raises
+    ------
+    InputError : something that the encoding has not.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> export_encoding(Sinusoidal(d=4), "frequencies").values[:, 0]
+    array([1.  , 0.01])
+    """
+    offered = list_exports(encoding)
+    chosen = what or (*offered, "")[0]
+    if chosen not in offered:
+        raise InputError(
+            f"{encoding.label} has no {chosen or 'array'} to export", accepted=f"it has {', '.join(offered)}"
+        )
+    if positions is not None:
+        return _export_at(encoding, chosen, positions)
+    if chosen == "frequencies" and isinstance(encoding, HasFrequencies):
+        return _export_frequencies(encoding, encoding.frequencies())
+    size = check_length(encoding, length)
+    if chosen == "table":
+        return _export_table(encoding, size)
+    return _export_kernel(encoding, size) if chosen == "kernel" else _export_bias(encoding, size)
+
+
+def _export_at(encoding: Encoding, what: str, positions: F64) -> Exported:
+    if what != "table" or not isinstance(encoding, HasContinuousTable):
+        raise InputError(f"{encoding.label} has no {what} at real positions", accepted="integers: --length")
+    values = encoding.table_at(positions)
+    return Exported(
+        encoding=encoding,
+        what=what,
+        index_name="position",
+        index=positions.copy(),
+        columns=_name("c", values),
+        values=values,
+    )
+
+
+def _export_frequencies(encoding: Encoding, found: Frequencies) -> Exported:
+    values = np.stack([found.values, found.masses, found.phases], axis=1)
+    return Exported(
+        encoding=encoding,
+        what="frequencies",
+        index_name="index",
+        index=np.arange(len(values)),
+        columns=("frequency", "mass", "phase"),
+        values=values,
+    )
+
+
+def _export_table(encoding: Encoding, size: int) -> Exported:
+    if isinstance(encoding, HasLagTable):
+        lags = np.sort(list_places(encoding, size))
+        values, index, name = encoding.lag_table(lags), lags, "lag"
+    else:
+        values, index, name = read_codes(encoding, size), np.arange(size), "position"
+    return Exported(
+        encoding=encoding, what="table", index_name=name, index=index, columns=_name("c", values), values=values.copy()
+    )
+
+
+def _export_kernel(encoding: Encoding, size: int) -> Exported:
+    values = estimate_kernel(encoding, length=size, count=size).values.T
+    return Exported(
+        encoding=encoding,
+        what="kernel",
+        index_name="lag",
+        index=np.arange(len(values)),
+        columns=_name("head", values),
+        values=values.copy(),
+    )
+
+
+def _export_bias(encoding: Encoding, size: int) -> Exported:
+    if isinstance(encoding, HasBias):
+        lags = np.sort(list_places(encoding, size))
+        values, columns = encoding.bias(lags).T, None
+    else:
+        maps = encoding.bias_map(size) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
+        lags, values = np.arange(size), maps.transpose(1, 0, 2).reshape(size, -1)
+        columns = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
+    name = "lag" if columns is None else "position"
+    columns = _name("head", values) if columns is None else columns
+    return Exported(encoding=encoding, what="bias", index_name=name, index=lags, columns=columns, values=values.copy())
+
+
+def _name(stem: str, values: F64) -> tuple[str, ...]:
+    return tuple(f"{stem}{column}" for column in range(values.shape[1]))

@@ -1,0 +1,245 @@
+"""Arrays as files store them: what types and shapes are accepted, and how they become float64."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.files.reading import RefusedError
+from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
+
+#: Types that are read, with the bytes of one number.
+ITEM_SIZES = {
+    "float16": 2,
+    "float32": 4,
+    "float64": 8,
+    "bfloat16": 2,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "uint8": 1,
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+}
+ACCEPTED_TYPES = "float16, bfloat16, float32, float64 and integers are accepted"
+#: Bytes that are turned into float64 at a time: a whole number of every type.
+_CHUNK = 1 << 20
+_WIDE_INTEGERS = ("int64", "uint64")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileArray:
+    """An array that was read from a file.
+
+    Attributes
+    ----------
+    values : float64, C order, read-only, finite; leading axes of length 1 are left out.
+    dtype : the type it was stored in, as in float16; `text` where it was written in digits.
+    tensor : its name in the file; None where the file has no names.
+    path : the file it was in: of a sharded checkpoint or a folder, the one that holds the tensor.
+    notes : what a reader should know, each a sentence.
+    """
+
+    values: F64
+    dtype: str
+    tensor: str | None
+    path: Path
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is wanted of a file.
+
+    Attributes
+    ----------
+    tensor : the name of one tensor; None leaves the choice to what the file holds.
+    axes : how many axes it may have.
+    pick : whether, among several, the one with the known name of a position table is taken.
+    """
+
+    tensor: str | None
+    axes: tuple[int, ...]
+    pick: bool
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape has the axes that are wanted.
+
+        >>> Wanted(tensor=None, axes=(2,), pick=True).fits((1, 197, 768))
+        True
+        """
+        return len(shape) <= MAX_AXES and len(squeeze_shape(shape, self.axes)) in self.axes
+
+    def refuse_name(self, what: str) -> None:
+        """Refuse a name where the file has none.
+
+        Raises
+        ------
+        RefusedError : a tensor was named.
+        """
+        if self.tensor is not None:
+            raise RefusedError(f"{what} holds one array without a name; leave ::{self.tensor[:60]} out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """How one array lies in a file: its shape, the name of its type, the order of bytes and of axes."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    big_endian: bool = False
+    fortran: bool = False
+
+    @property
+    def count(self) -> int:
+        """Numbers in it, as an exact integer: what a header claims may not fit 64 bits."""
+        return math.prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, as an exact integer."""
+        return self.count * ITEM_SIZES[self.dtype]
+
+
+def squeeze_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave out leading axes of length 1, as far as there are more axes than wanted.
+
+    >>> squeeze_shape((1, 197, 768), (2,)), squeeze_shape((1, 4), (2,)), squeeze_shape((1, 4), (1,))
+    ((197, 768), (1, 4), (4,))
+    """
+    while len(shape) > max(axes) and shape[0] == 1:
+        shape = shape[1:]
+    return shape
+
+
+def format_shape(shape: tuple[int, ...]) -> str:
+    """Write a shape in words.
+
+    >>> format_shape((197, 768)), format_shape((3,)), format_shape(())
+    ('197 x 768', '3', 'a single number')
+    """
+    if len(shape) > 8:
+        return f"{len(shape)} axes"
+    return " x ".join(str(n) if n < 10**20 else f"{float(n):.0e}" for n in shape) or "a single number"
+
+
+def format_count(count: int, noun: str) -> str:
+    """Write a number of things.
+
+    >>> format_count(1, "byte"), format_count(3, "byte")
+    ('1 byte', '3 bytes')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the shape without leading axes of length 1, or refuse it; nothing is allocated.
+
+    Raises
+    ------
+    RefusedError : too many axes, not as many as are wanted, an empty one, or too many numbers.
+    """
+    if len(shape) > MAX_AXES:
+        raise RefusedError(f"has {len(shape)} axes; at most {MAX_AXES} are accepted")
+    squeezed = squeeze_shape(shape, axes)
+    if len(squeezed) not in axes:
+        number = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
+        what = f"{number} (shape {format_shape(shape)})" if shape else "no axes (a single number)"
+        raise RefusedError(f"has {what}; an array of {' or '.join(map(str, axes))} is accepted")
+    if 0 in squeezed:
+        raise RefusedError(f"is empty (shape {format_shape(shape)})")
+    if math.prod(squeezed) > MAX_HELD_ENTRIES:
+        raise RefusedError(
+            f"has too many numbers (shape {format_shape(shape)}); at most {MAX_HELD_ENTRIES} are accepted"
+        )
+    if len(squeezed) == 2 and squeezed[1] > MAX_COLUMNS:
+        raise RefusedError(f"has {squeezed[1]} columns; at most {MAX_COLUMNS} are accepted")
+    return squeezed
+
+
+def read_values(read: Callable[[int], bytes], stored: Stored, wanted: Wanted) -> tuple[F64, tuple[str, ...]]:
+    """Turn the bytes of an array into float64, a piece at a time.
+
+    Beside the result no more than a few pieces of 1 MiB are held: a table of float16 takes four
+    times its own bytes, and no copy of those.
+
+    Parameters
+    ----------
+    read : gives the next bytes of the file, as many as asked for.
+    stored : how the array lies there; its size was compared with the file's already.
+    wanted : how many axes it may have.
+
+    Returns
+    -------
+    The array, read-only, and notes about it.
+
+    Raises
+    ------
+    RefusedError : a shape that is not accepted, too few bytes, a cell that is not finite.
+    """
+    shape = check_shape(stored.shape, wanted.axes)
+    values = np.empty(shape, dtype=np.float64)
+    beyond = _fill(values, read, stored)
+    check_finite(values)
+    values.flags.writeable = False
+    notes = []
+    if shape != stored.shape:
+        notes.append(f"shape {format_shape(stored.shape)} read as {format_shape(shape)}")
+    if beyond:
+        notes.append(f"integers beyond 2**53 were rounded to float64 ({format_count(beyond, 'cell')})")
+    return values, tuple(notes)
+
+
+def check_finite(values: F64, first_line: int | None = None) -> None:
+    """Refuse the first cell, in the order of rows, that is not finite.
+
+    Raises
+    ------
+    RefusedError : there is one; row and column count from 0, lines of a text from `first_line`.
+    """
+    flat = values.reshape(-1)
+    for start in range(0, flat.size, _CHUNK):
+        finite = np.isfinite(flat[start : start + _CHUNK])
+        if not finite.all():
+            index = start + int(np.argmin(finite))
+            place = [int(n) for n in np.unravel_index(index, values.shape)]
+            cell = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"entry {', '.join(map(str, place))}"
+            line = "" if first_line is None else f"line {first_line + place[0]}: "
+            raise RefusedError(f"{line}{cell} is {flat[index]}; finite numbers are accepted")
+
+
+def _fill(values: F64, read: Callable[[int], bytes], stored: Stored) -> int:
+    """Fill the array in the order of the file; count the integers that float64 may not hold."""
+    # the columns of a file in Fortran order are the rows of the transposed array
+    flat = values.T.flat if stored.fortran else values.reshape(-1)
+    start, beyond = 0, 0
+    while start < values.size:
+        size = min(_CHUNK, (values.size - start) * ITEM_SIZES[stored.dtype])
+        raw = read(size)
+        if len(raw) != size:
+            raise RefusedError("ends before its data do")
+        part = _decode(raw, stored)
+        if stored.dtype in _WIDE_INTEGERS:
+            beyond += int(np.count_nonzero((part > MAX_POSITION) | (part < -MAX_POSITION if part.min() < 0 else False)))
+        with np.errstate(all="ignore"):  # a signalling NaN; every NaN is refused in the end
+            flat[start : start + part.size] = part.astype(np.float64)
+        start += part.size
+    return beyond
+
+
+def _decode(raw: bytes, stored: Stored) -> F64 | I64:
+    is_wide = stored.dtype == "bfloat16"
+    kind = np.dtype(np.uint16 if is_wide else stored.dtype).newbyteorder(">" if stored.big_endian else "<")
+    numbers: F64 | I64 = np.frombuffer(raw, dtype=kind)
+    if is_wide:
+        import ml_dtypes
+
+        numbers = numbers.astype(np.uint16).view(ml_dtypes.bfloat16)
+    return numbers

@@ -1,0 +1,181 @@
+"""Tables in text: .csv and .tsv, streamed line by line, with every number spelled as numbers are."""
+
+from __future__ import annotations
+
+import csv
+import re
+from array import array
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+
+from pe_spectra.errors import shorten
+from pe_spectra.exact import F64
+from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_count, format_shape
+from pe_spectra.files.reading import RefusedError, RegularFile
+from pe_spectra.limits import MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_LINE_BYTES, MAX_TEXT_TABLE_BYTES
+
+_CHUNK = 1 << 20
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_ONE = re.compile(_NUMBER)
+#: A cell that is data even where it is no number: it begins like one, or is a value that is not finite.
+_LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
+#: First cells of a header whose column holds the number of the row, as `export` writes them.
+_COUNTERS = ("position", "lag", "index")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArray:
+    """Read the table in a .csv or .tsv file.
+
+    UTF-8, with or without a byte order mark; lines end with LF or CRLF; a header line may stand on
+    top. A first column with the header `position`, `lag` or `index` is left out, so that what
+    `export` writes is read back as it was.
+
+    Raises
+    ------
+    RefusedError : not UTF-8, lines of different lengths, an empty cell, a cell that is no finite number.
+        Lines count from 1.
+    """
+    wanted.refuse_name("a text")
+    if file.size > MAX_TEXT_TABLE_BYTES:
+        raise RefusedError(f"has {file.size} bytes; a text of at most {MAX_TEXT_TABLE_BYTES} is accepted")
+    lines = _split_lines(file, delimiter)
+    first = next(lines, "")
+    if not first.strip():
+        raise RefusedError("is empty, or its first line is; numbers are accepted")
+    names = _read_header(first, delimiter)
+    skipped = names is not None and names[0].strip().lower() in _COUNTERS
+    body = lines if names is not None else chain([first], lines)
+    start = 2 if names is not None else 1
+    numbers, columns = _read_rows(body, start, _count_names(names), delimiter, skipped)
+    table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, columns - skipped)
+    check_finite(table, first_line=start)
+    values, notes = _shape(table, wanted), _list_notes(first, names, skipped, columns, delimiter)
+    return FileArray(values=values, dtype="text", tensor=None, path=file.path, notes=notes)
+
+
+def _split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
+    """Give the lines without their ends; no more than one of them and a chunk are held."""
+    rest, place, number = b"", 0, 0
+    while True:
+        data = file.read_at(place, _CHUNK)
+        if place == 0 and data.startswith(_UTF16):
+            raise RefusedError("is UTF-16; UTF-8 is accepted")
+        place += len(data)
+        if place > MAX_TEXT_TABLE_BYTES:
+            raise RefusedError(f"grew beyond {MAX_TEXT_TABLE_BYTES} bytes while it was read")
+        lines = (rest + data).split(b"\n") if data else [rest]
+        rest = lines.pop() if data else b""
+        for line in lines:
+            number += 1
+            if line or data:
+                yield _decode(line, number, delimiter)
+        if len(rest) > MAX_LINE_BYTES:
+            raise RefusedError(f"line {number + 1} has more than {MAX_LINE_BYTES} bytes")
+        if not data:
+            return
+
+
+def _decode(line: bytes, number: int, delimiter: str) -> str:
+    if line.count(delimiter.encode()) > MAX_COLUMNS:  # one more than that many cells: a counter and a table
+        what = f"line {number} has {line.count(delimiter.encode()) + 1} cells"
+        raise RefusedError(f"{what}; at most {MAX_COLUMNS} are accepted")
+    if b"\0" in line:
+        raise RefusedError(f"line {number} has a zero byte in it; text is accepted")
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"is not UTF-8 (line {number})") from error
+    return text.removesuffix("\r")
+
+
+def _split_cells(line: str, number: int, delimiter: str) -> list[str]:
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        (cells,) = csv.reader([line], delimiter=delimiter, strict=True)
+    except (csv.Error, ValueError) as error:
+        raise RefusedError(f"line {number} has a quote that is not closed") from error
+    return cells
+
+
+def _read_header(line: str, delimiter: str) -> list[str] | None:
+    """Give the names of the columns if the first line is one of names."""
+    cells = _split_cells(line, 1, delimiter)
+    if cells[0].strip().lower() in _COUNTERS:
+        return cells
+    if any(not cell.strip() or _LIKE_DATA.match(cell.strip()) for cell in cells):
+        return None
+    return cells
+
+
+def _count_names(names: list[str] | None) -> int | None:
+    """Give the number of cells that a header promises; a comment, as NumPy writes it, promises none."""
+    return None if names is None or names[0].startswith("#") else len(names)
+
+
+def _read_rows(
+    lines: Iterator[str], first: int, columns: int | None, delimiter: str, skipped: bool
+) -> tuple[array[float], int]:
+    numbers = array("d")
+    row = re.compile(rf"{_NUMBER}(?:{re.escape(delimiter)}{_NUMBER})*")
+    ended = 0
+    for number, line in enumerate(lines, start=first):
+        if not line.strip(" "):
+            ended = ended or number
+            continue
+        if ended:
+            raise RefusedError(f"line {ended} is empty")
+        plain = row.fullmatch(line) is not None
+        cells = line.split(delimiter) if plain else _split_cells(line, number, delimiter)
+        if columns is None:
+            columns = len(cells)
+        if len(cells) != columns:
+            hint = _find_delimiter(line, delimiter) if len(cells) == 1 else ""
+            found = format_count(len(cells), "cell")
+            raise RefusedError(f"line {number} has {found} where {columns} are expected{hint}")
+        cells = cells if plain else _check_cells(cells, number, delimiter)
+        numbers.extend(map(float, cells[skipped:]))
+        if len(numbers) > MAX_HELD_ENTRIES:
+            raise RefusedError(f"has too many numbers; at most {MAX_HELD_ENTRIES} are accepted")
+    if columns is None or not numbers:
+        raise RefusedError("is empty: no line of numbers")
+    return numbers, columns
+
+
+def _find_delimiter(line: str, delimiter: str) -> str:
+    for sign, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas"), (" ", "blanks")):
+        if sign in line.strip() and sign != delimiter:
+            return f"; cells are separated by {'tabs' if delimiter == chr(9) else 'commas'}, not by {name}"
+    return ""
+
+
+def _check_cells(cells: list[str], number: int, delimiter: str) -> list[str]:
+    """Give the cells without blanks around them, each spelled as a number."""
+    stripped = [cell.strip(" ") for cell in cells]
+    for column, cell in enumerate(stripped, start=1):
+        if not cell:
+            raise RefusedError(f"line {number} has an empty cell ({column})")
+        if not _ONE.fullmatch(cell):
+            hint = _find_delimiter(cell, delimiter) or "; finite numbers such as -1.5e-3 are accepted"
+            raise RefusedError(f"line {number}, cell {column} is not a number ({shorten(cell, 20)}){hint}")
+    return stripped
+
+
+def _shape(table: F64, wanted: Wanted) -> F64:
+    """Give the table read-only, as a list where only one axis is wanted."""
+    if 2 not in wanted.axes and 1 in wanted.axes and 1 in table.shape:
+        table = table.reshape(-1)
+    values = table.reshape(check_shape(table.shape, wanted.axes))
+    values.flags.writeable = False
+    return values
+
+
+def _list_notes(first: str, names: list[str] | None, skipped: bool, columns: int, delimiter: str) -> tuple[str, ...]:
+    if skipped and names:
+        return (f"column {shorten(names[0].strip())} counts the rows and was left out",)
+    if names is None and columns > 1 and first.split(delimiter) == [str(n) for n in range(columns)]:
+        return (f"line 1 ({format_shape((columns,))} cells: 0, 1, ..) was read as numbers; a header has names",)
+    return ()

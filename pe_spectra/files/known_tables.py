@@ -1,0 +1,247 @@
+"""Names that models give their position tables, and what is special about each.
+
+Sources: the modelling code of Hugging Face transformers 4 and 5, timm, fairseq and OpenAI's CLIP;
+for T5 Raffel et al. 2020 (JMLR 21), for Swin Liu et al. 2021 (ICCV).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pe_spectra.errors import shorten
+from pe_spectra.files.arrays import Wanted, format_shape
+from pe_spectra.files.reading import NoTableRefusedError, RefusedError
+
+Kind = Literal["positions", "t5", "swin"]
+
+#: Ends of tensors' names, and what their rows are.
+KNOWN_NAMES: dict[str, Kind] = {
+    "position_embeddings.weight": "positions",  # BERT, RoBERTa
+    "embed_positions.weight": "positions",  # OPT, BART, Whisper
+    "wpe.weight": "positions",  # GPT-2
+    "position_embedding.weight": "positions",  # CLIP and SigLIP in transformers
+    "positional_embedding": "positions",  # CLIP of OpenAI
+    "pos_embed": "positions",  # ViT in timm, MAE, DINO
+    "position_embeddings": "positions",  # ViT in transformers
+    "absolute_pos_embed": "positions",  # Swin with ape
+    "pos_embedding": "positions",  # ViT in torchvision
+    "pos_emb": "positions",  # minGPT
+    "relative_attention_bias.weight": "t5",  # T5
+    "relative_position_bias_table": "swin",  # Swin, BEiT
+}
+#: model_type of those whose rows begin behind two that stand for padding.
+_OFFSET_2 = {"opt", "bart", "mbart", "plbart", "mvp", "trocr", "biogpt", "xglm"}
+#: model_type of those that begin at pad_token_id + 1.
+_BEHIND_PADDING = {
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+    "camembert",
+    "longformer",
+    "data2vec-text",
+    "ibert",
+    "mpnet",
+    "luke",
+    "mluke",
+    "lilt",
+    "layoutlmv3",
+    "esm",
+}
+#: Names in a list of candidates, and the characters of each.
+_LISTED, _LISTED_CHARACTERS = 8, 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableKind:
+    """What a table with a known name is.
+
+    Attributes
+    ----------
+    kind : `positions`: a row for each position; `t5`: a row for each bucket of lags and a
+        column for each head; `swin`: a row for each 2-D offset (first axis slower) and a
+        column for each head; `unknown`: no known name.
+    prefix : rows before position 0, which stand for padding or for class tokens.
+    notes : why, each a sentence.
+    """
+
+    kind: Kind | Literal["unknown"]
+    prefix: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def find_known_name(tensor: str) -> str | None:
+    """Give the known name that a tensor's name ends with; None if there is none.
+
+    >>> find_known_name("bert.embeddings.position_embeddings.weight"), find_known_name("decoder_pos_embed")
+    ('position_embeddings.weight', None)
+    """
+    for name in KNOWN_NAMES:
+        if tensor == name or tensor.endswith((f".{name}", f"/{name}")):
+            return name
+    return None
+
+
+def choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
+    """Choose the tensor to read: the named one, the only one that fits, or the one with a known name.
+
+    Parameters
+    ----------
+    shapes : shape of every tensor of the file by name.
+    wanted : what is wanted.
+
+    Returns
+    -------
+    Its name, and notes where the choice was ours.
+
+    Raises
+    ------
+    RefusedError : there is no such tensor, none fits, or several do.
+    """
+    if wanted.tensor is not None:
+        if wanted.tensor not in shapes:
+            raise RefusedError(
+                f"has no tensor {shorten(wanted.tensor)}; it has {_list(_find_near(shapes, wanted), shapes)}"
+            )
+        return wanted.tensor, ()
+    if not shapes:
+        raise RefusedError("holds no tensor")
+    fitting = [name for name, shape in shapes.items() if wanted.fits(shape)]
+    if not fitting:
+        axes = " or ".join(map(str, wanted.axes))
+        raise RefusedError(f"holds no tensor of {axes} axes; it has {_list(list(shapes), shapes)}")
+    if len(fitting) == 1:
+        return fitting[0], _say_choice(fitting[0], shapes)
+    known = _narrow(fitting) if wanted.pick else []
+    if len(known) == 1:
+        return known[0], _say_choice(known[0], shapes)
+    names = _list(known or fitting, shapes)
+    what = "several position tables" if known else "several tables, none of a known name"
+    error = RefusedError if known or not wanted.pick else NoTableRefusedError
+    raise error(f"holds {what if wanted.pick else 'several tables'}: {names}; name one as FILE::TENSOR")
+
+
+def describe_known_table(
+    tensor: str | None, config: Mapping[str, object] | None = None, rows: int | None = None
+) -> TableKind:
+    """Say what the rows of a table are, from its name, its model's configuration and its length.
+
+    Rows before position 0 hide in learned tables: two for padding in OPT and BART (their position s
+    is row s + 2), `pad_token_id` + 1 in RoBERTa and its kin, the class token of ViT and CLIP. Each
+    is another population than the rest; one outlier row puts a white floor under a spectrum.
+
+    Parameters
+    ----------
+    tensor : the tensor's name; None where the file has none.
+    config : the model's configuration as in config.json; None if it is not known.
+    rows : rows of the table; None if they are not known.
+
+    Returns
+    -------
+    The kind, the rows to leave out at the start, and notes that say why.
+    """
+    known = find_known_name(tensor or "")
+    if known is None or tensor is None:
+        return TableKind(kind="unknown")
+    if KNOWN_NAMES[known] == "t5":
+        note = f"{shorten(tensor)} is a bias of T5: its rows are buckets of lags, its columns heads, not positions"
+        return TableKind(kind="t5", notes=(note,))
+    if KNOWN_NAMES[known] == "swin":
+        note = f"{shorten(tensor)} is a bias of Swin: its rows are 2-D offsets, its columns heads, not positions"
+        return TableKind(kind="swin", notes=(note,))
+    prefix, why = _count_prefix(known, tensor, _find_part(tensor, config or {}), rows)
+    if prefix == 0:
+        return TableKind(kind="positions")
+    few = "row 0 is" if prefix == 1 else f"rows 0 to {prefix - 1} are"
+    return TableKind(kind="positions", prefix=prefix, notes=(f"{few} no position: {why}",))
+
+
+def _find_near(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> list[str]:
+    """Give the names with those first that have the wanted one in them, then those that fit."""
+    text = wanted.tensor or ""
+    return sorted(shapes, key=lambda name: (text not in name, not wanted.fits(shapes[name])))
+
+
+def _count_prefix(known: str, tensor: str, config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
+    """Count the rows before position 0, and say why they are there."""
+    if known in ("wpe.weight", "pos_emb"):
+        return 0, ""
+    if known == "embed_positions.weight":
+        return _count_offset_rows(config, rows)
+    if known == "position_embeddings.weight":
+        return _count_padding_rows(tensor, config, rows)
+    return _count_class_rows(tensor, config, rows)
+
+
+def _narrow(names: list[str]) -> list[str]:
+    """Keep what has a known name; tables of positions go before biases."""
+    known = {name: KNOWN_NAMES[ending] for name in names if (ending := find_known_name(name))}
+    return [name for name, kind in known.items() if kind == "positions"] or list(known)
+
+
+def _say_choice(name: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
+    if len(shapes) == 1:
+        return ()
+    return (f"tensor {shorten(name)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",)
+
+
+def _list(names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    shown = [f"{shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])})" for name in names[:_LISTED]]
+    more = len(names) - len(shown)
+    return (", ".join(shown) or "none") + (f" and {more} more" if more else "")
+
+
+def _find_part(tensor: str, config: Mapping[str, object]) -> Mapping[str, object]:
+    """Give the part of a configuration that is about this tensor, where a model has several parts."""
+    parts = ("vision_config", "text_config") if "vision" in tensor or "visual" in tensor else ("text_config",)
+    for part in parts:
+        inner = config.get(part)
+        if isinstance(inner, dict) and inner:
+            return inner
+    return config
+
+
+def _integer(config: Mapping[str, object], key: str) -> int | None:
+    value = config.get(key)
+    return value if type(value) is int and 0 <= value < 1 << 53 else None
+
+
+def _count_offset_rows(config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
+    why = "position s is in row s + 2, as in OPT and BART"
+    model = config.get("model_type")
+    if isinstance(model, str):
+        return (2, why) if model in _OFFSET_2 else (0, "")
+    if rows is not None and rows > 3 and (rows - 2) & (rows - 3) == 0:
+        return 2, f"{why} ({rows} rows are a power of two and 2; there is no config.json to ask)"
+    return 0, ""
+
+
+def _count_padding_rows(tensor: str, config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
+    why = "positions begin at pad_token_id + 1, as in RoBERTa"
+    model = config.get("model_type")
+    if isinstance(model, str):
+        padding = _integer(config, "pad_token_id")
+        first = 2 if padding is None else padding + 1
+        return (first, why) if model in _BEHIND_PADDING and (rows is None or first < rows) else (0, "")
+    if "roberta" in tensor.lower():
+        return 2, why
+    if rows is not None and rows >= 130 and (rows - 2) & (rows - 3) == 0:
+        return 2, f"{why} ({rows} rows are a power of two and 2; there is no config.json to ask)"
+    return 0, ""
+
+
+def _count_class_rows(tensor: str, config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
+    if rows is None or tensor == "positional_embedding" or "text_model" in tensor:
+        return 0, ""
+    image, patch = _integer(config, "image_size"), _integer(config, "patch_size")
+    patches = (image // patch) ** 2 if image and patch else None
+    candidates = [rows - patches] if patches and 0 <= rows - patches <= 16 else []
+    # without a configuration: 1 row (class) or 2 (class and distillation) that leave a square
+    squares = [prefix for prefix in (0, 1, 2) if rows - prefix >= 4 and math.isqrt(rows - prefix) ** 2 == rows - prefix]
+    prefix = (candidates or squares or [0])[0]
+    side = math.isqrt(rows - prefix)
+    return prefix, f"class tokens before a grid of {side} x {side} patches"

@@ -1,0 +1,202 @@
+"""The period of each channel, and the sinusoidal ladder nearest to a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+Layout = Literal["interleaved", "concatenated", "tensor2tensor"]
+LAYOUTS: tuple[Layout, ...] = ("interleaved", "concatenated", "tensor2tensor")
+#: Chance that noise alone gives a channel a period.
+_CHANCE = 1e-3
+_PADDING = 4
+_BLOCK = 1 << 20
+_TINY = 1e-300
+#: Columns and rows that candidates for a ladder are tried on; bases that are tried.
+_TRIED_COLUMNS, _FEW_ROWS, _TRIED_ROWS = 32, 96, 384
+_BASES = np.exp(np.linspace(math.log(1.5), math.log(1e8), 100))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChannelPeriods:
+    """The dominant period of each column.
+
+    Attributes
+    ----------
+    periods : (d,) in rows; NaN for a column without one (constant, noise, or slower than the table).
+    shares : (d,) share of the column's variance that one sinusoid of that period explains.
+    explained : share of the whole table's variance that one sinusoid for each column explains.
+    """
+
+    periods: F64
+    shares: F64
+    explained: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinusoidFit:
+    """The nearest table of sines and cosines on a geometric ladder.
+
+    Attributes
+    ----------
+    rho : base of the ladder; layout : order of the columns (tensor2tensor: the last is exactly 1/rho).
+    share : share of the energy (about zero) that the ladder explains, each column with an amplitude
+        and phase of its own.
+    """
+
+    rho: float
+    layout: Layout
+    share: float
+
+
+def find_channel_periods(table: F64) -> ChannelPeriods:
+    """Find the period of each column: the best single sinusoid beside a constant.
+
+    The highest peak of the zero-padded periodogram between one cycle in the table and half a cycle
+    a row, refined by two Gauss-Newton steps. It counts if noise would have such a share with
+    probability below 0.001 (Fisher's test of the largest of S/2 ordinates).
+
+    Parameters
+    ----------
+    table : (S, d) without special rows; fewer than 8 rows have no periods.
+    """
+    size, width = table.shape
+    periods, shares, explained, total = np.full(width, np.nan), np.zeros(width), 0.0, 0.0
+    if size < 8:
+        return _report(periods, shares, 0.0)
+    padded = 1 << math.ceil(math.log2((_PADDING if size <= 1 << 14 else 2) * size))
+    first = math.ceil(0.75 * padded / size)
+    bins = (size - 1) // 2
+    threshold = 1 - (_CHANCE / bins) ** (1 / max(bins - 1, 1))
+    columns = max(1, _BLOCK // padded)
+    for start in range(0, width, columns):
+        block = np.ascontiguousarray(table[:, start : start + columns].T)
+        mean = block.mean(axis=1, keepdims=True)
+        block -= mean
+        energy = np.einsum("ij,ij->i", block, block)
+        power = np.abs(np.fft.rfft(block, padded, axis=1)[:, first:]) ** 2
+        cycles, gained = _refine_columns(block, (first + np.argmax(power, axis=1)) / padded)
+        share = gained / np.maximum(energy, _TINY)
+        # what rounding leaves of a constant column is no variance
+        found = (share > threshold) & (cycles * size >= 0.98) & (energy > 1e-24 * size * mean[:, 0] ** 2)
+        place = slice(start, start + len(block))
+        periods[place] = np.where(found, 1 / np.maximum(cycles, _TINY), np.nan)
+        shares[place] = np.where(found, np.minimum(share, 1.0), 0.0)
+        explained += float(np.minimum(gained, energy).sum())
+        total += float(energy.sum())
+    return _report(periods, shares, explained / total if total > _TINY else 0.0)
+
+
+def fit_sinusoid(table: F64) -> SinusoidFit:
+    """Fit the ladder rho^(-2i/d), i = 0 .. d/2 - 1, in each layout, to a table.
+
+    Bases from 1.5 to 1e8 are tried on 32 columns and 96 rows, the best one is refined by golden
+    section on 384 rows, and its share is that of all columns in those rows.
+    """
+    width = table.shape[1]
+    few, rows = table[:_FEW_ROWS], table[:_TRIED_ROWS]
+    tried = np.unique(np.linspace(0, width - 1, min(width, _TRIED_COLUMNS)).astype(int))
+    best: tuple[float, float, Layout] = (-1.0, float(_BASES[0]), "interleaved")
+    for layout in LAYOUTS[:2]:
+        exponents = _build_exponents(width, layout)[tried]
+        scores = [_measure_ladder(few[:, tried], base, exponents) for base in _BASES]
+        low, high = (math.log(_BASES[int(np.clip(np.argmax(scores) + side, 0, len(_BASES) - 1))]) for side in (-1, 1))
+        base, _ = _refine_base(few[:, tried], exponents, low, high)
+        near = 4 * math.log(base) / len(few) / max(math.log(base), 1.0) if base > 1 else 0.1
+        base, score = _refine_base(rows[:, tried], exponents, math.log(base) - near, math.log(base) + near)
+        if score > best[0] + 1e-9:
+            best = (score, base, layout)
+    share, rho, layout = _measure_ladder(rows, best[1], _build_exponents(width, best[2])), best[1], best[2]
+    half = width // 2
+    alternative = rho ** ((half - 1) / half) if half > 1 else rho
+    if layout == "concatenated" and _is_power_of_ten(alternative) and not _is_power_of_ten(rho):
+        rho, layout = alternative, "tensor2tensor"  # the same ladder: rho^(i/h) = rho'^(i/(h - 1))
+    return SinusoidFit(rho=rho, layout=layout, share=min(share, 1.0))
+
+
+def _is_power_of_ten(value: float) -> bool:
+    return abs(math.log10(value) - round(math.log10(value))) < 2e-4
+
+
+def _build_exponents(width: int, layout: Layout) -> F64:
+    """Return x of rho^-x for each column."""
+    columns, half = np.arange(width), max(width // 2, 1)
+    if layout == "interleaved":
+        return columns // 2 * 2 / width
+    index = columns % half
+    return index / half
+
+
+def _measure_ladder(values: F64, base: float, exponents: F64) -> float:
+    angles = np.arange(len(values))[:, None] * base**-exponents
+    total = float(np.einsum("ij,ij->", values, values))
+    return float(_project(values, np.cos(angles), np.sin(angles)).sum()) / total if total > _TINY else 0.0
+
+
+def _project(values: F64, cosine: F64, sine: F64) -> F64:
+    """Return, for each column, the energy of its projection on the span of two waves."""
+    cc, ss, cs = (np.einsum("ij,ij->j", a, b) for a, b in ((cosine, cosine), (sine, sine), (cosine, sine)))
+    xc, xs = (np.einsum("ij,ij->j", values, wave) for wave in (cosine, sine))
+    # Gram-Schmidt: a slow wave's sine and cosine may be nearly the same, or the sine be zero
+    rest = ss - cs * cs / np.maximum(cc, _TINY)
+    along = (xs - xc * cs / np.maximum(cc, _TINY)) ** 2
+    energy: F64 = xc * xc / np.maximum(cc, _TINY)
+    energy = energy + np.where(rest > 1e-12 * (cc + ss), along / np.maximum(rest, _TINY), 0.0)
+    return energy
+
+
+def _refine_base(values: F64, exponents: F64, low: float, high: float) -> tuple[float, float]:
+    ratio = (math.sqrt(5) - 1) / 2
+    inner = [high - ratio * (high - low), low + ratio * (high - low)]
+    scores = [_measure_ladder(values, math.exp(x), exponents) for x in inner]
+    for _ in range(30):
+        if scores[0] >= scores[1]:
+            high, inner, scores = inner[1], [0.0, inner[0]], [0.0, scores[0]]
+            inner[0] = high - ratio * (high - low)
+            scores[0] = _measure_ladder(values, math.exp(inner[0]), exponents)
+        else:
+            low, inner, scores = inner[0], [inner[1], 0.0], [scores[1], 0.0]
+            inner[1] = low + ratio * (high - low)
+            scores[1] = _measure_ladder(values, math.exp(inner[1]), exponents)
+        if high - low < 1e-7:
+            break
+    best = int(scores[1] > scores[0])
+    return math.exp(inner[best]), scores[best]
+
+
+def _refine_columns(block: F64, cycles: F64) -> tuple[F64, F64]:
+    """Refine one frequency for each row of `block`; return it and the energy that its sinusoid explains."""
+    times = 2 * math.pi * (np.arange(block.shape[1]) - (block.shape[1] - 1) / 2)
+    energy = np.einsum("ij,ij->i", block, block)
+    limit = 0.3 / block.shape[1]
+    gained = np.zeros(len(block))
+    for last in (False, False, True):
+        angles = cycles[:, None] * times
+        # times are centred: the sine has no mean and is orthogonal to the cosine
+        cosine, sine = np.cos(angles), np.sin(angles)
+        cosine -= cosine.mean(axis=1, keepdims=True)
+        norms = [np.maximum(np.einsum("ij,ij->i", wave, wave), _TINY) for wave in (cosine, sine)]
+        a, b = (np.einsum("ij,ij->i", block, wave) / norm for wave, norm in zip((cosine, sine), norms, strict=True))
+        gained = a * a * norms[0] + b * b * norms[1]
+        if last:
+            break
+        slope = times * (b[:, None] * cosine - a[:, None] * sine)
+        for wave, norm in zip((cosine, sine), norms, strict=True):
+            slope -= (np.einsum("ij,ij->i", slope, wave) / norm)[:, None] * wave
+        slope -= slope.mean(axis=1, keepdims=True)
+        size = np.einsum("ij,ij->i", slope, slope)
+        # the slope is orthogonal to both waves, so the residual's product with it is the block's
+        move = np.einsum("ij,ij->i", slope, block) / np.maximum(size, _TINY)
+        move = np.where(size > 1e-12 * energy, np.clip(move, -limit, limit), 0.0)
+        cycles = np.clip(cycles + move, 1e-9, 0.5)
+    return cycles, gained
+
+
+def _report(periods: F64, shares: F64, explained: float) -> ChannelPeriods:
+    periods.flags.writeable = shares.flags.writeable = False
+    return ChannelPeriods(periods=periods, shares=shares, explained=explained)

@@ -1,0 +1,76 @@
+"""What was found in a table: a level, a stable code, a sentence, the rows; and why it matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+Level = Literal["note", "warning", "error"]
+#: A row of the file, or a range of rows, both ends included.
+RowRange = int | tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that a reader of the table should know.
+
+    Attributes
+    ----------
+    level : note, warning or error.
+    code : stable name; `EXPLANATIONS` has the reasoning.
+    message : one sentence with its number and the rows.
+    rows : rows of the file: indices, or (from, to) with both ends included; for codes about columns
+        empty, the columns are in `data`.
+    data : the numbers behind it.
+    """
+
+    level: Level
+    code: str
+    message: str
+    rows: tuple[RowRange, ...] = ()
+    data: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def group_rows(rows: Iterable[int], offset: int = 0) -> tuple[RowRange, ...]:
+    """Join three or more rows in a run to a range, both ends included.
+
+    >>> group_rows([0, 5, 6, 7, 9, 10])
+    (0, (5, 7), 9, 10)
+    """
+    ordered = sorted({int(row) + offset for row in rows})
+    grouped: list[RowRange] = []
+    start = 0
+    for end in range(1, len(ordered) + 1):
+        if end < len(ordered) and ordered[end] == ordered[end - 1] + 1:
+            continue
+        run = ordered[start:end]
+        grouped.extend(run if len(run) < 3 else [(run[0], run[-1])])
+        start = end
+    return tuple(grouped)
+
+
+def name_rows(rows: tuple[RowRange, ...], noun: str = "row", limit: int = 6) -> str:
+    """Name rows in words, the first `limit` of them.
+
+    >>> name_rows((0, (5, 7), 9))
+    'rows 0, 5 to 7 and 9'
+    >>> name_rows((3,))
+    'row 3'
+    """
+    words = [str(row) if isinstance(row, int) else f"{row[0]} to {row[1]}" for row in rows]
+    single = len(words) == 1 and isinstance(rows[0], int)
+    if len(words) > limit:
+        return f"{noun}s {', '.join(words[:limit])} and {len(words) - limit} more"
+    listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return f"{noun}{'' if single else 's'} {listed}"
+
+
+def format_number(value: float) -> str:
+    """Write a number with three digits for a sentence.
+
+    >>> format_number(5.03219), format_number(0.00012345)
+    ('5.03', '0.000123')
+    """
+    return f"{value:.3g}"

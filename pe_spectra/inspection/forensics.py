@@ -1,0 +1,230 @@
+"""Traces of interpolation: a table that was resized and not trained since betrays its old size.
+
+W e has the column space of W, of dimension `old` along an axis of length `new`: the numerical rank
+along that axis drops to the old size, and only the right size, method and convention explain the
+table down to the rounding of its stored type. A smooth table may have a low rank too, but no
+interpolation matrix fits it that well, or many do: it must be one size, and the next smaller one
+must be worse by a factor of ten.
+
+Long axes are looked at through windows of rows: interpolation is local, so that a window of w rows
+comes from about w old/new + 4 old ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.inspection.resize import compute_taps
+
+#: Spacing of numbers near 1.
+DTYPE_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+#: Smallest normal number's exponent: below it the spacing no longer falls.
+_SMALLEST = {"float64": -1022, "float32": -126, "float16": -14, "bfloat16": -126}
+#: (method, align_corners); nearest makes equal rows and is told by those too.
+CONVENTIONS = (
+    ("bicubic", False),
+    ("bicubic", True),
+    ("bilinear", False),
+    ("bilinear", True),
+    ("bicubic-antialias", False),
+    ("nearest", False),
+)
+#: Rows of a window; shortest axis that is looked at.
+_WINDOW, _SHORTEST = 64, 5
+#: A fit is one when its residual is below this many times what storing rounds off.
+_FIT = 5.0
+#: Interpolation in float32 places its samples with this error (in old rows, for each new row).
+_PLACING = 2.0**-24
+#: The right size fits this many times better than the next smaller one.
+_DROP = 10.0
+#: and the right method this many times better than any other.
+_RIVAL = 2.0
+#: Old sizes that are tried; where more are possible, only usual ones.
+_MOST_SIZES = 160
+_USUAL = (64, 77, 128, 196, 197, 256, 448, 512, 576, 768, 1024, 1500, 1536, 2048, 4096, 8192, 16384, 32768)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resizing:
+    """How one axis was made longer.
+
+    Attributes
+    ----------
+    axis : 0 along the lines of the grid (its height) or the rows of a line, 1 for the width.
+    old, new : sizes.
+    method, align_corners : the convention that fits best; align_corners None where it has no such
+        convention.
+    residual, expected : part of the table (relative, root of energies) outside the column space of
+        the best W, and what storing in `dtype` leaves there.
+    rivals : (method, align_corners, residual) of the others at the same size, best first.
+    edge_ratio : step length at the two ends over that in the middle; below 1 where align_corners is
+        False (the ends are held), near 1 where it is True.
+    """
+
+    axis: int
+    old: int
+    new: int
+    method: str
+    align_corners: bool | None
+    residual: float
+    expected: float
+    rivals: tuple[tuple[str, bool, float], ...]
+    edge_ratio: float
+
+
+def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
+    """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
+
+    A table stored in float32 may have been copied from a float16 one. `dtype` is an upper bound.
+
+    >>> find_stored_dtype(np.array([[0.5, 1.25]]))
+    'bfloat16'
+    """
+    sample = table[:: max(1, len(table) // 512)]
+    mantissas = np.frexp(sample)[0]
+    for name, bits in (("bfloat16", 8), ("float16", 11), ("float32", 24)):
+        scaled = mantissas * 2.0**bits
+        if name == "float16" and np.abs(sample).max(initial=0.0) > 65504:
+            continue
+        exact = scaled == np.round(scaled)
+        if name == "float16":
+            exact |= np.abs(sample) < 2.0**-14
+            exact &= np.round(sample * 2.0**24) == sample * 2.0**24
+        if exact.all():
+            return name if DTYPE_EPS[name] >= DTYPE_EPS.get(dtype, 0.0) else dtype
+    return dtype
+
+
+def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str = "float64") -> tuple[Resizing, ...]:
+    """Find the axes along which a table was interpolated to more rows.
+
+    Parameters
+    ----------
+    table : (S, d) without special rows; grid : (H, W) with H W = S, or None for a line.
+    dtype : type that the table is stored in (a coarser one is noticed).
+
+    Returns
+    -------
+    one entry for each axis that was; empty for a table of its own size, and where too little is
+    left to tell (an axis below 5, fewer columns than old rows in a window, a table that is smooth
+    beyond the old size).
+    """
+    stored = find_stored_dtype(table, dtype)
+    shape = grid if grid else (len(table),)
+    cube = table.reshape(*shape, -1)
+    found = []
+    for axis in range(len(shape)):
+        one = _examine_axis(np.moveaxis(cube, axis, 0).reshape(shape[axis], -1), axis, stored)
+        if one:
+            found.append(one)
+    return tuple(found)
+
+
+def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
+    new = len(values)
+    width = min(new, _WINDOW, values.shape[1])
+    if width < _SHORTEST or not np.isfinite(values).all():
+        return None
+    starts = sorted({0, (new - width) // 2, new - width})
+    windows = [(start, *_compress(values[start : start + width], dtype)) for start in starts]
+    if any(size <= 0 for _, _, size, _ in windows):
+        return None
+    noise = max(window[3] for window in windows)
+    placing = _PLACING * new if dtype == "float32" else 0.0
+    best: tuple[int, list[tuple[float, tuple[str, bool]]]] | None = None
+    for old in _propose_sizes(windows, new, width, placing):
+        limit = _FIT * _expect(noise, width, old / new) + placing
+        # one window rules most sizes out
+        if min(_measure_fit(windows[:1], old, new, *kind) for kind in CONVENTIONS) > limit:
+            continue
+        fits = sorted((_measure_fit(windows, old, new, *kind), kind) for kind in CONVENTIONS)
+        if fits[0][0] <= limit and (best is None or fits[0][0] < best[1][0][0] / 4):
+            best = (old, fits)
+    if best is None:
+        return None
+    old, fits = best
+    residual, (method, align) = fits[0]
+    smaller = _measure_fit(windows, old - 1, new, method, align) if old > 2 else 1.0
+    if smaller < _DROP * max(residual, float(np.finfo(float).eps)) or fits[1][0] < _RIVAL * residual:
+        return None
+    return Resizing(
+        axis=axis,
+        old=old,
+        new=new,
+        method=method,
+        align_corners=align if method in ("bicubic", "bilinear") else None,
+        residual=residual,
+        expected=_expect(noise, width, old / new),
+        rivals=tuple((*kind, fit) for fit, kind in fits[1:]),
+        edge_ratio=_compare_edges(values),
+    )
+
+
+def _compress(window: F64, dtype: str) -> tuple[F64, float, float]:
+    """Return a square factor with the window's column space, its norm, and the relative rounding noise."""
+    factor = np.linalg.qr(window.T, mode="r").T if window.shape[1] > window.shape[0] else window
+    norm = float(np.linalg.norm(window))
+    exponents = np.maximum(np.frexp(window)[1] - 1, _SMALLEST[dtype])
+    spacing = np.ldexp(DTYPE_EPS[dtype], exponents)
+    noise = float(np.linalg.norm(spacing)) / math.sqrt(12)
+    return factor, norm, noise / norm if norm > 0 else 0.0
+
+
+def _expect(noise: float, width: int, ratio: float) -> float:
+    # rounding falls into the part that W leaves free; never less than the arithmetic itself
+    free = max(1 - ratio - 4 / width if width == _WINDOW else 1 - ratio, 0.05)
+    return max(noise * math.sqrt(free), 4 * float(np.finfo(float).eps))
+
+
+def _propose_sizes(
+    windows: list[tuple[int, F64, float, float]], new: int, width: int, placing: float
+) -> Iterator[int]:
+    """Return the old sizes that the numerical rank of the windows allows."""
+    ranks = []
+    for _, factor, norm, noise in windows:
+        singular = np.linalg.svd(factor, compute_uv=False)
+        # the largest singular value that rounding alone would make, and a margin
+        level = (3 * max(noise, float(np.finfo(float).eps)) + placing) * norm
+        ranks.append(int((singular > level).sum()))
+    rank = max(ranks)
+    if rank >= width or rank < 2:
+        return iter(())
+    if width == new:
+        return iter(range(rank, min(new, rank + 3)))
+    low = math.floor((rank - 5) * new / width)
+    high = math.ceil((rank + 2) * new / width)
+    sizes = range(max(low, 2), min(high, new - 1) + 1)
+    if len(sizes) <= _MOST_SIZES:
+        return iter(sizes)
+    usual = {*_USUAL, *(new * part // 8 for part in range(1, 8)), new // 3, 2 * new // 3}
+    return (size for size in sorted(usual) if size in sizes)
+
+
+def _measure_fit(
+    windows: list[tuple[int, F64, float, float]], old: int, new: int, method: str, align_corners: bool
+) -> float:
+    """Return the largest relative residual of the windows outside the column space of W."""
+    worst = 0.0
+    for start, factor, norm, _ in windows:
+        rows = np.arange(start, start + len(factor))
+        indices, weights = compute_taps(old, new, rows, method=method, align_corners=align_corners)
+        first = int(indices.min())
+        matrix = np.zeros((len(rows), int(indices.max()) - first + 1))
+        np.add.at(matrix, (np.arange(len(rows))[:, None], indices - first), weights)
+        if matrix.shape[1] >= len(rows):
+            return 1.0  # everything would fit
+        basis = np.linalg.qr(matrix)[0]
+        residual = factor - basis @ (basis.T @ factor)
+        worst = max(worst, float(np.linalg.norm(residual)) / norm)
+    return worst
+
+
+def _compare_edges(values: F64) -> float:
+    steps = np.linalg.norm(np.diff(values, axis=0), axis=1)
+    middle = float(np.median(steps[len(steps) // 4 : max(3 * len(steps) // 4, len(steps) // 4 + 1)]))
+    return float(steps[0] + steps[-1]) / 2 / middle if middle > 0 else math.inf

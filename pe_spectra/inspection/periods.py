@@ -1,0 +1,263 @@
+"""Dominant periods of a table, and of each of its channels.
+
+The model of the whole table is a mean row, a straight trend, and K sinusoids whose frequencies all
+columns share; each column has its own amplitudes and phases. Frequencies are found one at a time as
+the highest peak of the periodogram summed over columns, refined by Gauss-Newton steps, and kept if
+they stand out of what surrounds them. A grid has two-dimensional frequencies and no trend in
+reading order, so the end of a line makes no false peak.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+#: Sinusoids that are looked for.
+MAX_PERIODS = 12
+#: A sinusoid counts from this share of the variance on.
+_SMALLEST_SHARE = 0.004
+#: Its peak is this many times the median of the periodogram around it, 12 bins on either side.
+_PEAK_RATIO, _AROUND = 3.0, 12
+#: Normal quantile of the chance that noise alone makes such a peak.
+_QUANTILE = 5.5
+#: Principal columns that stand for the table in the search; numbers of them at most.
+_MAX_COLUMNS, _MAX_NUMBERS = 48, 1 << 21
+#: Frequencies per cycle over the length of the table (zero padding).
+_PADDING = 4
+#: Numbers that are worked on at a time.
+_BLOCK = 1 << 20
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True)
+class DominantPeriod:
+    """A sinusoid that many columns share.
+
+    Attributes
+    ----------
+    period : in rows; in a grid 1/|f|, the distance from crest to crest.
+    share : of the variance about the mean row, 0 to 1.
+    along : in a grid, periods along its columns (y) and lines (x), with the sign of the direction,
+        None for a wave that does not change along that axis; None in a line.
+    """
+
+    period: float
+    share: float
+    along: tuple[float | None, float | None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Periods:
+    """What periods a table has.
+
+    Attributes
+    ----------
+    dominant : by falling share.
+    trend_share : share of the variance that a straight line in each column explains by itself.
+    explained : share that trend and all dominant sinusoids explain together.
+    """
+
+    dominant: tuple[DominantPeriod, ...]
+    trend_share: float
+    explained: float
+
+
+def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
+    """Find the sinusoids that the columns of a table have in common.
+
+    Parameters
+    ----------
+    table : (S, d) without special rows; grid : (H, W) with H W = S, or None for a line.
+
+    Returns
+    -------
+    Periods; nothing dominant for noise, for a constant table, and for fewer than 8 rows.
+
+    References
+    ----------
+    Rife & Boorstyn 1976, Bell Syst. Tech. J. 55, 1389 (several tones); Fisher 1929 (test of a peak).
+    """
+    shape = grid if grid else (len(table),)
+    centred = table - table.mean(axis=0)
+    total = float(np.einsum("ij,ij->", centred, centred))
+    if len(table) < 8 or total <= _TINY:
+        return Periods(dominant=(), trend_share=0.0, explained=0.0)
+    axes = _build_axes(shape)
+    trend = _orthonormalise(np.column_stack([np.ones(len(table)), *axes]))
+    principal, kept = _reduce_columns(centred)
+    rest = max(total - kept, 0.0) / len(table)
+    found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
+    waves, basis = _build_waves(axes, found), trend
+    if found:
+        basis = _orthonormalise(np.column_stack([trend, *waves]))
+    amplitudes = np.linalg.lstsq(np.column_stack([trend, *waves]), centred, rcond=None)[0][trend.shape[1] :]
+    dominant = []
+    for index, frequency in enumerate(found):
+        part = np.column_stack(waves[2 * index : 2 * index + 2])
+        share = _measure_energy(part, amplitudes[2 * index : 2 * index + 2]) / total
+        dominant.append(_describe(frequency, min(share, 1.0), grid is not None))
+    return Periods(
+        dominant=tuple(sorted(dominant, key=lambda one: -one.share)),
+        trend_share=float(np.sum((trend.T @ centred) ** 2)) / total,
+        explained=min(float(np.sum((basis.T @ centred) ** 2)) / total, 1.0),
+    )
+
+
+def _search(
+    values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float, width: int
+) -> list[F64]:
+    """Add frequencies, strongest first, until the highest peak does not stand out."""
+    found: list[F64] = []
+    residual = values - trend @ (trend.T @ values)
+    for _ in range(MAX_PERIODS):
+        candidate = _find_peak(residual, shape, found, rest, width, total)
+        if candidate is None:
+            break
+        found.append(candidate)
+        for _ in range(3):
+            residual = _refine(values, axes, found, trend)
+        if _has_merged(found, shape):
+            found.pop()  # two sinusoids closer than the table can resolve
+            break
+    return [one for one in found if _is_inside(one, shape)]
+
+
+def _find_peak(
+    residual: F64, shape: tuple[int, ...], found: list[F64], rest: float, width: int, total: float
+) -> F64 | None:
+    sizes = [_choose_padding(size) for size in shape]
+    power = _compute_periodogram(residual, shape, sizes) + rest
+    frequencies = _build_frequencies(shape, sizes)
+    step = [1.0 / size for size in shape]
+    usable = np.zeros(power.shape, dtype=bool)
+    for axis_step, axis in zip(step, frequencies, strict=True):
+        usable |= np.abs(axis) >= 0.9 * axis_step
+    for one in found:
+        near = np.ones(power.shape, dtype=bool)
+        for value, axis_step, axis in zip(one, step, frequencies, strict=True):
+            near &= np.abs(axis - value) < 0.7 * axis_step
+        usable &= ~near
+    if not usable.any():
+        return None
+    place = np.unravel_index(int(np.argmax(np.where(usable, power, -1.0))), power.shape)
+    level = _measure_level(power, place, sizes, shape)
+    expected = (1 - 1 / (9 * width) + _QUANTILE / math.sqrt(9 * width)) ** 3  # Wilson-Hilferty
+    high = power[place] > max(_PEAK_RATIO, expected) * level
+    if not high or 2 * power[place] < _SMALLEST_SHARE * total:
+        return None
+    return np.array([float(axis[place]) for axis in frequencies])
+
+
+def _measure_level(power: F64, place: tuple[np.intp, ...], sizes: list[int], shape: tuple[int, ...]) -> float:
+    # the median over whole bins around, on either side, as far as there are any
+    if power.ndim > 1:
+        return float(np.median(power[tuple(slice(None, None, _PADDING) for _ in shape)]))
+    stride = max(1, round(sizes[0] / shape[0]))
+    first = max(int(place[0]) - _AROUND * stride, stride)
+    around = power[first : int(place[0]) + _AROUND * stride + 1]
+    return float(np.median(around))
+
+
+def _refine(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
+    """Move each frequency by one Gauss-Newton step, in place; return the residual before the moves."""
+    waves = _build_waves(axes, found)
+    basis = np.column_stack([trend, *waves])
+    amplitudes = np.linalg.lstsq(basis, values, rcond=None)[0]
+    residual: F64 = values - basis @ amplitudes
+    orthonormal = _orthonormalise(basis)
+    first = trend.shape[1]
+    limit = [0.4 / (axis.max() - axis.min() + 1) for axis in axes]
+    for index, frequency in enumerate(found):
+        cosine, sine = waves[2 * index : 2 * index + 2]
+        a, b = amplitudes[first + 2 * index : first + 2 * index + 2]
+        for which, axis in enumerate(axes):
+            slope = 2 * math.pi * axis[:, None] * (np.outer(cosine, b) - np.outer(sine, a))
+            slope -= orthonormal @ (orthonormal.T @ slope)
+            size = float(np.einsum("ij,ij->", slope, slope))
+            move = float(np.einsum("ij,ij->", slope, residual)) / size if size > _TINY else 0.0
+            frequency[which] += float(np.clip(move, -limit[which], limit[which]))
+    return residual
+
+
+def _has_merged(found: list[F64], shape: tuple[int, ...]) -> bool:
+    newest = found[-1] * shape
+    return any(bool((np.abs(newest - other * shape) < 0.6).all()) for other in found[:-1])
+
+
+def _is_inside(frequency: F64, shape: tuple[int, ...]) -> bool:
+    return any(abs(value) * size >= 0.75 for value, size in zip(frequency, shape, strict=True))
+
+
+def _describe(frequency: F64, share: float, is_grid: bool) -> DominantPeriod:
+    period = 1 / float(np.linalg.norm(frequency))
+    if not is_grid:
+        return DominantPeriod(period=period, share=share)
+    flat = 0.05 * float(np.abs(frequency).max())
+    along = tuple(None if abs(value) <= flat else 1 / float(value) for value in frequency)
+    return DominantPeriod(period=period, share=share, along=(along[0], along[1]))
+
+
+def _build_axes(shape: tuple[int, ...]) -> list[F64]:
+    """Return the centred coordinates of each row, one array (S,) for each axis."""
+    places = np.indices(shape).reshape(len(shape), -1).astype(np.float64)
+    return [axis - axis.mean() for axis in places]
+
+
+def _build_waves(axes: list[F64], frequencies: list[F64]) -> list[F64]:
+    waves: list[F64] = []
+    for frequency in frequencies:
+        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=True)], axis=0)
+        waves += [np.cos(angle), np.sin(angle)]
+    return waves
+
+
+def _measure_energy(waves: F64, amplitudes: F64) -> float:
+    gram = waves.T @ waves
+    return float(np.einsum("ik,ij,jk->", amplitudes, gram, amplitudes))
+
+
+def _orthonormalise(columns: F64) -> F64:
+    scaled = columns / np.maximum(np.linalg.norm(columns, axis=0), _TINY)
+    basis, triangle = np.linalg.qr(scaled)
+    kept: F64 = basis[:, np.abs(np.diag(triangle)) > 1e-9]
+    return kept
+
+
+def _reduce_columns(centred: F64) -> tuple[F64, float]:
+    """Return (S, r) principal columns with the same Gram matrix as nearly as r allows, and their energy."""
+    size, width = centred.shape
+    count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // size))
+    if width <= count:
+        return centred, float(np.einsum("ij,ij->", centred, centred))
+    sketch = np.random.Generator(np.random.PCG64(1)).standard_normal((width, count))
+    for _ in range(2):
+        sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
+    reduced: F64 = centred @ sketch
+    return reduced, float(np.einsum("ij,ij->", reduced, reduced))
+
+
+def _choose_padding(size: int) -> int:
+    return 1 << math.ceil(math.log2(_PADDING * size)) if size <= 1 << 14 else 1 << math.ceil(math.log2(2 * size))
+
+
+def _compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) -> F64:
+    """Return sum over columns of |sum_s x(s) e^(-i w s)|^2 / S on the padded lattice."""
+    axes = tuple(range(len(shape)))
+    power = np.zeros((*sizes[:-1], sizes[-1] // 2 + 1))
+    columns = max(1, _BLOCK // math.prod(sizes))
+    for start in range(0, values.shape[1], columns):
+        block = values[:, start : start + columns].reshape(*shape, -1)
+        power += (np.abs(np.fft.rfftn(block, sizes, axes=axes)) ** 2).sum(axis=-1)
+    power /= math.prod(shape)
+    return power
+
+
+def _build_frequencies(shape: tuple[int, ...], sizes: list[int]) -> list[F64]:
+    last = np.fft.rfftfreq(sizes[-1])
+    if len(shape) == 1:
+        return [last]
+    return list(np.meshgrid(np.fft.fftfreq(sizes[0]), last, indexing="ij"))

@@ -1,0 +1,217 @@
+"""The rows and columns of a table: norms, steps, cosines of neighbours; zero, equal and odd ones.
+
+All row-by-row quantities come from one pass in blocks of rows, so that a table of 65,536 rows needs
+little more memory than itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.exact import F64, I64
+
+Mask = NDArray[np.bool_]
+
+#: Numbers that are worked on at a time.
+_BLOCK = 1 << 20
+#: From a median absolute deviation to the standard deviation of a normal distribution.
+MAD_SCALE = 1.4826
+#: An outlier's norm differs from the median by more than these factors, and by so many deviations.
+_FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
+#: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
+_ABRUPT = 1.5
+#: Rows on each side over which two means are compared.
+JUMP_WIDTH = 4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowSignals:
+    """What each row, and each pair of neighbouring rows, shows.
+
+    Attributes
+    ----------
+    norms : (S,) Euclidean norms.
+    steps : (S - 1,) ||e(s + 1) - e(s)||.
+    cosines : (S - 1,) cosine of e(s) and e(s + 1); 0 where one of them is zero.
+    centred_cosines : (S - 1,) the same after the mean row is taken away.
+    jumps : (S - 1,) distance between the means of up to four rows on either side of s | s + 1.
+    """
+
+    norms: F64
+    steps: F64
+    cosines: F64
+    centred_cosines: F64
+    jumps: F64
+
+
+def measure_rows(table: F64, mean: F64) -> RowSignals:
+    """Measure norms, steps and cosines of neighbours.
+
+    Parameters
+    ----------
+    table : (S, d); mean : (d,) the row that `centred_cosines` takes away.
+    """
+    size = len(table)
+    norms, steps = np.empty(size), np.empty(max(size - 1, 0))
+    cosines, centred, jumps = np.empty_like(steps), np.empty_like(steps), np.empty_like(steps)
+    for start, stop in iterate_blocks(size, table.shape[1]):
+        norms[start:stop] = np.sqrt(np.einsum("ij,ij->i", table[start:stop], table[start:stop]))
+        if start + 1 < min(stop + 1, size):
+            pairs = slice(start, min(stop, size - 1))
+            block = table[start : pairs.stop + 1]
+            steps[pairs] = np.linalg.norm(np.diff(block, axis=0), axis=1)
+            cosines[pairs] = _compare_neighbours(block)
+            centred[pairs] = _compare_neighbours(block - mean)
+            jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
+    return RowSignals(
+        norms=_freeze(norms),
+        steps=_freeze(steps),
+        cosines=_freeze(cosines),
+        centred_cosines=_freeze(centred),
+        jumps=_freeze(jumps),
+    )
+
+
+def iterate_blocks(size: int, width: int) -> Iterator[tuple[int, int]]:
+    """Cut 0 .. size into blocks of about a million numbers."""
+    rows = max(2 * JUMP_WIDTH, _BLOCK // max(width, 1))
+    return ((start, min(start + rows, size)) for start in range(0, size, rows))
+
+
+def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
+    """Find rows whose norm is far from the others', and by which factor.
+
+    A row is one if ln(norm / median) is beyond ln 1.8 (or below -ln 2.5) and beyond seven robust
+    standard deviations (median absolute deviation); if the norm changes abruptly, by a factor of 1.5,
+    where a run of such rows begins and ends (curves that fade in are no outliers); and if it does not
+    continue its neighbours in a straight line (as the first rows of a ramp do).
+
+    Returns
+    -------
+    indices (R,) and norm / median (R,); zero rows are left out.
+    """
+    alive = norms > 0
+    if alive.sum() < 5:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    logs = np.log(np.where(alive, norms, 1.0))
+    middle = float(np.median(logs[alive]))
+    spread = MAD_SCALE * float(np.median(np.abs(logs[alive] - middle)))
+    excess = logs - middle
+    above = excess > max(np.log(_FACTOR_ABOVE), _DEVIATIONS * spread)
+    below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread * (1.0 if table.shape[1] >= 8 else 2.0))
+    flagged = _keep_abrupt(np.where(alive, excess, np.nan), alive & (above | below))
+    found = np.array([s for s in np.flatnonzero(flagged) if not continues(table, int(s))], np.int64)
+    return found, np.exp(excess[found])
+
+
+def _keep_abrupt(excess: F64, flagged: Mask) -> Mask:
+    """Cut runs of flagged rows to the part between two abrupt changes (the table's ends count as one)."""
+    kept = np.zeros_like(flagged)
+    edges = np.flatnonzero(np.diff(flagged.astype(np.int8), prepend=0, append=0))
+    change = np.append(np.abs(np.diff(excess)), np.inf)  # between s and s + 1; beside a zero row NaN: abrupt
+    abrupt = ~(change < np.log(_ABRUPT))
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        starts = [s for s in range(first, last) if s == 0 or abrupt[s - 1]]
+        ends = [s for s in range(first, last) if abrupt[s]]
+        if starts and ends:
+            kept[starts[0] : ends[-1] + 1] = True
+    return kept
+
+
+def continues(table: F64, row: int) -> bool:
+    """Say whether a row lies on the straight line through its neighbours, within a tenth of their size."""
+    size = len(table)
+    if size < 3:
+        return False
+    if row == 0:
+        first, second, expected = table[1], table[2], 2 * table[1] - table[2]
+    elif row == size - 1:
+        first, second, expected = table[-2], table[-3], 2 * table[-2] - table[-3]
+    else:
+        first, second = table[row - 1], table[row + 1]
+        expected = (first + second) / 2
+    size_of_both = max(float(np.linalg.norm(first)), float(np.linalg.norm(second)))
+    return size_of_both > 0 and float(np.linalg.norm(table[row] - expected)) <= 0.1 * size_of_both
+
+
+def find_zero_rows(table: F64, norms: F64) -> I64:
+    """Find rows that are zero in all columns, but for the start of a straight line."""
+    return np.array([s for s in np.flatnonzero(norms == 0) if not continues(table, int(s))], dtype=np.int64)
+
+
+def find_constant_rows(table: F64) -> I64:
+    """Find rows with one value, not zero, in all columns; none where that is the rule (a ramp)."""
+    if table.shape[1] < 2:
+        return np.empty(0, dtype=np.int64)
+    found = np.flatnonzero((table.min(axis=1) == table.max(axis=1)) & (table[:, 0] != 0))
+    return found if 2 * len(found) <= len(table) else found[:0]
+
+
+def find_constant_columns(table: F64) -> tuple[I64, I64]:
+    """Find columns that are zero in all rows, and columns with another value in all rows."""
+    constant = np.flatnonzero(table.min(axis=0) == table.max(axis=0)) if len(table) > 1 else np.empty(0, np.int64)
+    zero = table[0, constant] == 0
+    return constant[zero], constant[~zero]
+
+
+def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
+    """Find groups of rows that are equal number by number (0 and -0 are equal), each in order.
+
+    Rows are hashed as integers in one pass; rows with one hash are then compared.
+    """
+    size, width = table.shape
+    factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * np.uint64(2)
+    factors += np.uint64(1)
+    hashes = np.empty(size, dtype=np.uint64)
+    for start, stop in iterate_blocks(size, width):
+        bits = (table[start:stop] + 0.0).view(np.uint64)
+        bits ^= bits >> np.uint64(29)
+        hashes[start:stop] = (bits * factors).sum(axis=1, dtype=np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    edges = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1), append=np.uint64(0)) != 0)
+    edges = np.unique(np.append(edges, [0, size]))
+    groups: list[tuple[int, ...]] = []
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        if last - first > 1:
+            groups.extend(_split_equal(table, order[first:last]))
+    return tuple(sorted(groups))
+
+
+def _split_equal(table: F64, rows: I64) -> list[tuple[int, ...]]:
+    groups: list[tuple[int, ...]] = []
+    while len(rows) > 1:
+        same = (table[rows] == table[rows[0]]).all(axis=1)
+        if same.sum() > 1:
+            groups.append(tuple(int(row) for row in rows[same]))
+        rows = rows[~same]
+    return groups
+
+
+def _compare_neighbours(block: F64) -> F64:
+    squares = np.einsum("ij,ij->i", block, block)
+    products = np.einsum("ij,ij->i", block[:-1], block[1:])
+    size = np.sqrt(squares[:-1]) * np.sqrt(squares[1:])
+    cosines: F64 = np.divide(products, size, out=np.zeros_like(products), where=size > 0)
+    return cosines
+
+
+def _measure_jumps(table: F64, first: int, last: int) -> F64:
+    # means of fewer rows near the ends of the table
+    low, high = max(first - JUMP_WIDTH + 1, 0), min(last + JUMP_WIDTH, len(table))
+    sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table[low:high], axis=0)])
+    pairs = np.arange(first, last)
+    before = np.maximum(pairs - JUMP_WIDTH + 1, 0)
+    after = np.minimum(pairs + JUMP_WIDTH + 1, len(table))
+    left = (sums[pairs + 1 - low] - sums[before - low]) / (pairs + 1 - before)[:, None]
+    right = (sums[after - low] - sums[pairs + 1 - low]) / (after - pairs - 1)[:, None]
+    distances: F64 = np.linalg.norm(right - left, axis=1)
+    return distances
+
+
+def _freeze(values: F64) -> F64:
+    values.flags.writeable = False
+    return values

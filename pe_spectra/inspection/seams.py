@@ -1,0 +1,269 @@
+"""Where a table changes from one row to the next: jumps, changes of level, rows that stand alone.
+
+A seam is where training changed, as from length 128 to 512. It shows as one long step, or as a
+lasting change of norm, of step length (noise) or of the cosine of neighbours. A smooth trend is no
+seam: two straight lines, fitted before and after, must disagree where they meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.rows import JUMP_WIDTH, MAD_SCALE, Mask, RowSignals
+
+#: A jump is this many times the steps around it, and this many robust deviations above them.
+_JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
+#: A jump is this many times the steps beside it.
+_SINGLE_RATIO = 1.3
+#: A change of level is this factor, so many standard errors, and so many times the usual wiggle.
+_LEVEL_RATIO, _LEVEL_ERRORS, _LEVEL_WIGGLE = 1.25, 7.0, 6.0
+#: Rows on each side that are looked at: jumps are compared with steps around, lines are fitted.
+_AROUND = 12
+_SHORTEST_WINDOW, _LONGEST_WINDOW = 8, 32
+_MAX_SEAMS = 8
+#: From here on, the means of four rows on either side of two places share no step.
+_CLEAR = 2 * JUMP_WIDTH - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seam:
+    """A change between rows `row` and `row` + 1.
+
+    Attributes
+    ----------
+    jump : step length there, or distance of the means of four rows, over that of the steps around;
+        None where it is no longer than usual.
+    norm_ratio, step_ratio : norm and step length after over before; None where unchanged.
+    cosine_before, cosine_after : centred cosines of neighbours; None where unchanged.
+    """
+
+    row: int
+    jump: float | None = None
+    norm_ratio: float | None = None
+    step_ratio: float | None = None
+    cosine_before: float | None = None
+    cosine_after: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seams:
+    """Seams in order; rows that differ from both neighbours; and the spacing of regular jumps.
+
+    `spacing` is W where the table jumps every W rows, as a grid read line by line does; `wraps` are
+    the rows before those jumps.
+    """
+
+    seams: tuple[Seam, ...] = ()
+    stray: tuple[int, ...] = ()
+    spacing: int | None = None
+    wraps: tuple[int, ...] = ()
+
+
+def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
+    """Find seams, stray rows and regular jumps among the rows marked `regular`.
+
+    Parameters
+    ----------
+    table : (S, d); regular : (S,) rows to use; others (outliers, tail) are passed over.
+    """
+    pairs = regular[:-1] & regular[1:] & (signals.steps > 0)
+    if pairs.sum() < 8:
+        return Seams()
+    ratios = _compare_around(signals.steps, pairs, gap=0)
+    jumps = [int(p) for p in np.flatnonzero(_stand_out(ratios, pairs)) if _is_single(signals.steps, pairs, int(p), 1)]
+    stray = tuple(p + 1 for p in jumps if p + 1 in jumps and _is_stray(table, p + 1, signals))
+    jumps = [p for p in jumps if p not in stray and p + 1 not in stray]
+    spacing = _find_spacing(jumps, np.flatnonzero(regular))
+    if spacing:
+        wraps = tuple(p for p in jumps if (p - jumps[0]) % spacing == 0)
+        return Seams(stray=stray, spacing=spacing, wraps=wraps)
+    wide = _compare_around(signals.jumps, pairs, gap=JUMP_WIDTH)
+    whole = sliding_window_view(np.pad(regular, JUMP_WIDTH - 1), 2 * JUMP_WIDTH).all(axis=1)
+    usable = pairs & whole & ~_near(pairs, [q for p in stray for q in (p - 1, p)], JUMP_WIDTH)
+    peaks = [p for p in _pick_peaks(wide, _stand_out(wide, usable)) if _is_single(signals.jumps, usable, p, _CLEAR)]
+    found = _merge(jumps, ratios, peaks, wide)
+    if len(found) > max(_MAX_SEAMS, len(table) // 50):
+        found = {}  # steps of very different length are this table's habit
+    return Seams(seams=_add_levels(found, signals, regular, pairs, stray), stray=stray)
+
+
+def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
+    """Return ln(value / median of the 12 values beyond `gap` on either side)."""
+    logs = _fill(np.log(np.where(valid, np.maximum(values, 1e-300), 1.0)), valid)
+    reach = min(gap + _AROUND, len(logs) - 1)
+    windows = sliding_window_view(np.pad(logs, reach, mode="reflect"), 2 * reach + 1)
+    around = np.abs(np.arange(-reach, reach + 1)) > gap
+    ratios: F64 = logs - np.median(windows[:, around], axis=1)
+    return ratios
+
+
+def _stand_out(ratios: F64, valid: Mask) -> Mask:
+    spread = max(MAD_SCALE * float(np.median(np.abs(ratios[valid]))), 0.01) if valid.any() else 1.0
+    found: Mask = valid & (ratios > max(np.log(_JUMP_RATIO), _JUMP_DEVIATIONS * spread))
+    return found
+
+
+def _fill(values: F64, valid: Mask) -> F64:
+    places = np.arange(len(values))
+    filled: F64 = np.interp(places, places[valid], values[valid])
+    return filled
+
+
+def _near(pairs: Mask, places: list[int], reach: int) -> Mask:
+    near = np.zeros_like(pairs)
+    for place in places:
+        near[max(place - reach, 0) : place + reach + 1] = True
+    return near
+
+
+def _is_single(values: F64, pairs: Mask, place: int, gap: int) -> bool:
+    # one long step, or two with a stray row between them; not one of many that grow or fade
+    before = [p for p in range(place - gap, max(place - gap - 3, -1), -1) if pairs[p]][:1]
+    after = [p for p in range(place + gap, min(place + gap + 3, len(values))) if pairs[p]][:1]
+    longer = [values[place] > _SINGLE_RATIO * values[p] for p in before + after]
+    equal = [gap == 1 and 0.6 < values[place] / values[p] < 1.6 for p in before + after]
+    inside = place >= int(np.argmax(pairs)) + JUMP_WIDTH  # what the first rows do is no seam
+    return inside and bool(before and after) and any(longer) and all(a or b for a, b in zip(longer, equal, strict=True))
+
+
+def _is_stray(table: F64, row: int, signals: RowSignals) -> bool:
+    across = float(np.linalg.norm(table[row + 1] - table[row - 1]))
+    return across < 0.6 * min(float(signals.steps[row - 1]), float(signals.steps[row]))
+
+
+def _find_spacing(jumps: list[int], rows: I64) -> int | None:
+    """Return W where at least three jumps, and most places s, s + W, .. of the table, agree."""
+    if len(jumps) < 3:
+        return None
+    spacing = int(np.median(np.diff(jumps)))
+    if spacing < 2:
+        return None
+    residues, counts = np.unique(np.array(jumps) % spacing, return_counts=True)
+    residue, count = int(residues[np.argmax(counts)]), int(counts.max())
+    places = np.arange(int(rows[0]), int(rows[-1]))
+    possible = int((places % spacing == residue).sum())
+    return spacing if count >= max(3, 0.7 * possible) and count >= 0.7 * len(jumps) else None
+
+
+def _pick_peaks(ratios: F64, mask: Mask) -> list[int]:
+    peaks: list[int] = []
+    for place in sorted(np.flatnonzero(mask), key=lambda p: -float(ratios[p])):
+        if all(abs(int(place) - peak) > 2 * JUMP_WIDTH for peak in peaks):
+            peaks.append(int(place))
+    return peaks
+
+
+def _merge(jumps: list[int], ratios: F64, wide_jumps: list[int], wide: F64) -> dict[int, Seam]:
+    found = {p: Seam(row=p, jump=float(np.exp(ratios[p]))) for p in jumps}
+    for p in wide_jumps:
+        if all(abs(p - q) > JUMP_WIDTH for q in jumps):
+            found[p] = Seam(row=p, jump=float(np.exp(wide[p])))
+    return found
+
+
+def _add_levels(
+    found: dict[int, Seam], signals: RowSignals, regular: Mask, pairs: Mask, stray: tuple[int, ...]
+) -> tuple[Seam, ...]:
+    """Add the lasting changes of norm, step length and cosine to the jumps, joining what is near."""
+    known, lone = [*found], list(stray)
+    usable = pairs & ~_near(pairs, [p for row in lone for p in (row - 1, row)], 0)
+    steady = usable & ~_near(pairs, known, 0)
+    rows = regular.copy()
+    rows[lone] = False
+    changes: list[tuple[int, str, F64]] = []
+    norm = signals.norms
+    for place, ratio in find_level_changes(np.log(np.where(norm > 0, norm, 1.0)), rows & (norm > 0), gap=0):
+        changes.append((place - 1, "norm_ratio", np.exp([ratio])))
+    for place, ratio in find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
+        changes.append((place, "step_ratio", np.exp([ratio])))
+    apart = np.log(np.maximum(1 - signals.centred_cosines, 1e-9))
+    for place, _ in find_level_changes(apart, steady, gap=1):
+        changes.append((place, "cosines", _read_levels(signals.centred_cosines, steady, place)))
+    seams = dict(found)
+    for place, what, values in changes:
+        near = [p for p in seams if abs(p - place) <= JUMP_WIDTH]
+        row = min(near, key=lambda p: abs(p - place)) if near else place
+        seam = seams.get(row, Seam(row=row))
+        seams[row] = _extend(seam, what, values)
+    return tuple(seams[row] for row in sorted(seams))
+
+
+def _extend(seam: Seam, what: str, values: F64) -> Seam:
+    changed: dict[str, float | None] = {
+        "jump": seam.jump,
+        "norm_ratio": seam.norm_ratio,
+        "step_ratio": seam.step_ratio,
+        "cosine_before": seam.cosine_before,
+        "cosine_after": seam.cosine_after,
+    }
+    if what == "cosines":
+        changed["cosine_before"], changed["cosine_after"] = float(values[0]), float(values[1])
+    else:
+        changed[what] = float(values[0])
+    return Seam(row=seam.row, **changed)
+
+
+def _read_levels(values: F64, valid: Mask, place: int) -> F64:
+    before = values[:place][valid[:place]][-_LONGEST_WINDOW:]
+    after = values[place + 1 :][valid[place + 1 :]][:_LONGEST_WINDOW]
+    return np.array([np.median(before), np.median(after)])
+
+
+def find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, float]]:
+    """Find places k where a signal changes its level for good.
+
+    A line is fitted to the W values before k and to the W values from k + gap on (W = 8 to 32); they
+    are compared half-way between. The difference must be ln 1.25, seven standard errors, six times
+    what is usual in this signal, and be there in the medians too.
+
+    Parameters
+    ----------
+    values : (n,) a logarithm; valid : (n,) which of them to trust, others are interpolated.
+    gap : values at k that are passed over (1 for a pair that crosses the seam).
+
+    Returns
+    -------
+    [(k, difference)], strongest first.
+    """
+    inside = np.flatnonzero(valid)
+    if len(inside) < 4 * _SHORTEST_WINDOW:
+        return []
+    first, last = int(inside[0]), int(inside[-1]) + 1
+    signal = _fill(values, valid)[first:last]
+    width = int(np.clip(len(signal) // 6, _SHORTEST_WINDOW, _LONGEST_WINDOW))
+    windows = sliding_window_view(signal, width)
+    left, right = windows[: len(windows) - width - gap], windows[width + gap :]
+    difference, spread = _compare_lines(left, right, gap)
+    medians = np.median(right, axis=1) - np.median(left, axis=1)
+    errors = np.maximum(spread * np.sqrt(8 / width), 1e-3)
+    wiggle = MAD_SCALE * float(np.median(np.abs(difference)))
+    size = np.abs(difference)
+    change = (size > np.log(_LEVEL_RATIO)) & (size > _LEVEL_ERRORS * errors) & (size > _LEVEL_WIGGLE * wiggle)
+    change &= (np.sign(medians) == np.sign(difference)) & (np.abs(medians) > size / 2)
+    found: list[tuple[int, float]] = []
+    score = np.where(change, size / errors, 0.0)
+    while score.any() and len(found) < _MAX_SEAMS:
+        best = int(np.argmax(score))
+        near = slice(max(best - width, 0), best + width + 1)
+        found.append((best + width + first, float(medians[best])))
+        score[near] = 0.0
+    return found
+
+
+def _compare_lines(left: F64, right: F64, gap: int) -> tuple[F64, F64]:
+    """Return the difference of two fitted lines where they meet, and the deviation from them."""
+    width = left.shape[1]
+    place = np.arange(width) - (width - 1) / 2
+    slope = place / float(place @ place)
+    end = (width + gap) / 2
+    to_end = 1 / width + end * slope
+    difference: F64 = right @ to_end[::-1] - left @ to_end
+    squares = np.zeros(len(left))
+    for part in (left, right):
+        centred = part - part.mean(axis=1, keepdims=True)
+        squares += np.maximum(np.einsum("ij,ij->i", centred, centred) - (part @ slope) ** 2 * float(place @ place), 0.0)
+    return difference, np.sqrt(squares / (2 * width - 4))

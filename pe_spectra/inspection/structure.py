@@ -1,0 +1,166 @@
+"""Which rows were trained at all: a table of noise, an untrained tail, special rows in front.
+
+Fresh initialisation is recognised by what training always breaks: independent rows of zero mean have
+cosines that scatter about 0 with standard deviation 1/sqrt(d).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals
+
+Kind = Literal["noise", "zero"]
+#: Special rows in front that are looked for: CLS, BOS, padding.
+MAX_PREFIX = 4
+#: Columns that the test for noise looks at, and rows.
+_SAMPLED_COLUMNS, _SAMPLED_ROWS = 128, 4096
+#: Below this mean cosine of neighbours a table is not smooth enough to tell its tail from noise.
+_SMOOTH = 0.15
+#: A row is unlike its neighbours when its cosine is lower than usual by this much.
+_COSINE_GAP = 0.3
+#: and farther from the first regular row than that is from the next, 1 - cosine by this factor.
+_ABRUPT = 1.85
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tail:
+    """Rows at the end that were never trained.
+
+    Attributes
+    ----------
+    start : first row of the tail.
+    kind : zero (all entries 0) or noise.
+    cosine, cosine_before : mean cosine of neighbours in the tail and before it.
+    deviation : standard deviation of the tail's entries.
+    """
+
+    start: int
+    kind: Kind
+    cosine: float
+    cosine_before: float
+    deviation: float
+
+
+def is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
+    """Say whether a table cannot be told from independent numbers without a mean.
+
+    Three tests must all pass: the mean centred cosine of neighbours is -1/(S - 1) within five
+    standard errors 1/sqrt(d S); the periodograms, summed over columns, are flat; and each column's
+    periodogram scatters as an exponential distribution does (mean square over squared mean = 2).
+    The last sets noise apart from DFT (single lines) and one-hot (perfectly flat) tables.
+
+    Returns
+    -------
+    False also where the table is too small to tell (fewer than some 1300 numbers).
+    """
+    rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
+    pairs = regular[:-1] & regular[1:]
+    if len(rows) < 8 or not pairs.any():
+        return False
+    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    sample = table[np.ix_(rows, columns)]
+    sample = sample - sample.mean(axis=0)
+    bins = (len(rows) - 1) // 2
+    power = np.abs(np.fft.rfft(sample, axis=0)[1 : bins + 1]) ** 2
+    power = power[:, power.mean(axis=0) > 0]
+    width = power.shape[1]
+    if bins * width < 768:
+        return False
+    cosine = float(signals.centred_cosines[pairs].mean()) + 1 / (len(rows) - 1)
+    if abs(cosine) > 5 / math.sqrt(table.shape[1] * pairs.sum()):
+        return False
+    power /= power.mean(axis=0)
+    scatter = float((power**2).mean())
+    pooled = float(power.mean(axis=1).std()) * math.sqrt(width)
+    flat = pooled < 1 + 5 / math.sqrt(2 * bins)
+    return flat and abs(scatter - 2 * bins / (bins + 1)) < 5 * math.sqrt(20 / (bins * width))
+
+
+def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
+    """Find the row from which on the table is as it was drawn, or None.
+
+    The cosines c of neighbours are N(0, 1/d) in the tail and N(m, v) before it; the start of the
+    tail is where the likelihood of the two together is largest. It counts only if the tail's mean
+    is 0 within four standard errors, its scatter that of noise, and m at least 0.15 and six errors.
+
+    Parameters
+    ----------
+    start : first row that is looked at (special rows in front are left out).
+    """
+    size, width = table.shape
+    cosines = signals.cosines[start:]
+    count = len(cosines)
+    if count < 16:
+        return None
+    before = np.arange(8, count)  # pairs before the tail
+    sums, squares = np.cumsum(cosines), np.cumsum(cosines**2)
+    mean = sums[before - 1] / before
+    variance = np.maximum(squares[before - 1] / before - mean**2, 1e-4 / width)
+    rest, rest_squares = sums[-1] - sums[before - 1], squares[-1] - squares[before - 1]
+    likelihood = -before / 2 * (np.log(variance) + 1) + (count - before) / 2 * math.log(width)
+    likelihood -= width * rest_squares / 2
+    best = int(np.argmax(likelihood))
+    pairs = count - int(before[best])
+    level, usual, scatter = rest[best] / pairs, mean[best], math.sqrt(max(rest_squares[best], 0.0) / pairs)
+    error = 1 / math.sqrt(width * pairs)
+    clear = usual - level > (6 * error if pairs > 1 else max(0.5, 10 * math.sqrt(variance[best])))
+    if usual < _SMOOTH or abs(level) > 4 * error or scatter > (1 + 3 / math.sqrt(pairs)) / math.sqrt(width) or not clear:
+        return None
+    first = size - pairs
+    return Tail(
+        start=first,
+        kind="noise" if signals.norms[first:].any() else "zero",
+        cosine=float(level),
+        cosine_before=float(usual),
+        deviation=float(table[first:].std()),
+    )
+
+
+def count_special_rows(table: F64, odd: Mask) -> int:
+    """Count the rows in front, at most 4, that do not belong to the sequence (CLS, BOS, padding).
+
+    Row s is one if it is zero or has an outlying norm (`odd`), or if its cosine with the first row
+    that follows them all is lower than usual for that lag by 0.3 and eight robust deviations.
+    """
+    size = len(table)
+    if size < 16:
+        return 0
+    usual = [_measure_usual_cosine(table, odd, lag) for lag in range(1, MAX_PREFIX + 1)]
+    for count in range(MAX_PREFIX, 0, -1):
+        if odd[count] or not _is_like(table, count, count + 1, usual[0]):
+            continue
+        # where the rows behind change quickly too, a first row only leads the change
+        near = 1 - _ABRUPT * (1 - _compute_cosine(table, count, count + 1))
+        if all(odd[row] or not _is_like(table, row, count, min(usual[count - row - 1], near)) for row in range(count)):
+            return count
+    return 0
+
+
+def _measure_usual_cosine(table: F64, odd: Mask, lag: int) -> float:
+    """Return the cosine at this lag below which a row is unlike the others."""
+    rows = np.arange(MAX_PREFIX, len(table) - lag)
+    rows = rows[~odd[rows] & ~odd[rows + lag]]
+    rows = rows[:: max(1, len(rows) // 256)]
+    if len(rows) < 8:
+        return -2.0
+    first, second = table[rows], table[rows + lag]
+    size = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    cosines = np.einsum("ij,ij->i", first, second) / np.where(size > 0, size, 1.0)
+    middle = float(np.median(cosines))
+    spread = MAD_SCALE * float(np.median(np.abs(cosines - middle)))
+    return middle - max(_COSINE_GAP, 8 * spread)
+
+
+def _is_like(table: F64, row: int, other: int, lowest: float) -> bool:
+    return _compute_cosine(table, row, other) >= lowest
+
+
+def _compute_cosine(table: F64, row: int, other: int) -> float:
+    size = float(np.linalg.norm(table[row]) * np.linalg.norm(table[other]))
+    return float(table[row] @ table[other]) / size if size > 0 else 1.0

@@ -1,0 +1,189 @@
+"""Does similarity fall, and distance grow, with the lag? Shares of pairs in order, and a rank correlation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.metrics.tables import check_kernel, check_table, quantise, sum_diagonals, tame
+
+#: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
+_MOST_ENTRIES = 1 << 20
+_FEWEST_ANCHORS = 16
+#: Entries that are put in order at a time.
+_BLOCK = 1 << 17
+
+
+def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
+    """Share of pairs of lags t1 < t2 with k(t1) > k(t2), ties one half; 0 to 1, without a unit.
+
+    1 is a kernel that falls at every step, 1/2 a constant one; it is (1 - Kendall's tau-a of value
+    and lag) / 2. Values closer than 1e-9 of the largest are ties. An increasing function of the kernel
+    has the same share: give a bias itself, not its exponential, which underflows to ties.
+
+    Parameters
+    ----------
+    kernel : (L,) at lags 0, 1, ..; of any scale and sign.
+
+    Returns
+    -------
+    None for fewer than two lags. O(L log L).
+
+    Source: monotonicity as a property: Wang et al., ICLR 2021; this indicator is our own (Kendall 1938).
+
+    >>> measure_kernel_monotonicity([3.0, 1.0, 2.0])
+    0.6666666666666666
+    """
+    values = check_kernel(kernel)
+    if len(values) < 2:
+        return None
+    descending, ties = count_descents(quantise(values, float(np.max(np.abs(values))))[None, :])
+    pairs = len(values) * (len(values) - 1) // 2
+    return (float(descending[0]) + 0.5 * float(ties[0])) / pairs
+
+
+def measure_table_monotonicity(table: ArrayLike) -> float | None:
+    """Share of triples s, t, u with t between s and u and <e_s, e_t> > <e_s, e_u>, ties one half; 0 to 1.
+
+    The kernel's share, taken about each position in both directions and not over mean values: a table
+    whose average decays but whose rows do not scores low. Dot products closer than 1e-9 of the
+    largest squared norm are ties. Beyond 2**20 dot products, s runs over evenly spaced positions (at
+    least 16), t and u over all.
+
+    Parameters
+    ----------
+    table : (S, d), positions 0 .. S-1 in its rows.
+
+    Returns
+    -------
+    None for fewer than three positions.
+
+    Source: monotonicity as a property: Wang et al., ICLR 2021; this indicator is our own.
+
+    >>> measure_table_monotonicity([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    1.0
+    """
+    values, _ = tame(check_table(table))
+    length = len(values)
+    if length < 3:
+        return None
+    scale = float(np.max(np.sum(values * values, axis=1)))
+    count = min(length, max(_FEWEST_ANCHORS, _MOST_ENTRIES // length))
+    anchors = np.unique(np.rint(np.linspace(0, length - 1, count)).astype(np.int64))
+    inside = half = pairs = 0
+    for start in range(0, len(anchors), max(1, _BLOCK // length)):
+        part = anchors[start : start + max(1, _BLOCK // length)]
+        gram = quantise(values[part] @ values.T, scale)
+        for rows, lengths in _split_sides(gram, part):
+            descending, ties = count_descents(rows)
+            inside, half = inside + int(descending.sum()), half + int(ties.sum())
+            pairs += int(np.sum(lengths * (lengths - 1) // 2))
+    return (inside + 0.5 * half) / pairs
+
+
+def _split_sides(gram: F64, anchors: I64) -> list[tuple[F64, I64]]:
+    """Rows of similarities by growing distance to the right and to the left of each anchor, filled with inf."""
+    length = gram.shape[1]
+    sides = []
+    for step, lengths in ((1, length - 1 - anchors), (-1, anchors)):
+        distance = np.arange(1, int(lengths.max()) + 1)
+        places = np.clip(anchors[:, None] + step * distance, 0, length - 1)
+        rows = np.take_along_axis(gram, places, axis=1)
+        sides.append((np.where(distance <= lengths[:, None], rows, np.inf), lengths))
+    return sides
+
+
+def count_descents(rows: F64) -> tuple[I64, I64]:
+    """Count in each row the pairs i < j with x_i > x_j, and with x_i = x_j; each of shape (R,).
+
+    By merging: O(L log L) for each row. An inf at the end of a row fills it and is not counted.
+
+    >>> [counts.tolist() for counts in count_descents(np.array([[3.0, 1.0, 1.0, np.inf]]))]
+    [[2], [1]]
+    """
+    count, length = rows.shape
+    size = 1 << max(0, length - 1).bit_length()
+    merged = np.full((count, size), np.inf)
+    merged[:, :length] = rows
+    descending = np.zeros(count, dtype=np.int64)
+    width = 1
+    while width < size:
+        halves = merged.reshape(count, -1, 2 * width)
+        order = np.argsort(halves, axis=2, kind="stable")
+        from_left = order < width
+        # in merged order: how many of the left half stand behind each one of the right half
+        behind = width - np.cumsum(from_left, axis=2)
+        descending += np.sum(np.where(from_left, 0, behind), axis=(1, 2))
+        merged = np.take_along_axis(halves, order, axis=2).reshape(count, size)
+        width *= 2
+    place = np.arange(size)
+    fresh = np.ones((count, size), dtype=bool)
+    fresh[:, 1:] = merged[:, 1:] != merged[:, :-1]
+    in_run = place - np.maximum.accumulate(np.where(fresh, place, 0), axis=1)
+    ties: I64 = np.sum(np.where(np.isfinite(merged), in_run, 0), axis=1)
+    return descending, ties
+
+
+def compute_spearman(first: ArrayLike, second: ArrayLike) -> float | None:
+    """Spearman's rank correlation with average ranks for ties; -1 to 1, None where one side is constant.
+
+    Parameters
+    ----------
+    first, second : (n,) finite numbers, n the same.
+
+    Source: Spearman 1904.
+
+    >>> round(compute_spearman([1, 2, 3, 4], [10, 30, 20, 40]), 12)
+    0.8
+    """
+    a, b = (_rank(np.asarray(values, dtype=float)) for values in (first, second))
+    a, b = a - a.mean(), b - b.mean()
+    size = float(np.sqrt(np.sum(a * a)) * np.sqrt(np.sum(b * b)))
+    return float(np.clip(np.sum(a * b) / size, -1.0, 1.0)) if size > 0 else None
+
+
+def measure_distance_lag_spearman(table: ArrayLike) -> float | None:
+    """Spearman correlation of lag and distance; -1 to 1, without a unit.
+
+    The distance at lag tau = 1 .. S-1 is the root of the mean of ||e_s - e_(s + tau)||**2 over s, in
+    O(S d log S). 1: codes part ever further. Squared distances closer than 1e-9 of the largest are ties.
+
+    Parameters
+    ----------
+    table : (S, d), positions 0 .. S-1 in its rows.
+
+    Returns
+    -------
+    None for fewer than three positions, or where all those distances are equal (one-hot codes).
+
+    Source: Spearman 1904; the use on mean distances is our own.
+
+    >>> round(measure_distance_lag_spearman([[0.0], [1.0], [2.0], [3.0]]), 12)
+    1.0
+    """
+    values, _ = tame(check_table(table))
+    length = len(values)
+    if length < 3:
+        return None
+    squared = compute_squared_distances(values)
+    return compute_spearman(np.arange(1, length), quantise(squared, float(squared.max())))
+
+
+def compute_squared_distances(table: F64) -> F64:
+    """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1; shape (S - 1,)."""
+    # taking the mean code off changes no distance, and leaves less to cancel
+    centred = table - table.mean(axis=0)
+    norms = np.sum(centred * centred, axis=1)
+    running = np.concatenate([[0.0], np.cumsum(norms)])
+    lags = np.arange(1, len(table))
+    ends = running[len(table) - lags] + (running[-1] - running[lags])
+    squared: F64 = (ends - 2 * sum_diagonals(centred)[1:]) / (len(table) - lags)
+    return np.maximum(squared, 0.0)
+
+
+def _rank(values: F64) -> F64:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    ranks: F64 = (last - (counts - 1) / 2)[inverse.reshape(-1)]
+    return ranks

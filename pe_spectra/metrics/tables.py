@@ -1,0 +1,137 @@
+"""What the metrics share: checked arrays, budgets of work, sums along the diagonals of a Gram matrix."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
+
+#: Multiplications that matrix products may cost: they run several times faster than a decomposition.
+MAX_PRODUCT_WORK = 4 * MAX_RANK_WORK
+#: Values closer than this share of the largest count as equal where their order is asked for.
+TIE = 1e-9
+#: Entries that are worked on at a time.
+_BLOCK = 1 << 20
+#: Beyond these powers of two squares leave the range of float64.
+_LARGEST_EXPONENT = 200
+
+
+def check_table(table: ArrayLike, name: str = "table") -> F64:
+    """Return the table as (S, d) float64.
+
+    Raises
+    ------
+    InputError : not two axes, no entry, more than 2**26 entries, or an entry that is not finite.
+    """
+    values = np.asarray(table, dtype=float)
+    if values.ndim != 2 or not values.size:
+        raise InputError(f"{name} has the wrong shape", str(values.shape), "(S, d) is accepted, each at least 1")
+    if values.size > MAX_HELD_ENTRIES:
+        raise InputError(f"{name} has too many entries", str(values.size), f"at most {MAX_HELD_ENTRIES} are accepted")
+    if not np.isfinite(values).all():
+        raise InputError(f"{name} has entries that are not finite", "", "finite numbers are accepted")
+    return values
+
+
+def check_kernel(kernel: ArrayLike) -> F64:
+    """Return the kernel at lags 0, 1, .. as (L,) float64; InputError where it is no such list."""
+    values = np.asarray(kernel, dtype=float)
+    if values.ndim != 1 or not values.size:
+        raise InputError("kernel has the wrong shape", str(values.shape), "(L,) is accepted, L at least 1")
+    if not np.isfinite(values).all():
+        raise InputError("kernel has values that are not finite", "", "finite numbers are accepted")
+    return values
+
+
+def tame(table: F64) -> tuple[F64, float]:
+    """Return the table and the power of two it was divided by, 1 unless squares would leave float64.
+
+    >>> tame(np.array([[3.0]]))[1], tame(np.array([[1e300]]))[1] > 1e299
+    (1.0, True)
+    """
+    exponent = math.frexp(float(np.max(np.abs(table))))[1]
+    if abs(exponent) <= _LARGEST_EXPONENT:
+        return table, 1.0
+    return np.ldexp(table, -exponent), math.ldexp(1.0, exponent - 1) * 2.0
+
+
+def count_product_work(table: F64) -> int:
+    """Multiplications of the smaller of the two Gram matrices of a table, S d min(S, d)."""
+    rows, columns = table.shape
+    return int(rows * columns * min(rows, columns))
+
+
+def is_beyond_budget(table: F64) -> bool:
+    """Whether a decomposition costs too much: S d min(S, d) above 2**34, or min(S, d)**3 above 2**32."""
+    return count_product_work(table) > MAX_PRODUCT_WORK or min(table.shape) ** 3 > MAX_RANK_WORK
+
+
+def explain_budget(what: str, table: F64) -> str:
+    """Say that something is left out because it would cost too much."""
+    rows, columns = table.shape
+    return f"{what} of a {rows} x {columns} table is beyond the budget of work"
+
+
+def sum_diagonals(table: F64) -> F64:
+    """Sum the Gram matrix along its diagonals: sum over s of <e_s, e_(s + tau)>, tau = 0 .. S-1; shape (S,).
+
+    By zero-padded FFT along positions in O(S d log S), some columns at a time; the error of each sum
+    is a few ulp of the sum at lag 0.
+
+    >>> sum_diagonals(np.array([[1.0], [2.0], [3.0]])).round(12).tolist()
+    [14.0, 8.0, 3.0]
+    """
+    rows, columns = table.shape
+    size = 1 << (2 * rows - 1).bit_length()
+    power = np.zeros(size // 2 + 1)
+    step = max(1, _BLOCK // size)
+    for start in range(0, columns, step):
+        transform = np.fft.rfft(np.ascontiguousarray(table[:, start : start + step].T), n=size)
+        power += np.sum(transform.real**2 + transform.imag**2, axis=0)
+    sums: F64 = np.fft.irfft(power, n=size)[:rows]
+    return sums
+
+
+def average_diagonals(table: ArrayLike) -> F64:
+    """Mean of each diagonal of the Gram matrix: k(tau) = mean over s of <e_s, e_(s + tau)>, shape (S,).
+
+    The kernel of a table. The mean at lag tau is over S - tau pairs, so the last lags rest on few, and
+    their rounding is larger: up to some 1e-16 S of k(0). Beyond the range of float64 it is inf or 0.
+
+    >>> average_diagonals(np.eye(3)).round(12).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    values, factor = tame(check_table(table))
+    means: F64 = sum_diagonals(values) / np.arange(len(values), 0, -1)
+    with np.errstate(over="ignore", under="ignore"):
+        return means * factor * factor
+
+
+def quantise(values: F64, scale: float) -> F64:
+    """Whole multiples of 1e-9 of `scale`: rounding must not decide an order."""
+    return np.rint(values / (TIE * scale)) if scale > 0 else np.zeros_like(values)
+
+
+def triangulate(table: F64) -> F64:
+    """R of E = Q R, some rows at a time: (m, d), m at most d, with the singular values and the R'R = E'E of the table.
+
+    >>> abs(triangulate(np.array([[3.0], [4.0]]))).round(12).tolist()
+    [[5.0]]
+    """
+    columns = table.shape[1]
+    rows = max(4 * columns, _BLOCK // columns, 1)
+    triangle: F64 = np.empty((0, columns))
+    for start in range(0, len(table), rows):
+        stacked = np.concatenate([triangle, table[start : start + rows]])
+        triangle = np.asarray(np.linalg.qr(stacked, mode="r"))
+    return triangle
+
+
+def narrow(table: F64) -> F64:
+    """Turn the rows of a table that is wider than long into S columns; all dot products stay as they are."""
+    return table if table.shape[1] <= table.shape[0] else triangulate(table.T).T

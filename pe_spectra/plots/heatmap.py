@@ -1,0 +1,275 @@
+"""Maps: a value at each place of a plane as a colour, with its scale beside it.
+
+Sequential maps are viridis (Smith and van der Walt, 2015). The diverging map runs from blue through white
+to vermilion along straight lines of the Oklab space (Ottosson, 2020), so that equal steps of the value look
+like equal steps; its blue end is the darker one, which tells the signs apart in grey where they are strong.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, ListedColormap, to_rgb
+from matplotlib.image import AxesImage
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from pe_spectra.plots.style import LABEL_SIZE, TICK_SIZE, VERMILION
+
+F64 = NDArray[np.float64]
+#: Left, right, bottom and top edge of a map in data coordinates.
+Extent = tuple[float, float, float, float]
+
+#: Cells of a map across and up, at most; and cells to an inch, that none is lost between two dots.
+MOST_CELLS, CELLS_PER_INCH = (600, 400), 180
+#: Inches right of a panel that its colour bar needs: `Layout.right` at least.
+MAP_RIGHT = 0.80
+#: Inches between a panel and its colour bar, and the width of that.
+_BAR_GAP, _BAR = 0.07, 0.10
+#: Inches from the panel to the label of the bar.
+_BAR_LABEL = 0.58
+#: A logarithmic map shows so many powers of ten below its largest value.
+MOST_DECADES = 6.0
+#: Where a value is no number.
+MISSING = "#B0B0B0"
+_DEEP_BLUE = "#08306B"
+_STEPS = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColourScale:
+    """The values at both ends of a colour bar.
+
+    Parameters
+    ----------
+    low, high : smallest and largest value that have a colour of their own (base-10 logarithms of a logarithmic map).
+    clipped : values below `low` have its colour.
+    """
+
+    low: float
+    high: float
+    clipped: bool = False
+
+
+def draw_map(
+    axes: Axes,
+    values: F64,
+    *,
+    extent: Extent,
+    label: str,
+    diverging: bool = False,
+    logarithmic: bool = False,
+    scale: ColourScale | None = None,
+) -> AxesImage:
+    """Draw a map that fills the panel, and its labelled colour bar at the right of it.
+
+    The first row of `values` is at the bottom (``axes.invert_yaxis()`` afterwards puts it on top). More cells
+    than the panel can show are drawn as means of blocks (`thin_map`; `describe_cells` says so in words).
+    The panel needs `MAP_RIGHT` inches of white at its right.
+
+    Parameters
+    ----------
+    values : (rows, columns); what is not finite is grey.
+    extent : left, right, bottom, top edge in data coordinates (`find_extent`).
+    label : what the colours mean, with unit; ready to be drawn.
+    diverging : centred at zero, with a colour for either sign.
+    logarithmic : colours by base-10 logarithm, of `MOST_DECADES` at most; what is not positive is the lowest.
+    scale : both ends of the colours, where several maps share them; default those of `values`.
+
+    Returns
+    -------
+    The image; its array holds what is drawn (base-10 logarithms of a logarithmic map).
+    """
+    box = axes.get_window_extent()
+    thinned = thin_map(values, limit_cells(box.width / axes.figure.dpi, box.height / axes.figure.dpi))
+    drawn = _take_logarithms(thinned) if logarithmic else np.where(np.isfinite(thinned), thinned, np.nan)
+    ends = scale or find_scale(drawn, diverging=diverging, logarithmic=logarithmic)
+    image = axes.imshow(
+        np.ma.masked_invalid(np.maximum(drawn, ends.low) if logarithmic else drawn),
+        extent=extent,
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+        cmap=build_colours(diverging),
+        vmin=ends.low,
+        vmax=ends.high,
+    )
+    _draw_bar(axes, image, ends, label, logarithmic)
+    return image
+
+
+def find_scale(values: F64, *, diverging: bool = False, logarithmic: bool = False) -> ColourScale:
+    """Return the ends of the colours for finite values (of a logarithmic map: for logarithms)."""
+    seen = values[np.isfinite(values)]
+    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    if diverging:
+        reach = max(abs(low), abs(high)) or 1.0
+        return ColourScale(low=-reach, high=reach)
+    if logarithmic:
+        below = bool(np.isneginf(values).any())
+        low, high = math.floor(low), math.ceil(high)
+        floor = max(low, high - MOST_DECADES)
+        return ColourScale(low=min(floor, high - 1.0), high=high, clipped=below or low < floor)
+    if not high - low > 1e-9 * max(abs(low), abs(high)):  # all the same: its rounding is no picture
+        reach = 0.5 * abs(high) or 1.0
+        low, high = (low - reach if low < 0 else min(0.0, low)), high + reach
+    return ColourScale(low=low, high=high)
+
+
+def find_extent(across: F64, up: F64) -> Extent:
+    """Return the outer edges of cells around evenly spaced centres, ascending; a lone cell is 1 wide."""
+    left, right = _find_edges(across)
+    bottom, top = _find_edges(up)
+    return left, right, bottom, top
+
+
+def limit_cells(width: float, height: float) -> tuple[int, int]:
+    """Return how many cells (rows, columns) a panel of `width` x `height` inches can show."""
+    columns = min(MOST_CELLS[0], max(1, int(width * CELLS_PER_INCH)))
+    return min(MOST_CELLS[1], max(1, int(height * CELLS_PER_INCH))), columns
+
+
+def thin_map(values: F64, most: tuple[int, int]) -> F64:
+    """Return the means of blocks, of at most `most` (rows, columns); values that are not finite do not count.
+
+    >>> thin_map(np.arange(8.0).reshape(2, 4), (1, 2))
+    array([[2.5, 4.5]])
+    """
+    if values.shape[0] <= most[0] and values.shape[1] <= most[1]:
+        return values
+    finite = np.isfinite(values)
+    sums, counts = np.where(finite, values, 0.0), finite.astype(np.float64)
+    for axis in (0, 1):
+        block = _find_block(values.shape[axis], most[axis])
+        cells = math.ceil(values.shape[axis] / block)
+        starts = np.linspace(0, values.shape[axis], cells + 1).astype(np.intp)[:-1]
+        sums, counts = np.add.reduceat(sums, starts, axis=axis), np.add.reduceat(counts, starts, axis=axis)
+    with np.errstate(invalid="ignore"):
+        means: F64 = sums / counts
+    return means
+
+
+def describe_cells(shape: tuple[int, int], width: float, height: float) -> str:
+    """Say how many values a cell stands for, on a panel of `width` x `height` inches; "" if one.
+
+    >>> describe_cells((4000, 64), 2.0, 2.0)
+    'a cell is the mean of 12 × 1 values'
+    """
+    most = limit_cells(width, height)
+    rows, columns = (_find_block(size, limit) for size, limit in zip(shape, most, strict=True))
+    return "" if rows == columns == 1 else f"a cell is the mean of {rows} × {columns} values"
+
+
+@functools.lru_cache(maxsize=2)
+def build_colours(diverging: bool) -> Colormap:
+    """Return the colours of a map: viridis, or blue through white to vermilion."""
+    colours = matplotlib.colormaps["viridis"].copy()
+    if diverging:
+        white, blue, red = (_to_oklab(np.array(to_rgb(name))) for name in ("white", _DEEP_BLUE, VERMILION))
+        share = np.linspace(0, 1, _STEPS)[:, None]
+        path = np.concatenate([blue + share * (white - blue), (white + share * (red - white))[1:]])
+        colours = ListedColormap(_from_oklab(path), name="blue-white-vermilion")
+    colours.set_bad(MISSING)
+    return colours
+
+
+def _find_edges(centres: F64) -> tuple[float, float]:
+    half = (float(centres[-1]) - float(centres[0])) / (2 * (centres.size - 1)) if centres.size > 1 else 0.5
+    return float(centres[0]) - half, float(centres[-1]) + half
+
+
+def _find_block(size: int, most: int) -> int:
+    return max(1, math.ceil(size / most))
+
+
+def _take_logarithms(values: F64) -> F64:
+    positive = np.isfinite(values) & (values > 0)
+    logarithms = np.full(values.shape, -np.inf)
+    np.log10(values, out=logarithms, where=positive)
+    logarithms[~np.isfinite(values)] = np.nan
+    return logarithms
+
+
+def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logarithmic: bool) -> None:
+    """Draw the colour bar as a picture of its own, at the height of the panel."""
+    figure, box = axes.figure, axes.get_window_extent()
+    pixels = np.array([figure.bbox.width, figure.bbox.height]) / figure.dpi
+    left, tall = box.x1 / figure.dpi + _BAR_GAP, box.height / figure.dpi
+    bar = figure.add_axes((left / pixels[0], box.y0 / figure.dpi / pixels[1], _BAR / pixels[0], tall / pixels[1]))
+    bar.imshow(
+        np.linspace(ends.low, ends.high, 2 * _STEPS)[:, None],
+        extent=(0, 1, ends.low, ends.high),
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+        cmap=image.cmap,
+        vmin=ends.low,
+        vmax=ends.high,
+    )
+    for panel in (axes, bar):
+        panel.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    axes.tick_params(length=2.5)
+    bar.set_xticks([])
+    bar.yaxis.tick_right()
+    bar.tick_params(length=2.5, labelsize=TICK_SIZE)
+    exponent = _label_bar(bar, ends, tall, logarithmic)
+    text = label if exponent == 0 else f"{label}, $10^{{{exponent}}}$"
+    across = (_BAR_LABEL - _BAR_GAP) / _BAR
+    bar.text(across, 0.5, text, rotation=90, va="center", fontsize=LABEL_SIZE, transform=bar.transAxes)
+
+
+def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> int:
+    """Set the ticks of a colour bar; returns the power of ten that its numbers are in."""
+    bins = max(3, min(6, int(tall / 0.2)))
+    bar.yaxis.set_major_locator(MaxNLocator(nbins=bins, steps=[1, 2, 2.5, 5, 10], integer=logarithmic, min_n_ticks=2))
+    if logarithmic:
+        lowest = ends.low if ends.clipped else -math.inf
+        bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value, lowest)))
+        return 0
+    largest = max(abs(ends.low), abs(ends.high))
+    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+    exponent = 0 if -2 <= exponent <= 3 else exponent
+    # in two steps: 10**-exponent alone may leave the range of float64
+    half = exponent // 2
+    bar.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.4g}"))
+    return exponent
+
+
+def _write_power(value: float, lowest: float) -> str:
+    """A power of ten; with a sign where its colour stands for all that is below as well."""
+    sign = "≤ " if value <= lowest + 1e-9 else ""
+    return f"{sign}$10^{{{value:.0f}}}$"
+
+
+#: Linear sRGB to the cone responses of Oklab, and their cube roots to lightness and two opponent axes.
+_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_OPPONENT = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def _to_oklab(colour: F64) -> F64:
+    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    oklab: F64 = np.cbrt(linear @ _CONES.T) @ _OPPONENT.T
+    return oklab
+
+
+def _from_oklab(oklab: F64) -> F64:
+    linear = np.clip((oklab @ np.linalg.inv(_OPPONENT).T) ** 3 @ np.linalg.inv(_CONES).T, 0.0, 1.0)
+    colour: F64 = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return np.clip(colour, 0.0, 1.0)

@@ -1,0 +1,151 @@
+"""Mean diagonals of a table's Gram matrix, without the matrix: its dot-product kernel, in one or two dimensions.
+
+k(tau) is the mean of <e(s), e(s + tau)> over all s, a sum of autocorrelations of columns: zero-padded
+transforms in O(S d log S) time and O(S) memory beside the table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+
+#: The last lags are few pairs, whose mean would magnify the rounding of a transform: they are summed directly.
+_LAST = 256
+#: Numbers of one block of padded columns: it stays in the cache.
+_BLOCK = 1 << 20
+
+
+def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
+    """Return the mean dot product of two rows by their lag 0 .. count-1.
+
+    Parameters
+    ----------
+    table : (S, d), finite.
+    count : how many lags, 1 to S; default S.
+
+    Returns
+    -------
+    (count,) mean over all pairs of rows at that lag; right to 1e-13 k(0).
+
+    Raises
+    ------
+    InputError : more lags than the table has.
+
+    >>> compute_gram_kernel(np.array([[1.0], [2.0], [3.0]]))
+    array([4.66666667, 4.        , 3.        ])
+    """
+    rows = len(table)
+    lags = rows if count is None else count
+    if not 1 <= lags <= rows:
+        raise InputError("more lags than the table has", str(lags), f"1 to {rows}")
+    pairs = np.arange(rows, rows - lags, -1)
+    kernel: F64 = _sum_products(table, lags) / pairs
+    for lag in range(max(0, rows - _LAST), lags):
+        kernel[lag] = np.einsum("ij,ij->", table[lag:], table[: rows - lag]) / (rows - lag)
+    return kernel
+
+
+def _sum_products(table: F64, lags: int) -> F64:
+    """Sum the products of rows at each lag, by segments several times as long as the largest lag."""
+    rows, width = table.shape
+    segment = rows if 2 * lags > rows else min(rows, max(8 * lags, 4096))
+    total = np.zeros(lags)
+    for start in range(0, rows, segment):
+        stop = min(rows, start + segment)
+        reach = min(rows, stop + lags - 1)
+        size = find_quick_length(max(reach - start, stop - start) + lags)
+        step = max(1, _BLOCK // size)
+        power = np.zeros(size // 2 + 1)
+        for column in range(0, width, step):
+            block = np.ascontiguousarray(table[start:reach, column : column + step].T)
+            spectrum = np.fft.rfft(block, size)
+            if reach == stop:
+                power = power + np.sum(spectrum.real**2 + spectrum.imag**2, axis=0)
+                continue
+            own = np.fft.rfft(block[:, : stop - start], size)
+            power = power + np.sum(np.conj(own) * spectrum, axis=0)
+        total += np.fft.irfft(power, size)[:lags]
+    return total
+
+
+def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
+    """Return the mean dot product of two rows by their offset on the grid that they fill in reading order.
+
+    Parameters
+    ----------
+    table : (H W, d), finite.
+    shape : (H, W).
+
+    Returns
+    -------
+    (2 H - 1, 2 W - 1), the offset (0, 0) in the middle; k(-dy, -dx) = k(dy, dx).
+
+    Raises
+    ------
+    InputError : the rows do not fill the grid.
+    """
+    height, width = shape
+    if height * width != len(table):
+        raise InputError("the rows do not fill the grid", f"{len(table)} rows", f"{height} x {width}")
+    sizes = find_quick_length(2 * height - 1), find_quick_length(2 * width - 1)
+    planes = table.T.reshape(-1, height, width)
+    step = max(1, _BLOCK // (sizes[0] * sizes[1]))
+    power = np.zeros((sizes[0], sizes[1] // 2 + 1))
+    for first in range(0, len(planes), step):
+        spectrum = np.fft.rfft2(planes[first : first + step], sizes)
+        power += np.sum(spectrum.real**2 + spectrum.imag**2, axis=0)
+    summed = np.roll(np.fft.irfft2(power, sizes), (height - 1, width - 1), axis=(0, 1))
+    sums: F64 = summed[: 2 * height - 1, : 2 * width - 1]
+    return sums / count_grid_pairs(shape)
+
+
+def count_grid_pairs(shape: tuple[int, int]) -> F64:
+    """Return how many pairs of places there are at each offset, shape (2 H - 1, 2 W - 1)."""
+    height, width = shape
+    vertical = height - np.abs(np.arange(1.0 - height, height))
+    pairs: F64 = np.multiply.outer(vertical, width - np.abs(np.arange(1.0 - width, width)))
+    return pairs
+
+
+def measure_toeplitz_share(table: F64, shape: tuple[int, int] | None = None) -> float | None:
+    """Return how much of the Gram matrix's energy is a function of the lag (on a grid, of the offset) alone.
+
+    With T the mean of the Gram matrix G along its diagonals: ||T||**2 / ||G||**2, Frobenius norms; 1
+    for an encoding whose dot products depend on the lag alone. Since T is an orthogonal projection
+    of G, the rest is what an average along diagonals hides. None for a table of zeros.
+
+    >>> measure_toeplitz_share(np.eye(4)), round(measure_toeplitz_share(np.array([[1.0], [0.0], [0.0]])), 3)
+    (1.0, 0.333)
+    """
+    largest = float(np.abs(table).max(initial=0.0))
+    if not largest > 0:
+        return None
+    scaled = table / largest
+    gram = scaled @ scaled.T if len(scaled) < scaled.shape[1] else scaled.T @ scaled
+    energy = float(np.sum(gram * gram))
+    if shape is None:
+        kernel = compute_gram_kernel(scaled)
+        pairs = 2.0 * np.arange(len(scaled), 0, -1)
+        pairs[0] /= 2
+        return min(1.0, float(np.sum(pairs * kernel**2)) / energy)
+    return min(1.0, float(np.sum(count_grid_pairs(shape) * compute_grid_kernel(scaled, shape) ** 2)) / energy)
+
+
+def find_quick_length(least: int) -> int:
+    """Return the smallest length from `least` on whose only prime factors are 2, 3 and 5.
+
+    >>> [find_quick_length(n) for n in (1, 7, 1023, 131071)]
+    [1, 8, 1024, 131072]
+    """
+    best = 1 << max(0, least - 1).bit_length()
+    five = 1
+    while five < best:
+        three = five
+        while three < best:
+            quotient = -(-least // three)
+            best = min(best, three << max(0, quotient - 1).bit_length())
+            three *= 3
+        five *= 5
+    return best

@@ -1,0 +1,180 @@
+"""The dot-product kernel of any encoding: exact where it is a formula, else a mean over the pairs at each lag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasKernel, HasLagTable, HasTable
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MIN_LENGTH
+from pe_spectra.numbers import IntegerRange
+from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, count_grid_pairs, measure_toeplitz_share
+
+LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+SOURCES = {
+    "exact": "its kernel is a formula of the lag",
+    "exp-bias": "kernel exp(b) of the bias b, relative to the largest",
+    "bias-map": "kernel exp(b), the mean over all pairs at each lag, since b is not a function of the lag",
+    "lag-rows": "mean dot product of the rows of lags, by their distance",
+    "gram-diagonals": "mean dot product of the codes at each lag",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kernel:
+    """Similarity of two positions as a function of their lag.
+
+    Attributes
+    ----------
+    values : (heads, L) at lags 0 .. L-1; on a grid (heads, 2 H - 1, 2 W - 1), offset (0, 0) in the middle.
+    source : "exact", "exp-bias", "bias-map", "lag-rows" or "gram-diagonals".
+    length : number of positions that were averaged over; None where the kernel is exact.
+    toeplitz_share : how much of the energy of all similarities is a function of the lag alone; None
+        where it was not averaged.
+    """
+
+    values: F64
+    source: str
+    length: int | None
+    toeplitz_share: float | None
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
+
+def check_length(encoding: Encoding, length: int | None) -> int:
+    """Return the number of positions: `length`, or the encoding's own.
+
+    Raises
+    ------
+    InputError : out of range, or more than the encoding has.
+    """
+    size = encoding.default_length if length is None else LENGTH.check(length, "length")
+    if encoding.rows is not None and size > encoding.rows:
+        raise InputError("length is beyond the rows of the encoding", str(size), f"1 to {encoding.rows} is accepted")
+    return size
+
+
+def estimate_kernel(encoding: Encoding, *, length: int | None = None, count: int | None = None) -> Kernel:
+    """Return the kernel k(tau) of an encoding on a line.
+
+    Parameters
+    ----------
+    encoding : anything with a kernel, a bias, rows for lags, or a table.
+    length : number of positions to average over; default all rows of a table, 80 of a formula.
+    count : how many lags, from 0 on; fewer where there are none to average. Default `length`.
+
+    Raises
+    ------
+    InputError : an encoding without any of these, or a length out of range.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> estimate_kernel(Sinusoidal(d=4), count=2).values.round(4)
+    array([[2.    , 1.5403]])
+    """
+    size = check_length(encoding, length)
+    lags = size if count is None else count
+    if isinstance(encoding, HasKernel):
+        return Kernel(values=encoding.kernel(np.arange(lags)), source="exact", length=None, toeplitz_share=None)
+    if isinstance(encoding, HasBias):
+        return _exponentiate_bias(encoding, min(lags, encoding.rows or lags))
+    if isinstance(encoding, HasBiasMap):
+        return _average_map(encoding, size, min(lags, size))
+    if isinstance(encoding, HasLagTable):
+        first = 0 if encoding.causal else 1 - size
+        return _average_table(encoding.lag_table(np.arange(first, size)), lags, "lag-rows")
+    return _average_table(read_codes(encoding, size), lags, "gram-diagonals")
+
+
+def estimate_grid_kernel(encoding: Encoding) -> Kernel:
+    """Return the kernel of an encoding on a grid, by offset (dy, dx); special rows before the grid are left out.
+
+    Raises
+    ------
+    InputError : an encoding without a grid, or without a table or a bias on it.
+    """
+    shape = encoding.shape
+    if shape is None:
+        raise InputError("this encoding fills no grid", encoding.label, "grid=HxW gives a table one")
+    if isinstance(encoding, HasTable):
+        codes = read_grid_codes(encoding, shape)
+        values = compute_grid_kernel(codes, shape)[None]
+        share = measure_toeplitz_share(codes, shape)
+        return Kernel(values=values, source="gram-diagonals", length=len(codes), toeplitz_share=share)
+    if isinstance(encoding, HasBiasMap):
+        cells = shape[0] * shape[1]
+        maps = _exponentiate(encoding.bias_map(cells))
+        values = np.stack([_average_offsets(one, shape) for one in maps])
+        return Kernel(values=values, source="bias-map", length=cells, toeplitz_share=None)
+    raise InputError("this encoding has no kernel on a grid", encoding.label)
+
+
+def read_codes(encoding: Encoding, length: int) -> F64:
+    """Return the codes of positions 0 .. length-1, (S, d).
+
+    Raises
+    ------
+    InputError : an encoding without a table, or one too large to hold.
+    """
+    if not isinstance(encoding, HasTable):
+        raise InputError("this encoding gives positions no code", encoding.label, "an encoding with a table")
+    if length * encoding.d > MAX_HELD_ENTRIES:
+        raise InputError("the table is too large to hold", f"{length} x {encoding.d}", f"{MAX_HELD_ENTRIES} numbers")
+    return encoding.table(length)
+
+
+def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
+    """Return the codes of the places of a grid in reading order, without special rows before them."""
+    cells = shape[0] * shape[1]
+    return read_codes(encoding, encoding.rows or cells)[-cells:]
+
+
+def _exponentiate(bias: F64) -> F64:
+    # relative to the largest of each head: a softmax does not see what all have in common
+    top = bias.reshape(len(bias), -1).max(axis=1)
+    values: F64 = np.exp(bias - top.reshape(-1, *[1] * (bias.ndim - 1)))
+    return values
+
+
+def _exponentiate_bias(encoding: HasBias, lags: int) -> Kernel:
+    tau = np.arange(lags)
+    if encoding.causal:
+        return Kernel(values=_exponentiate(encoding.bias(tau)), source="exp-bias", length=None, toeplitz_share=None)
+    both = _exponentiate(encoding.bias(np.arange(1 - lags, lags)))
+    # the even part: a spectrum of similarity has no side
+    values = (both[:, lags - 1 :] + both[:, lags - 1 :: -1]) / 2
+    return Kernel(values=values, source="exp-bias", length=None, toeplitz_share=None)
+
+
+def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
+    maps = _exponentiate(encoding.bias_map(size))
+    values = np.empty((len(maps), lags))
+    for lag in range(lags):
+        before = np.diagonal(maps, -lag, axis1=1, axis2=2)
+        after = before if encoding.causal else np.diagonal(maps, lag, axis1=1, axis2=2)
+        values[:, lag] = (before.mean(axis=1) + after.mean(axis=1)) / 2
+    return Kernel(values=values, source="bias-map", length=size, toeplitz_share=None)
+
+
+def _average_table(table: F64, lags: int, source: str) -> Kernel:
+    largest = float(np.abs(table).max())
+    if largest > 0 and not 1e-100 < largest < 1e100:
+        table = table / largest  # squares would leave the range of float64; a scale is not in a spectrum
+    values = compute_gram_kernel(table, min(lags, len(table)))[None]
+    share = measure_toeplitz_share(table)
+    return Kernel(values=values, source=source, length=len(table), toeplitz_share=share)
+
+
+def _average_offsets(one: F64, shape: tuple[int, int]) -> F64:
+    """Mean of a map between the places of a grid, by offset."""
+    height, width = shape
+    sums = np.zeros((2 * height - 1, 2 * width - 1))
+    places = one.reshape(height, width, height, width)
+    for y in range(height):
+        for x in range(width):
+            sums[height - 1 - y : 2 * height - 1 - y, width - 1 - x : 2 * width - 1 - x] += places[y, x]
+    means = sums / count_grid_pairs(shape)
+    return (means + means[::-1, ::-1]) / 2

@@ -1,0 +1,625 @@
+"""Rotary encodings: frequencies against what packages compute, against formulas in 50 digits, and known answers."""
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pe_spectra.encodings import HasContinuousTable, HasExactKey, HasFrequencies, HasKernel, HasLadder, HasTable
+from pe_spectra.encodings.rope_ladders import compute_ladder, snap_wavelengths, taper_slowest
+from pe_spectra.encodings.rope_scaling import (
+    SCALINGS,
+    compute_longrope_attention,
+    compute_xpos_decays,
+    compute_yarn_attention,
+    compute_yarn_range,
+    scale_llama3,
+    scale_resonance,
+    scale_yarn,
+)
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
+from pe_spectra.errors import InputError
+
+PACKAGES = Path(__file__).parent / "reference" / "packages"
+#: transformers' names for what the catalogue calls otherwise.
+KEYS = {"rope_theta": "base", "original_max_position_embeddings": "original", "partial_rotary_factor": "share"}
+
+#: What each way to scale cannot do without, for D = 128.
+NEEDED = {
+    "none": {},
+    "linear": {"factor": 4},
+    "ntk": {"factor": 4},
+    "dynamic": {"factor": 4, "original": 4096, "served": 8192},
+    "yarn": {"factor": 4, "original": 4096},
+    "yarn-paper": {"factor": 4, "original": 4096},
+    "llama3": {},
+    "longrope": {"factor": 4, "original": 4096, "served": 8192, "long_factor": tuple(range(1, 65))},
+    "proportional": {"share": 0.25},
+    "xpos": {},
+    "resonance": {},
+    "clipped": {},
+}
+
+
+def build(scaling, **others):
+    return Rope(scaling=scaling, **{**NEEDED[scaling], **others})
+
+
+def list_cases(file):
+    return json.loads((PACKAGES / file).read_text(encoding="utf-8"))["cases"]
+
+
+every_scaling = pytest.mark.parametrize("scaling", SCALINGS)
+
+
+def test_every_scaling_is_tested():
+    assert set(NEEDED) == set(SCALINGS)
+
+
+# ----------------------------------------------------------------------------------- against transformers
+
+
+def read_case(arguments):
+    """The encoding that a frozen case of transformers 5.23 describes."""
+    given = {KEYS.get(key, key): value for key, value in arguments["rope_parameters"].items()}
+    kind, served, longest = arguments["rope_type"], arguments["seq_len"], arguments["max_position_embeddings"]
+    if "truncate" in given:
+        given["truncate"] = "yes" if given["truncate"] else "no"
+    if kind == "dynamic":
+        given |= {"original": longest, "served": served or longest}
+    if kind == "longrope":
+        given = {"factor": longest / given["original"]} | given | {"served": served}
+    return Rope(d=arguments["head_dim"], scaling="none" if kind == "default" else kind, **given)
+
+
+@pytest.mark.parametrize("case", list_cases("frequencies.json"), ids=lambda case: case["arguments"]["rope_type"])
+def test_frequencies_of_transformers(case):
+    encoding = read_case(case["arguments"])
+    frequencies = encoding.frequencies()
+    assert_allclose(frequencies.values, case["values"], rtol=1e-6, atol=0)  # computed there in float32
+    assert frequencies.amplitude == pytest.approx(case["attention_factor"], rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in list_cases("rotations.json") if "LlamaRotary" in c["function"] and "apply" not in c["function"]]
+)
+def test_cosines_and_sines_of_transformers(case):
+    given = case["arguments"] | {"seq_len": None}
+    encoding = read_case(given)
+    cosine, sine = np.split(encoding.table(case["positions"]), 2, axis=1)
+    # transformers holds each of them twice, once for each half of the channels
+    assert_allclose(np.tile(cosine, 2), case["values"][0], rtol=0, atol=1e-4)
+    assert_allclose(np.tile(sine, 2), case["values"][1], rtol=0, atol=1e-4)
+
+
+def test_ntk_of_rotary_embedding_torch():
+    tested = 0
+    for case in list_cases("rotary_embedding_torch.json"):
+        given = case["arguments"]
+        if case["function"].endswith(".freqs") and "theta_rescale_factor" in given:
+            encoding = Rope(d=given["dim"], scaling="ntk", factor=given["theta_rescale_factor"])
+            assert_allclose(encoding.frequencies().values, case["values"], rtol=1e-6)
+            tested += 1
+    assert tested
+
+
+def test_xpos_of_rotary_embedding_torch():
+    (case,) = [c for c in list_cases("rotary_embedding_torch.json") if c["function"].endswith(".scale")][:1]
+    decays = compute_xpos_decays(case["arguments"]["dim"])
+    assert_allclose([float(zeta) for zeta in decays], case["values"], rtol=1e-6)
+
+
+# ----------------------------------------------------------------------------------- formulas in 50 digits
+
+
+def ladder(base, width, pairs=None):
+    return [mpmath.mpf(base) ** (-mpmath.mpf(2 * i) / width) for i in range(width // 2 if pairs is None else pairs)]
+
+
+def yarn(base, width, s, length, truncate):
+    """The published code's arithmetic, term by term."""
+
+    def find_index(turns):
+        return width * mpmath.log(mpmath.mpf(length) / (turns * 2 * mpmath.pi)) / (2 * mpmath.log(base))
+
+    low, high = find_index(32), find_index(1)
+    if truncate:
+        low, high = mpmath.floor(low), mpmath.ceil(high)
+    low, high = max(low, 0), min(high, width - 1)
+    found = []
+    for i, theta in enumerate(ladder(base, width)):
+        u = min(max((i - low) / (high - low), 0), 1)
+        found.append(theta / s * u + theta * (1 - u))
+    return found
+
+
+def by_turns(thetas, s, length, low, high):
+    """Eq. 18 to 20 of YaRN's paper; with low 1 and high 4 the map of Llama 3."""
+    found = []
+    for theta in thetas:
+        gamma = min(max((length * theta / (2 * mpmath.pi) - low) / (high - low), 0), 1)
+        found.append((1 - gamma) * theta / s + gamma * theta)
+    return found
+
+
+FORMULAS = {
+    "none": lambda: ladder(10000, 128),
+    "linear": lambda: [theta / 4 for theta in ladder(10000, 128)],
+    "ntk": lambda: ladder(10000 * mpmath.mpf(4) ** (mpmath.mpf(128) / 126), 128),
+    "dynamic": lambda: ladder(10000 * mpmath.mpf(5) ** (mpmath.mpf(128) / 126), 128),  # 4 * 2 - 3
+    "yarn": lambda: yarn(10000, 128, 4, 4096, truncate=True),
+    "yarn-paper": lambda: by_turns(ladder(10000, 128), 4, 4096, 1, 32),
+    "llama3": lambda: by_turns(ladder(10000, 128), 8, 8192, 1, 4),
+    "longrope": lambda: [theta / (i + 1) for i, theta in enumerate(ladder(10000, 128))],
+    "proportional": lambda: ladder(10000, 128, 16) + [mpmath.mpf(0)] * 48,
+    "xpos": lambda: ladder(10000, 128),
+    "resonance": lambda: [2 * mpmath.pi / mpmath.nint(2 * mpmath.pi / theta) for theta in ladder(10000, 128)],
+    "clipped": lambda: [
+        theta * (1 if i < 44 else (1 + mpmath.cos(mpmath.pi * (i - 44) / 19)) / 2)
+        for i, theta in enumerate(ladder(10000, 128))
+    ],
+}
+
+
+def check_digits(encoding, expected):
+    frequencies = encoding.frequencies()
+    words = encoding.words()
+    assert len(frequencies.values) == len(expected)
+    for index, right in enumerate(expected):
+        pair = mpmath.mpf(float(frequencies.values[index])) + mpmath.mpf(float(frequencies.low[index]))
+        three = mpmath.fsum(mpmath.mpf(float(word)) for word in words[:, index])
+        assert abs(pair - right) <= abs(right) * mpmath.mpf("1e-31")
+        assert abs(three - right) <= abs(right) * mpmath.mpf("1e-46")
+        turns = encoding.turns(index)
+        exact = (
+            mpmath.mpf(turns.numerator) / turns.denominator if isinstance(turns, Fraction) else mpmath.mpf(str(turns))
+        )
+        assert abs(2 * mpmath.pi * exact - right) <= abs(right) * mpmath.mpf("1e-46")
+
+
+@every_scaling
+def test_frequencies_to_31_digits(scaling):
+    with mpmath.workdps(60):
+        expected = FORMULAS[scaling]()
+        if scaling == "clipped":
+            expected[-1] = mpmath.mpf(0)  # cos(pi) is not exactly -1 in 60 digits
+        check_digits(build(scaling), expected)
+
+
+@pytest.mark.parametrize("base", [1.5, 100.0, 5e5, 1e7])
+def test_yarn_without_truncation_to_31_digits(base):
+    with mpmath.workdps(60):
+        expected = yarn(base, 64, 40, 4096, truncate=False)
+        check_digits(build("yarn", d=64, base=base, factor=40, truncate="no"), expected)
+
+
+def test_amplitudes_in_closed_form():
+    assert build("yarn", factor=8).frequencies().amplitude == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
+    assert build("yarn-paper", factor=8).frequencies().amplitude == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
+    expected = math.sqrt(1 + math.log(4) / math.log(4096))
+    assert build("longrope").frequencies().amplitude == pytest.approx(expected, rel=1e-15)
+    for scaling in ("yarn", "yarn-paper", "longrope"):
+        assert build(scaling, attention_factor=1.25).frequencies().amplitude == 1.25
+    others = set(SCALINGS) - {"yarn", "yarn-paper", "longrope"}
+    assert {build(scaling).frequencies().amplitude for scaling in others} == {1.0}
+
+
+def test_attention_factors():
+    assert compute_yarn_attention(1) == compute_yarn_attention(0.5) == 1
+    assert compute_longrope_attention(1, 4096) == 1
+    assert compute_yarn_attention(40, 1.0, 1.0) == 1  # DeepSeek: equal numbers cancel
+    assert compute_yarn_attention(40, 0.707, None) == compute_yarn_attention(40)  # one alone has no effect
+    assert compute_yarn_attention(40, 0.0, 1.0) == compute_yarn_attention(40)
+    expected = (0.0707 * math.log(40) + 1) / (0.1 * math.log(40) + 1)
+    assert float(compute_yarn_attention(40, 0.707, 1.0)) == pytest.approx(expected, rel=1e-15)
+
+
+# ----------------------------------------------------------------------------------- known answers
+
+
+@pytest.mark.parametrize(
+    ("d", "base", "length", "expected"),
+    [(128, 1e4, 4096, 18), (128, 5e5, 8192, 29), (128, 1e6, 32768, 24), (256, 1e4, 8192, 28)],
+    ids=["Llama-2", "Llama-3 8K", "Qwen2.5 32K", "Gemma-7B"],
+)
+def test_pairs_that_never_complete_a_turn(d, base, length, expected):
+    encoding = Rope(d=d, base=base)
+    slow = encoding.frequencies().values * length < 2 * np.pi
+    assert int(slow.sum()) == expected
+    assert sum(encoding.turns(index) * length < 1 for index in range(d // 2)) == expected
+
+
+def test_code_and_paper_of_yarn_differ():
+    """Pair 36 of D = 128, base 1e4, L = 4096, s = 8."""
+
+    def measure_slowing(scaling, **others):
+        return Rope().frequencies().values[36] / build(scaling, factor=8, **others).frequencies().values[36]
+
+    assert round(measure_slowing("yarn"), 2) == 2.17
+    assert round(measure_slowing("yarn", truncate="no"), 2) == 2.21
+    assert round(measure_slowing("yarn-paper"), 1) == 5.0
+
+
+def test_ntk_divides_the_slowest_by_the_factor_and_keeps_the_fastest():
+    plain, scaled = Rope().frequencies(), build("ntk", factor=8).frequencies()
+    assert scaled.values[0] == plain.values[0] == 1
+    assert plain.values[-1] / scaled.values[-1] == pytest.approx(8, rel=1e-15)
+
+
+def test_dynamic_is_plain_up_to_the_original_length():
+    assert_array_equal(build("dynamic", served=4096).frequencies().values, Rope().frequencies().values)
+    assert_array_equal(build("dynamic", served=100).frequencies().values, Rope().frequencies().values)
+    slower = [build("dynamic", served=length).frequencies().values[-1] for length in (4097, 8192, 16384)]
+    assert slower == sorted(slower, reverse=True)
+    # at l = s L the factor on the base is s**2 - s + 1, what vLLM has at every length
+    full = build("dynamic", served=4 * 4096).frequencies().values[-1]
+    assert Rope().frequencies().values[-1] / full == pytest.approx(13, rel=1e-14)
+
+
+def test_llama3_keeps_29_blends_6_divides_29():
+    plain = Rope(base=5e5).frequencies().values
+    ratio = plain / Rope(base=5e5, scaling="llama3").frequencies().values
+    kept, divided = np.isclose(ratio, 1, rtol=1e-14), np.isclose(ratio, 8, rtol=1e-14)
+    assert (kept.sum(), (~kept & ~divided).sum(), divided.sum()) == (29, 6, 29)
+    given = Rope(base=5e5, scaling="llama3", factor=8, original=8192)
+    assert_array_equal(given.frequencies().values, Rope(base=5e5, scaling="llama3").frequencies().values)
+
+
+def test_llama3_of_equal_ends_is_a_step():
+    turns = [8192 * theta / (2 * math.pi) for theta in Rope(base=5e5).frequencies().values]
+    found = scale_llama3(5e5, 128, low_freq_factor=2, high_freq_factor=2).frequencies
+    for theta, plain, r in zip(found, compute_ladder(5e5, 128), turns, strict=True):
+        assert float(plain / theta) == pytest.approx(1 if r >= 2 else 8)
+
+
+def test_longrope_changes_at_the_original_length():
+    short, long = (1.0,) * 64, (2.0,) * 64
+    for served, divisor in ((4096, 1), (4097, 2)):
+        encoding = build("longrope", served=served, short_factor=short, long_factor=long)
+        assert_allclose(Rope().frequencies().values / encoding.frequencies().values, divisor, rtol=1e-15)
+        assert encoding.frequencies().amplitude > 1  # whatever the length
+
+
+def test_share_and_proportional_differ_in_the_exponent():
+    """int(0.25 * 128) = 32 channels: b**(-2i/32) against b**(-2i/128)."""
+    part, proportional = Rope(share=0.25).frequencies().values, build("proportional").frequencies().values
+    assert len(part) == 16
+    assert_allclose(part, [1e4 ** (-2 * i / 32) for i in range(16)], rtol=1e-14)
+    assert len(proportional) == 64
+    assert_allclose(proportional[:16], [1e4 ** (-2 * i / 128) for i in range(16)], rtol=1e-14)
+    assert_array_equal(proportional[16:], 0)
+    halved = build("proportional", factor=2).frequencies().values
+    assert_array_equal(halved, proportional / 2)
+
+
+def test_resonance_has_integer_wavelengths():
+    encoding = build("resonance")
+    assert encoding.turns(0) == Fraction(1, 6)
+    for index, theta in enumerate(Rope().frequencies().values):
+        assert encoding.turns(index) == Fraction(1, round(2 * math.pi / theta))
+    assert snap_wavelengths([Decimal(0), Decimal(100)])[0] == 0
+    assert float(snap_wavelengths([Decimal(100)])[0]) == pytest.approx(2 * math.pi)  # at least one position
+    assert scale_resonance(10000, 128).attention_factor == 1
+
+
+@pytest.mark.parametrize(("taper", "last"), [("hann", [1.0, 0.5, 0.0]), ("hard", [0.0, 0.0, 0.0])])
+def test_tapers(taper, last):
+    encoding = Rope(d=16, scaling="clipped", clipped_pairs=3, taper=taper)
+    ratio = encoding.frequencies().values / Rope(d=16).frequencies().values
+    assert_allclose(ratio, [1.0] * 5 + last, rtol=1e-15, atol=0)
+
+
+def test_a_taper_is_never_longer_than_the_ladder():
+    assert taper_slowest(compute_ladder(10000, 8), 0) == compute_ladder(10000, 8)
+    assert taper_slowest(compute_ladder(10000, 8), 1) == compute_ladder(10000, 8)  # as published
+    assert taper_slowest(compute_ladder(10000, 8), 99) == taper_slowest(compute_ladder(10000, 8), 4)
+    assert taper_slowest(compute_ladder(10000, 8), 99, "hard") == (0, 0, 0, 0)
+
+
+def test_the_range_of_yarn_is_clipped_as_published():
+    assert compute_yarn_range(10000, 128, 4096) == (20, 46)
+    low, high = compute_yarn_range(10000, 128, 4096, truncate=False)
+    assert 20 < low < 21 and 45 < high < 46  # noqa: PT018
+    assert compute_yarn_range(100, 16, 10**7)[1] == 15  # D - 1, not D/2 - 1
+    assert compute_yarn_range(10000, 16, 5)[0] == 0
+    # a ramp without width is 0.001 wide: a step
+    step = scale_yarn(10000, 128, factor=4, original=4096, beta_fast=8, beta_slow=8, truncate=False).frequencies
+    ratios = [float(plain / theta) for plain, theta in zip(compute_ladder(10000, 128), step, strict=True)]
+    assert_allclose(ratios, [1] * 31 + [4] * 33, rtol=1e-15)
+    assert scale_yarn(10000, 16, factor=4, original=6, beta_fast=1, beta_slow=1).frequencies[0] == 1
+
+
+# ----------------------------------------------------------------------------------- the views
+
+
+def test_views():
+    for cls, views in (
+        (Rope, (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey)),
+        (RopeAxial, (HasTable, HasExactKey)),
+        (Fope, (HasTable,)),
+    ):
+        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey, HasLadder):
+            assert isinstance(cls(), view) == (view in views), (cls, view)
+
+
+@every_scaling
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+def test_table_is_the_cache_of_cosines_and_sines(scaling, layout):
+    encoding = build(scaling, layout=layout)
+    frequencies = encoding.frequencies()
+    positions = [0, 1, 2, 77, 4095]
+    angles = np.outer(positions, frequencies.values)
+    cosine, sine = frequencies.amplitude * np.cos(angles), frequencies.amplitude * np.sin(angles)
+    table = encoding.table(positions)
+    assert table.shape == (5, 128)
+    found = np.split(table, 2, axis=1) if layout == "half" else (table[:, 0::2], table[:, 1::2])
+    assert_allclose(found[0], cosine, rtol=0, atol=2e-12)
+    assert_allclose(found[1], sine, rtol=0, atol=2e-12)
+    assert_allclose(encoding.table_at(np.array(positions, dtype=float)), table, rtol=0, atol=2e-12)
+
+
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+def test_channels_that_are_not_turned_are_constants(layout):
+    encoding = Rope(d=16, share=0.5, layout=layout)
+    narrow = Rope(d=8, layout=layout)
+    table = encoding.table(9)
+    assert encoding.rotary_width == 8
+    assert_array_equal(table[:, :8], narrow.table(9))
+    rest = [1, 1, 1, 1, 0, 0, 0, 0] if layout == "half" else [1, 0] * 4
+    assert_array_equal(table[:, 8:], np.tile(rest, (9, 1)))
+    assert_array_equal(encoding.frequencies().values, narrow.frequencies().values)
+    assert_allclose(encoding.kernel(range(9)), narrow.kernel(range(9)) + 4)
+    assert "8 of 16 channels" in encoding.notes[0]
+    assert not narrow.notes
+
+
+def test_the_attention_factor_is_not_on_channels_that_are_not_turned():
+    encoding = Rope(d=16, share=0.5, scaling="yarn", factor=8, original=4096)
+    assert_array_equal(encoding.table(3)[:, 8:], np.tile([1, 1, 1, 1, 0, 0, 0, 0], (3, 1)))
+    assert_allclose(encoding.table(9) @ encoding.table(9)[0], encoding.kernel(range(9))[0], rtol=1e-14)
+
+
+@every_scaling
+def test_kernel(scaling):
+    encoding = build(scaling)
+    lags = np.array([0, 1, -1, 2, 30, 1000, -1000])
+    frequencies = encoding.frequencies()
+    expected = frequencies.amplitude**2 * np.cos(np.outer(lags, frequencies.values))
+    if scaling == "xpos":
+        zeta = [(2 * i + 0.4 * 128) / (1.4 * 128) for i in range(64)]
+        expected = expected * np.array(zeta) ** (np.abs(lags)[:, None] / 512)
+        assert encoding.notes
+    assert_allclose(encoding.kernel(lags)[0], expected.sum(axis=1), rtol=0, atol=1e-11)
+    in_a_row = encoding.kernel(np.arange(2000))
+    assert in_a_row.shape == (1, 2000)
+    assert_allclose(in_a_row[0, [0, 1, 1, 2, 30, 1000, 1000]], encoding.kernel(lags)[0], rtol=0, atol=1e-11)
+    if scaling != "xpos":
+        assert_allclose(encoding.table(40) @ encoding.table(40)[3], encoding.kernel(np.arange(40) - 3)[0], atol=1e-12)
+
+
+def test_kernel_of_xpos_far_away_is_nothing():
+    assert build("xpos").kernel([2**53])[0, 0] == 0
+    assert build("xpos", scale_base=1e6).kernel([4096])[0, 0] != build("xpos").kernel([4096])[0, 0]
+
+
+# ----------------------------------------------------------------------------------- keys and theorems
+
+
+@every_scaling
+def test_theorems(scaling):
+    encoding = build(scaling)
+    assert encoding.theorem.kind == ("period" if scaling == "resonance" else "irrational-frequency")
+    assert_array_equal(encoding.exact_key(np.arange(9)), np.arange(9))
+
+
+def test_a_blended_first_pair_has_a_theorem_of_its_own():
+    assert "transcendental" in Rope(d=8, scaling="yarn-paper", factor=4, original=100).theorem.text
+    assert "transcendental" in Rope(d=8, scaling="llama3", original=16).theorem.text
+    assert "0.25 rad" in Rope(d=8, scaling="yarn-paper", factor=4, original=3).theorem.text
+    assert "irrational" in Rope(d=8, scaling="yarn", factor=4, original=100).theorem.text
+
+
+def test_period_of_integer_wavelengths():
+    encoding = Rope(d=4, base=100, scaling="resonance")  # wavelengths 6 and 63
+    assert [encoding.turns(index) for index in range(2)] == [Fraction(1, 6), Fraction(1, 63)]
+    assert "126 positions" in encoding.theorem.text
+    keys, table = encoding.exact_key(np.arange(300)), encoding.table(300)
+    assert_array_equal(keys, np.arange(300) % 126)
+    near = np.abs(table[:, None] - table[None]).max(axis=2) < 1e-9
+    assert_array_equal(np.equal.outer(keys, keys), near)
+    assert "2**53" in build("resonance").theorem.text
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [Rope(d=8, scaling="clipped", clipped_pairs=4, taper="hard"), Rope(d=2, scaling="proportional", share=0.5)],
+    ids=["clipped", "proportional"],
+)
+def test_without_any_frequency_all_positions_are_one(encoding):
+    assert_array_equal(encoding.exact_key(np.arange(5)), 0)
+    assert encoding.theorem.kind == "period"
+    assert_array_equal(encoding.table(5), np.tile(encoding.table(1), (5, 1)))
+    assert encoding.turns(0) == 0
+
+
+# ----------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"d": 7}, "d is odd"),
+        ({"d": 6, "share": 0.5}, "int(d share)"),
+        ({"d": 2, "share": 0.1}, "int(d share)"),
+        ({"scaling": "axial"}, "rope-axial"),
+        ({"scaling": "su"}, "longrope"),
+        ({"scaling": "linear"}, "factor is not set"),
+        ({"scaling": "yarn", "factor": 4}, "original is not set"),
+        ({"scaling": "dynamic", "factor": 4, "original": 4096}, "served is not set"),
+        ({"factor": 4}, "goes with scaling=linear"),
+        ({"scaling": "linear", "factor": 4, "original": 4096}, "original has no meaning here"),
+        ({"scaling": "yarn", "factor": 4, "original": 4096, "base": 1}, "base"),
+        ({"scaling": "yarn", "factor": 4, "original": 4096, "beta_fast": 2, "beta_slow": 3}, "beta_slow"),
+        ({"scaling": "yarn-paper", "factor": 4, "original": 4096, "beta_fast": 2, "beta_slow": 3}, "beta_slow"),
+        ({"scaling": "llama3", "low_freq_factor": 3, "high_freq_factor": 2}, "low_freq_factor"),
+        ({"scaling": "ntk", "factor": 4, "d": 2}, "D = 2"),
+        ({"scaling": "longrope", "factor": 4, "original": 5, "served": 9, "short_factor": [1] * 64}, "long_factor"),
+        ({"scaling": "longrope", "factor": 4, "original": 9, "served": 9, "short_factor": [1] * 63}, "64 numbers"),
+        ({"scaling": "longrope", "original": 9, "served": 9, "short_factor": [1] * 64}, "attention_factor"),
+    ],
+)
+def test_refused(parameters, words):
+    with pytest.raises(InputError) as caught:
+        Rope(**parameters)
+    assert str(caught.value).startswith("rope: ")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@every_scaling
+def test_spec_and_equality(scaling):
+    encoding = build(scaling)
+    assert Rope(**encoding.given) == encoding
+    assert hash(Rope(**encoding.given)) == hash(encoding)
+    assert f"scaling={scaling}" in encoding.spec
+
+
+def test_every_key_belongs_to_a_scaling():
+    keys = {key for scaling in SCALINGS.values() for key in scaling.keys}
+    own = {"d", "base", "share", "layout", "scaling"}
+    assert {parameter.name for parameter in Rope.accepts} == keys | own
+    for parameter in Rope.accepts:
+        expected = {name for name, scaling in SCALINGS.items() if parameter.name in scaling.keys}
+        assert set(parameter.only_with.get("scaling", ())) == expected
+
+
+# ----------------------------------------------------------------------------------- grids
+
+
+def test_axial_by_hand():
+    encoding = RopeAxial(d=8, height=3, width=4)
+    theta = [1.0, 100.0**-0.5]  # 100**(-4 i/8)
+    for s in range(12):
+        y, x = divmod(s, 4)
+        angles = [x * t for t in theta] + [y * t for t in theta]
+        expected = [value for angle in angles for value in (math.cos(angle), math.sin(angle))]
+        assert_allclose(encoding.table(12)[s], expected, rtol=0, atol=2e-16)
+    assert (encoding.rows, encoding.shape, encoding.default_length) == (12, (3, 4), 12)
+    assert encoding.describe_position(7) == "row 1, column 3"
+    assert not encoding.is_random
+
+
+def test_axial_of_timm():
+    """timm (build_rotary_pos_embed) has x first with grid_indexing="xy", and each value twice, for both channels."""
+    (case,) = [c for c in list_cases("axial.json") if c["arguments"].get("grid_indexing") == "xy"]
+    table = RopeAxial(d=16, height=2, width=5, base=100).table(10)
+    assert_allclose(np.repeat(table[:, 1::2], 2, axis=1), case["values"][0], rtol=0, atol=1e-6)
+    assert_allclose(np.repeat(table[:, 0::2], 2, axis=1), case["values"][1], rtol=0, atol=1e-6)
+
+
+def test_mixed_directions_of_timm():
+    """timm's init_random_2d_freqs draws one angle for each head; with that angle ours are the same."""
+    (case,) = [c for c in list_cases("axial.json") if c["arguments"].get("rotate") is True]
+    for published in np.moveaxis(np.array(case["values"]), 1, 0):
+        angle = math.atan2(published[1, 0], published[0, 0])
+        ours = RopeAxial(d=16, mode="mixed").vectors()
+        turn = angle - math.atan2(ours[1, 0], ours[0, 0])
+        turned = [[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]] @ ours
+        assert_allclose(turned, published, rtol=0, atol=1e-6)
+
+
+def test_mixed_turns_by_both_coordinates():
+    encoding = RopeAxial(d=8, height=3, width=4, mode="mixed", head=2, seed=5)
+    assert encoding.is_random
+    vectors = encoding.vectors()
+    assert_allclose(np.hypot(*vectors), np.tile([1, 10**-0.5], 2))  # base 10
+    x, y = 3, 2
+    angles = x * vectors[0] + y * vectors[1]
+    expected = np.stack([np.cos(angles), np.sin(angles)], axis=1).ravel()
+    assert_allclose(encoding.table([y * 4 + x])[0], expected, atol=1e-15)
+    assert_array_equal(encoding.table(12), RopeAxial(**encoding.given).table(12))
+    for other in ({"head": 3}, {"seed": 6}):
+        assert np.abs(RopeAxial(**{**encoding.given, **other}).table(12) - encoding.table(12)).max() > 0.01
+    axial = RopeAxial(d=8, mode="axial").vectors()
+    assert_allclose(axial, [[1, 0.1, 0, 0], [0, 0, 1, 0.1]])
+
+
+@pytest.mark.parametrize("mode", ["axial", "mixed"])
+def test_no_two_cells_are_equal(mode):
+    encoding = RopeAxial(d=8, height=9, width=11, mode=mode)
+    table = encoding.table(99)
+    distance = np.abs(table[:, None] - table[None]).max(axis=2)
+    assert_array_equal(distance < 1e-9, np.eye(99, dtype=bool))
+    assert_array_equal(encoding.exact_key(np.arange(99)), np.arange(99))
+    assert encoding.theorem.kind == "irrational-frequency"
+
+
+def test_what_rope_axial_refuses():
+    with pytest.raises(InputError, match="multiple of 4"):
+        RopeAxial(d=6)
+    with pytest.raises(InputError, match="outside the grid"):
+        RopeAxial().table([196])
+    with pytest.raises(InputError, match="goes with mode=mixed"):
+        RopeAxial(head=1)
+
+
+# ----------------------------------------------------------------------------------- mixed sinusoids
+
+
+def test_fope_without_noise_is_rope_without_slow_pairs():
+    """gain 0 leaves a matrix of ones and zeros: every step-th frequency, and ones behind."""
+    encoding = Fope(d=32, base=10000, length=64, gain=0)
+    kept = [1e4 ** (-2 * i / 32) for i in range(16) if 1e4 ** (-2 * i / 32) >= 2 * math.pi / 64]
+    assert len(kept) == 5
+    assert not encoding.is_random
+    for s in range(9):
+        expected = [math.cos(s * w) for w in kept] + [1] * 11 + [math.sin(s * w) for w in kept] + [1] * 11
+        assert_allclose(encoding.table(9)[s], expected, rtol=0, atol=1e-15)
+
+
+def test_fope_keeps_every_step_th_frequency():
+    encoding = Fope(d=16, base=10, length=512, gain=0)  # 8 frequencies, 4 mixed pairs
+    frequencies = [10 ** (-2 * i / 16) for i in range(0, 8, 2)]
+    assert_allclose(encoding.table([3])[0, :4], np.cos(3 * np.array(frequencies)), atol=1e-15)
+    assert_array_equal(encoding.mixing()[0], np.eye(8)[:, ::2])
+
+
+def test_fope_mixes_by_its_matrices():
+    encoding = Fope(d=32, length=4096, seed=3, head=1)
+    sines, cosines = encoding.mixing()
+    count = encoding.words().shape[1]
+    assert sines.shape == cosines.shape == (count, 8)
+    assert encoding.is_random
+    angles = np.outer(range(20), encoding.words()[0])
+    table = encoding.table(20)
+    assert_allclose(table[:, :8], np.cos(angles) @ cosines, atol=1e-14)
+    assert_allclose(table[:, 16:24], np.sin(angles) @ sines, atol=1e-14)
+    assert_array_equal(table[:, 8:16], 1)
+    assert_array_equal(table[:, 24:], 1)
+    for other in ({"head": 0}, {"seed": 4}):
+        assert np.abs(Fope(**{**encoding.given, **other}).mixing()[0] - sines).max() > 0.01
+
+
+@pytest.mark.parametrize(("gain", "heads"), [(0.3, 12), (0.6, 1)])
+def test_variance_of_the_mixing(gain, heads):
+    """torch's xavier_normal_ of (heads, M, m): fan in M m, fan out heads m, variance 2 gain**2 over their sum."""
+    encoding = Fope(d=512, length=2**20, gain=gain, model_heads=heads)
+    count, mixed = encoding.mixing()[0].shape
+    expected = gain * math.sqrt(2 / (count * mixed + heads * mixed))
+    noise = encoding.mixing()[1] - Fope(**{**encoding.given, "gain": 0.0}).mixing()[1]
+    assert noise.std() == pytest.approx(expected, rel=0.02)
+
+
+def test_what_fope_refuses():
+    with pytest.raises(InputError, match="odd"):
+        Fope(d=7)
+    with pytest.raises(InputError, match="length"):
+        Fope(length=6)
+    assert Fope(length=7).words().shape == (3, 1)

@@ -56,8 +56,9 @@ MAX_MEMBERS = 1 << 10
 MAX_INFLATION, FREE_INFLATION_BYTES = 100, 1 << 24
 #: Files that one checkpoint may be spread over.
 MAX_SHARDS = 1 << 10
-#: Bytes of a .csv or .tsv file, and of one of its lines.
+#: Bytes and lines of a .csv or .tsv file, and bytes of one of its lines.
 MAX_TEXT_TABLE_BYTES = 1 << 28
+MAX_TEXT_LINES = 1 << 22
 MAX_LINE_BYTES = 1 << 22
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.
 MAX_CONFIGURATION_BYTES = 1 << 20

@@ -30,8 +30,10 @@ def make_trained(rows, width, seed=0, noise=0.2, scale=0.05):
     table = 0.3 * generator.standard_normal(width) * np.ones((rows, 1))
     for turns in (0.35, 0.8, 1.3, 2.1, 3.4, 5.5, 8.9):
         angle = 2 * np.pi * turns * (1 + 0.2 * generator.random(width)) * times / rows
-        table += np.sqrt(2 / (7 * (1 + turns))) * generator.standard_normal(width) * np.cos(
-            angle + 2 * np.pi * generator.random(width)
+        table += (
+            np.sqrt(2 / (7 * (1 + turns)))
+            * generator.standard_normal(width)
+            * np.cos(angle + 2 * np.pi * generator.random(width))
         )
     return scale * (table + noise * generator.standard_normal((rows, width)))
 

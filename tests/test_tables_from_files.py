@@ -309,8 +309,9 @@ def test_a_name_where_there_are_none_is_refused(tmp_path):
         ("visual.positional_embedding", None, 50, "positions", 1),
         ("positional_embedding", None, 77, "positions", 0),
         ("pos_embed", None, None, "positions", 0),
-        ("b.relative_attention_bias.weight", None, 32, "t5", 0),
-        ("b.relative_position_bias_table", None, 169, "swin", 0),
+        ("pos_embed", None, 2, "positions", 0),
+        ("b.relative_attention_bias.weight", None, 32, "buckets", 0),
+        ("b.relative_position_bias_table", None, 169, "offsets", 0),
         ("something.weight", None, 197, "unknown", 0),
         (None, None, 197, "unknown", 0),
         ("pos_embed", {"image_size": True, "patch_size": 0}, 197, "positions", 1),
@@ -320,7 +321,7 @@ def test_a_name_where_there_are_none_is_refused(tmp_path):
 def test_what_is_known_about_a_table(tensor, config, rows, kind, prefix):
     found = describe_known_table(tensor, config, rows)
     assert (found.kind, found.prefix) == (kind, prefix)
-    assert bool(found.notes) == (prefix > 0 or kind in ("t5", "swin"))
+    assert bool(found.notes) == (prefix > 0 or kind in ("buckets", "offsets"))
 
 
 # --------------------------------------------------------------------------- what is no file of the kind
@@ -439,6 +440,9 @@ HEAD = "'descr': '<f8', 'fortran_order': False, 'shape': "
         ("{" + HEAD + f"({'9' * 41}, 1)" + "}", "shape is no tuple"),
         ("{" + HEAD + "(0, 4)}", "is empty (shape 0 x 4)"),
         ("{" + HEAD + "()}", "has no axes (a single number)"),
+        ("{" + HEAD + "(2, 2, 2)}", "has 3 axes (shape 2 x 2 x 2); an array of 2 is accepted"),
+        ("{" + HEAD + f"({'2, ' * 20})" + "}", "has 20 axes (shape 2 x 2 x 2 x 2 x 2 x 2 x 2 x 2 x ..)"),
+        ("{" + HEAD + f"({'1, ' * 33})" + "}", "has 33 axes; at most 32"),
         ("(" * 4900, "header that is not readable"),
         ("-" * 4000 + "1", "header that is not readable"),
         (" " * 9999 + "\\d", "bytes; at most 10000"),
@@ -507,12 +511,12 @@ def zip_members(path, members, method=zipfile.ZIP_DEFLATED, **options):
     [
         ([], "no array"),
         ([("readme.txt", b"hi")], "no array"),
-        ([("../a.npy", npy_bytes(TABLE))], "leaves the folder"),
-        ([("a/../../b.npy", npy_bytes(TABLE))], "leaves the folder"),
-        ([("..\\b.npy", npy_bytes(TABLE))], "leaves the folder"),
-        ([("/a.npy", npy_bytes(TABLE))], "leaves the folder"),
+        ([("../a.npy", npy_bytes(TABLE))], "name is no plain one"),
+        ([("a/../../b.npy", npy_bytes(TABLE))], "name is no plain one"),
+        ([("..\\b.npy", npy_bytes(TABLE))], "name is no plain one"),
+        ([("/a.npy", npy_bytes(TABLE))], "name is no plain one"),
         ([("a.npy", npy_bytes(TABLE)), ("a.npy", npy_bytes(TABLE))], "gives member a twice"),
-        ([(f"{n}.npy", b"") for n in range(1025)], "too many members (1025)"),
+        ([(f"{n}.npy", b"") for n in range(1025)], "too many members (1025); at most 1024"),
         ([("a.npy", bytes(20 << 20))], "at most 100 times is accepted above 16 MiB"),
         ([(f"{n}.npy", bytes(15 << 20)) for n in range(3)], "at most 100 times is accepted above 16 MiB"),
         ([("a.npy", b"")], "does not begin as a .npy file does"),
@@ -547,12 +551,36 @@ def test_npz_with_a_wrong_checksum_or_a_comment_is_refused(tmp_path):
     assert "no complete zip archive" in refuse(write(path, path.read_bytes() + b"x"))
 
 
+def test_npz_records_that_lie_are_refused(tmp_path):
+    path = zip_members(
+        tmp_path / "t.npz", [("a.npy", npy_bytes(TABLE)), ("b.npy", npy_bytes(TABLE))], zipfile.ZIP_STORED
+    )
+    data = path.read_bytes()
+    first = data.index(b"PK\x01\x02")
+    second = data.index(b"PK\x01\x02", first + 1)
+    encrypted = data[: first + 8] + b"\1" + data[first + 9 :]
+    assert "encrypted (a.npy)" in refuse(write(path, encrypted), "a")
+    # both members of the directory lie where the first one does
+    shared = data[second : second + 42] + bytes(4) + data[second + 46 :]
+    size = len(npy_bytes(TABLE))
+    body = data[:first]
+    end = bytearray(shared[-22:])
+    end[16:20] = struct.pack("<I", 40 + size)
+    cut = body[: 40 + size] + data[first:second] + shared[:-22] + bytes(end)
+    assert "lie on the same bytes" in refuse(write(path, cut), "b")
+    few = zip_members(path, [(f"{n}.npy", b"") for n in range(1025)], zipfile.ZIP_STORED).read_bytes()
+    assert "too many members" in refuse(write(path, few[:-14] + struct.pack("<HH", 1, 1) + few[-10:]))
+    assert "name is no plain one" in refuse(write(path, data.replace(b"b.npy", b"b\0npy")), "a")
+    locator = b"PK\x06\x07" + bytes(16)
+    assert "no complete zip archive" in refuse(write(path, data[:-22] + locator + data[-22:]))
+
+
 def test_npz_whose_directory_lies_about_its_number_is_refused_quickly(tmp_path):
     path = zip_members(tmp_path / "t.npz", [(f"{'n' * 200}{n}.npy", b"") for n in range(9000)], zipfile.ZIP_STORED)
     data = bytearray(path.read_bytes())
     data[-14:-10] = struct.pack("<HH", 1, 1)
     start = time.perf_counter()
-    assert "too many members" in refuse(write(path, bytes(data)))
+    assert "has a directory of 2284890 bytes; at most 1048576" in refuse(write(path, bytes(data)))
     assert time.perf_counter() - start < 1
 
 
@@ -744,6 +772,11 @@ def test_a_sharded_checkpoint_reads_the_shard_of_its_tensor(tmp_path):
     path = tmp_path / "m" / "model.safetensors.index.json"
     write(path, json.dumps({"weight_map": {**index["weight_map"], "c": "model-00002-of-00002.safetensors"}}))
     assert "has no tensor c; it has b.weight" in refuse(path, "c")
+    save_file({"pos_embed": TABLE[0], "b.weight": TABLE}, tmp_path / "m" / "model-00002-of-00002.safetensors")
+    write(path, json.dumps(index))
+    assert_array_equal(read_array(path).values, TABLE + 1)  # a stray tensor in another shard is not it
+    write(path, json.dumps({"weight_map": {"b.weight": index["weight_map"]["b.weight"]}}))
+    assert read_array(path).tensor == "b.weight"
     write(path, json.dumps({"weight_map": {"c": "gone.safetensors"}}))
     assert "no such file" in refuse(path)
 
@@ -751,7 +784,7 @@ def test_a_sharded_checkpoint_reads_the_shard_of_its_tensor(tmp_path):
 @pytest.mark.parametrize(
     "shard",
     ["../a.safetensors", "/a.safetensors", "b/a.safetensors", "..\\a.safetensors", "c:a.safetensors",
-     "a\0.safetensors", "a.bin", ".safetensors", "", 1, None, ["a.safetensors"], "x" * 5000],
+     "a\0.safetensors", ".safetensors", "", 1, None, ["a.safetensors"], "x" * 5000],
 )  # fmt: skip
 def test_a_shard_lies_beside_its_index(tmp_path, shard):
     path = write(tmp_path / "m.safetensors.index.json", json.dumps({"weight_map": {"pos_embed": shard}}))
@@ -766,6 +799,8 @@ def test_an_index_that_is_damaged_is_refused(tmp_path):
     many = {str(n): f"{n}.safetensors" for n in range(1025)}
     assert "over 1025 files" in refuse(write(path, json.dumps({"weight_map": many})))
     assert "is not JSON" in refuse(write(path, '{"weight_map"'))
+    said = refuse(write(path, '{"weight_map": {"a": "pytorch_model-00001-of-00002.bin"}}'))
+    assert said.startswith("leads to pytorch_model-00001-of-00002.bin, which is a pickle")
 
 
 # --------------------------------------------------------------------------- text
@@ -849,8 +884,25 @@ def test_text_that_is_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_TEXT_TABLE_BYTES", 10)
     assert "at most 10" in refuse(write(tmp_path / "t.csv", "1,2\n" * 4))
     monkeypatch.undo()
+    monkeypatch.setattr(csv_table, "MAX_TEXT_LINES", 3)
+    assert "more than 3 lines" in refuse(write(tmp_path / "t.csv", "1,2\n" * 4))
+    monkeypatch.undo()
     monkeypatch.setattr(csv_table, "MAX_HELD_ENTRIES", 5)
     assert "too many numbers; at most 5" in refuse(write(tmp_path / "t.csv", "1,2\n" * 4))
+
+
+def test_text_that_grows_while_it_is_read_is_bounded(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.csv", "1,2\n" * 4)
+    monkeypatch.setattr(csv_table, "MAX_TEXT_TABLE_BYTES", 16)
+    read_array(path)
+    whole = csv_table._split_lines
+
+    def grow(file, delimiter):
+        write(path, "1,2\n" * 5)
+        return whole(file, delimiter)
+
+    monkeypatch.setattr(csv_table, "_split_lines", grow)
+    assert "grew beyond 16 bytes" in refuse(path)
 
 
 def test_text_in_chunks_is_the_text_whole(tmp_path, monkeypatch):
@@ -892,6 +944,7 @@ def test_json_gives_the_object(tmp_path):
         ('{"rope_theta": 1e999}', "out of range (1e999)"),
         ('{"hidden_size": 1, "hidden_size": 2}', "gives hidden_size twice"),
         ('{"a": {"b": 1, "b": 2}}', "gives b twice"),
+        ("{" + "".join(f'"{n}":1,' for n in range(90_000)) + '"89999":1}', "gives 89999 twice"),
         ('{"a": ' + "[" * 100_000, "nests too deep"),
         ('{"a": ' + "[" * 70 + "]" * 70 + "}", "nests too deep"),
         ('{"a": ' + "9" * 5000 + "}", "has a number of 5000 digits"),

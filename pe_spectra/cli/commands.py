@@ -34,7 +34,13 @@ Body = Callable[..., Outcome]
 
 
 def register(
-    app: typer.Typer, name: str, *, examples: tuple[str, ...], answers: bool = True, figure: str = ""
+    app: typer.Typer,
+    name: str,
+    *,
+    examples: tuple[str, ...],
+    answers: bool = True,
+    figure: str = "",
+    draws: bool = False,
 ) -> Callable[[Body], Body]:
     """Register a command: its function gets a checked :class:`~pe_spectra.cli.run.Run` and its own options.
 
@@ -42,9 +48,10 @@ def register(
     ----------
     examples : command lines that `--help` shows; the tests run them.
     answers : whether it has the options for data (--format, --json, --output, --full).
-    figure : where it draws unless told otherwise; empty for a command that does not draw.
+    figure : where it draws unless told otherwise; empty for a command that does so only when told.
+    draws : whether a command without such a place has the options for a figure.
     """
-    shared = {**(_DATA if answers else {}), **(_FIGURE if figure else {}), **_TEXT}
+    shared = {**(_DATA if answers else {}), **(_FIGURE if figure or draws else {}), **_TEXT}
 
     def decorate(body: Body) -> Body:
         lines = "\n".join(f"  {example}" for example in examples)

@@ -7,7 +7,39 @@ from typing import Annotated
 import typer
 
 #: Names for completion, which must not import NumPy; a test keeps them equal to the catalogue.
-ENCODING_NAMES = ("sinusoidal", "dft", "dfstrans")
+ENCODING_NAMES = (
+    "sinusoidal",
+    "tensor2tensor",
+    "tape",
+    "learnable-sinusoid",
+    "dft",
+    "dfstrans",
+    "ramp",
+    "one-hot",
+    "fourier-features",
+    "pixel-bands",
+    "learned",
+    "hybrid",
+    "time2vec",
+    "mtan-learned",
+    "mtan",
+    "calendar",
+    "tree",
+    "rnn",
+    "sincos2d",
+    "rope",
+    "rope-axial",
+    "fope",
+    "alibi",
+    "kerple",
+    "sandwich",
+    "t5",
+    "shaw",
+    "erpe",
+    "fire",
+    "tupe",
+    "swin",
+)
 FORMATS = ("table", "json", "csv")
 BOUNDARIES = ("none", "reflect")
 COLOURS = ("auto", "always", "never")
@@ -26,7 +58,7 @@ Encodings = Annotated[
     list[str] | None,
     typer.Option(
         "--encoding", "-e", metavar="SPEC...", autocompletion=complete(ENCODING_NAMES),
-        help="what to analyse: sinusoidal, dft, dfstrans, with parameters as in sinusoidal:d=64,rho=100",
+        help="what to analyse: an encoding, as sinusoidal:d=64,rho=100 (see encodings), or a file with a table",
     ),
 ]  # fmt: skip
 Spec = Annotated[

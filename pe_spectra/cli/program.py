@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pe_spectra._version import __version__
-from pe_spectra.cli import catalogue, paper, reports
+from pe_spectra.cli import catalogue, paper, portraits, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
@@ -53,6 +53,7 @@ def build_app() -> typer.Typer:
     paper.add_commands(app)
     reports.add_commands(app)
     catalogue.add_commands(app)
+    portraits.add_commands(app)
     return app
 
 

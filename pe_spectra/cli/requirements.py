@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,12 @@ from pe_spectra.errors import InputError
 from pe_spectra.numbers import RealRange
 
 if TYPE_CHECKING:
+    from pe_spectra.compare import Comparison
     from pe_spectra.faithfulness import Faithfulness
 
-_PATTERN = re.compile(r"(separation|rank)(>=|<=|>|<)(.*)", re.DOTALL)
+_PATTERN = re.compile(r"([a-z0-9_]+)(>=|<=|>|<)(.*)", re.DOTALL)
+#: What `faithfulness` measures; `compare` has its metrics beside these.
+_MEASURED = ("separation", "rank")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -22,7 +25,6 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 _BOUND = RealRange(minimum=-1e300, maximum=1e300)
-_ACCEPTED = "'injective', 'separation>=NUMBER' or 'rank>=NUMBER' (also <=, <, >)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,39 +36,58 @@ class Requirement:
     comparison: str = ""
     bound: float = 0.0
 
-    def holds(self, result: Faithfulness) -> bool:
+    def holds(self, injective: bool | None, values: Mapping[str, float | None]) -> bool:
         """Whether it holds; what is not decided or not known does not."""
         if self.quantity == "injective":
-            return result.injective is True
-        value = result.min_separation if self.quantity == "separation" else result.rank
+            return injective is True
+        value = values[self.quantity]
         return value is not None and _COMPARE[self.comparison](value, self.bound)
 
 
-def parse_requirements(texts: Sequence[str]) -> tuple[Requirement, ...]:
-    """Read the demands.
+def parse_requirements(texts: Sequence[str], metrics: tuple[str, ...] = ()) -> tuple[Requirement, ...]:
+    """Read the demands; `metrics` are quantities beside separation and rank.
 
     Raises
     ------
     InputError : not a demand, or not with a finite number.
     """
-    return tuple(_parse(text) for text in texts)
+    return tuple(_parse(text, metrics) for text in texts)
 
 
-def _parse(text: str) -> Requirement:
+def _parse(text: str, metrics: tuple[str, ...]) -> Requirement:
     if text == "injective":
         return Requirement(text=text, quantity="injective")
     match = _PATTERN.fullmatch(text)
-    if match is None:
-        raise InputError("--require is not known", text or "''", f"accepted: {_ACCEPTED}")
+    known = ("separation", *metrics) if metrics else _MEASURED
+    if match is None or match.group(1) not in known:
+        listed = " or ".join(f"'{name}>=NUMBER'" for name in known[:2])
+        more = ", or another metric" if known[2:] else ""
+        accepted = f"accepted: 'injective', {listed}{more} (also <=, <, >)"
+        raise InputError("--require is not known", text or "''", accepted)
     bound = _BOUND.parse(match.group(3), f"--require {match.group(1)}")
     return Requirement(text=text, quantity=match.group(1), comparison=match.group(2), bound=bound)
 
 
 def check_requirements(requirements: Sequence[Requirement], results: Sequence[Faithfulness]) -> tuple[str, ...]:
     """Return a sentence for each demand that does not hold."""
+    measured = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
+    return _check(requirements, measured)
+
+
+def check_metrics(requirements: Sequence[Requirement], compared: Sequence[Comparison]) -> tuple[str, ...]:
+    """Return a sentence for each demand on a comparison that does not hold."""
+    measured = [
+        (c.encoding.label, c.injective, {**c.values, "separation": c.values["min_separation"]}) for c in compared
+    ]
+    return _check(requirements, measured)
+
+
+def _check(
+    requirements: Sequence[Requirement], measured: Sequence[tuple[str, bool | None, Mapping[str, float | None]]]
+) -> tuple[str, ...]:
     return tuple(
-        f"required but not so: {requirement.text} ({result.encoding.label})"
-        for result in results
+        f"required but not so: {requirement.text} ({label})"
+        for label, injective, values in measured
         for requirement in requirements
-        if not requirement.holds(result)
+        if not requirement.holds(injective, values)
     )

@@ -218,6 +218,11 @@ class Learned(Encoding):
         return self._whole[self.origin : self.last]
 
     @property
+    def file_rows(self) -> F64:
+        """The rows of the file that --rows chooses, special ones before the positions included; not a copy."""
+        return self._whole[self.first : self.last]
+
+    @property
     def rows(self) -> int:
         """Rows that are used."""
         return len(self.codes)

@@ -57,12 +57,13 @@ def measure_separation(encoding: Encoding, length: int) -> Separation | None:
         return Separation(smallest=None, pair=None, by_lag=np.empty(0), sidelobe=None)
     if isinstance(encoding, Dft):
         return _separate_dft(encoding, length)
+    is_given = isinstance(encoding, Learned)
     words = _find_words(encoding)
     if words is not None:
         return _separate_pairs(*words, length)
     if isinstance(encoding, HasTable) and length * length * encoding.d <= MAX_PAIR_WORK:
         table = encoding.table(length)
-        return separate_rows(table, 0.0 if isinstance(encoding, Learned) else 4 * _EPS * float(np.abs(table).max()))
+        return separate_rows(table, 0.0 if is_given else 4 * _EPS * float(np.abs(table).max()))
     return None
 
 

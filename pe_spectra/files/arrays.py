@@ -125,9 +125,8 @@ def format_shape(shape: tuple[int, ...]) -> str:
     >>> format_shape((197, 768)), format_shape((3,)), format_shape(())
     ('197 x 768', '3', 'a single number')
     """
-    if len(shape) > 8:
-        return f"{len(shape)} axes"
-    return " x ".join(str(n) if n < 10**20 else f"{float(n):.0e}" for n in shape) or "a single number"
+    sizes = [str(n) if n < 10**20 else f"{float(n):.0e}" for n in shape[:8]]
+    return " x ".join(sizes + [".."] * (len(shape) > 8)) or "a single number"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.json_file import read_object
-from pe_spectra.files.known_tables import choose_tensor, describe_known_table, find_known_name
+from pe_spectra.files.known_tables import choose_tensor, find_known_name
 from pe_spectra.files.reading import (
     NoTableRefusedError,
     RefusedError,
@@ -22,16 +22,6 @@ from pe_spectra.files.reading import (
 )
 from pe_spectra.files.safetensors_file import read_entries, read_safetensors
 from pe_spectra.limits import MAX_SHARDS, MAX_TENSOR_INDEX_BYTES
-
-__all__ = [
-    "PICKLE_SUFFIXES",
-    "Checkpoint",
-    "describe_known_table",
-    "explain_pickle",
-    "find_checkpoint",
-    "read_folder",
-    "read_shards",
-]
 
 #: What is looked for in a folder, the first that is there.
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -139,7 +129,8 @@ def explain_pickle(path: Path) -> str:
     >>> explain_pickle(Path("a/model.bin"))[:74]
     'is a pickle, which can run code when it is read; where you trust it, conve'
     """
-    name = path.name if _PLAIN_NAME.fullmatch(path.name) else "FILE.pt"
+    is_plain = _PLAIN_NAME.fullmatch(path.name) is not None and path.suffix != ".json"
+    name = path.name if is_plain else "FILE.pt"
     line = (
         "import torch, safetensors.torch as s; "
         f"t = torch.load('{name}', map_location='cpu', weights_only=True); "
@@ -153,13 +144,23 @@ def _read_places(index: dict[str, Any]) -> dict[str, str]:
     places = index.get("weight_map")
     if not isinstance(places, dict):
         raise NoTableRefusedError("is a configuration and holds no table; a .safetensors.index.json has a weight_map")
+    known: set[str] = set()
     for name, shard in places.items():
+        if isinstance(shard, str) and shard in known:
+            continue
         if not isinstance(shard, str) or not _SHARD.fullmatch(shard):
-            what = f"places {shorten(name)} in {shorten(str(shard))}"
-            raise RefusedError(f"{what}; the plain name of a .safetensors file beside it is accepted")
-    if len(set(places.values())) > MAX_SHARDS:
-        raise RefusedError(f"is spread over {len(set(places.values()))} files; at most {MAX_SHARDS} are accepted")
+            raise RefusedError(_explain_place(name, shard))
+        known.add(shard)
+    if len(known) > MAX_SHARDS:
+        raise RefusedError(f"is spread over {len(known)} files; at most {MAX_SHARDS} are accepted")
     return places
+
+
+def _explain_place(name: str, shard: object) -> str:
+    if isinstance(shard, str) and shard.endswith(PICKLE_SUFFIXES):
+        return f"leads to {shorten(shard)}, which {explain_pickle(Path(shard))}"
+    what = f"places {shorten(name)} in {shorten(str(shard))}"
+    return f"{what}; the plain name of a .safetensors file beside it is accepted"
 
 
 def _choose(file: RegularFile, places: dict[str, str], wanted: Wanted) -> tuple[str, tuple[str, ...]]:

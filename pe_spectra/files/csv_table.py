@@ -14,10 +14,11 @@ from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_count, format_shape
 from pe_spectra.files.reading import RefusedError, RegularFile
-from pe_spectra.limits import MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_LINE_BYTES, MAX_TEXT_TABLE_BYTES
+from pe_spectra.limits import MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_LINE_BYTES, MAX_TEXT_LINES, MAX_TEXT_TABLE_BYTES
 
 _CHUNK = 1 << 20
-_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+#: As numbers are spelled everywhere in this program; possessive, so that a long line fails at once.
+_NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
 _ONE = re.compile(_NUMBER)
 #: A cell that is data even where it is no number: it begins like one, or is a value that is not finite.
 _LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
@@ -68,6 +69,8 @@ def _split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
             raise RefusedError(f"grew beyond {MAX_TEXT_TABLE_BYTES} bytes while it was read")
         lines = (rest + data).split(b"\n") if data else [rest]
         rest = lines.pop() if data else b""
+        if number + len(lines) > MAX_TEXT_LINES:
+            raise RefusedError(f"has more than {MAX_TEXT_LINES} lines, the most that is accepted of a text")
         for line in lines:
             number += 1
             if line or data:
@@ -120,7 +123,7 @@ def _read_rows(
     lines: Iterator[str], first: int, columns: int | None, delimiter: str, skipped: bool
 ) -> tuple[array[float], int]:
     numbers = array("d")
-    row = re.compile(rf"{_NUMBER}(?:{re.escape(delimiter)}{_NUMBER})*")
+    row = re.compile(rf"{_NUMBER}(?:{re.escape(delimiter)}{_NUMBER})*+")
     ended = 0
     for number, line in enumerate(lines, start=first):
         if not line.strip(" "):

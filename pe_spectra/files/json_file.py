@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -84,11 +85,8 @@ def join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise RefusedError(f"gives {shorten(key)} twice")
-            seen.add(key)
+        times = Counter(key for key, _ in pairs)
+        raise RefusedError(f"gives {shorten(next(key for key in times if times[key] > 1))} twice")
     return found
 
 

@@ -15,7 +15,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import Wanted, format_shape
 from pe_spectra.files.reading import NoTableRefusedError, RefusedError
 
-Kind = Literal["positions", "t5", "swin"]
+Kind = Literal["positions", "buckets", "offsets"]
 
 #: Ends of tensors' names, and what their rows are.
 KNOWN_NAMES: dict[str, Kind] = {
@@ -29,9 +29,10 @@ KNOWN_NAMES: dict[str, Kind] = {
     "absolute_pos_embed": "positions",  # Swin with ape
     "pos_embedding": "positions",  # ViT in torchvision
     "pos_emb": "positions",  # minGPT
-    "relative_attention_bias.weight": "t5",  # T5
-    "relative_position_bias_table": "swin",  # Swin, BEiT
+    "relative_attention_bias.weight": "buckets",  # T5
+    "relative_position_bias_table": "offsets",  # Swin, BEiT
 }
+_ENDINGS = tuple(KNOWN_NAMES)
 #: model_type of those whose rows begin behind two that stand for padding.
 _OFFSET_2 = {"opt", "bart", "mbart", "plbart", "mvp", "trocr", "biogpt", "xglm"}
 #: model_type of those that begin at pad_token_id + 1.
@@ -62,8 +63,8 @@ class TableKind:
 
     Attributes
     ----------
-    kind : `positions`: a row for each position; `t5`: a row for each bucket of lags and a
-        column for each head; `swin`: a row for each 2-D offset (first axis slower) and a
+    kind : `positions`: a row for each position; `buckets`: T5's, a row for each bucket of lags and a
+        column for each head; `offsets`: Swin's, a row for each 2-D offset (first axis slower) and a
         column for each head; `unknown`: no known name.
     prefix : rows before position 0, which stand for padding or for class tokens.
     notes : why, each a sentence.
@@ -80,6 +81,8 @@ def find_known_name(tensor: str) -> str | None:
     >>> find_known_name("bert.embeddings.position_embeddings.weight"), find_known_name("decoder_pos_embed")
     ('position_embeddings.weight', None)
     """
+    if not tensor.endswith(_ENDINGS):  # an index may list hundreds of thousands of names
+        return None
     for name in KNOWN_NAMES:
         if tensor == name or tensor.endswith((f".{name}", f"/{name}")):
             return name
@@ -147,12 +150,12 @@ def describe_known_table(
     known = find_known_name(tensor or "")
     if known is None or tensor is None:
         return TableKind(kind="unknown")
-    if KNOWN_NAMES[known] == "t5":
+    if KNOWN_NAMES[known] == "buckets":
         note = f"{shorten(tensor)} is a bias of T5: its rows are buckets of lags, its columns heads, not positions"
-        return TableKind(kind="t5", notes=(note,))
-    if KNOWN_NAMES[known] == "swin":
+        return TableKind(kind="buckets", notes=(note,))
+    if KNOWN_NAMES[known] == "offsets":
         note = f"{shorten(tensor)} is a bias of Swin: its rows are 2-D offsets, its columns heads, not positions"
-        return TableKind(kind="swin", notes=(note,))
+        return TableKind(kind="offsets", notes=(note,))
     prefix, why = _count_prefix(known, tensor, _find_part(tensor, config or {}), rows)
     if prefix == 0:
         return TableKind(kind="positions")

@@ -57,15 +57,17 @@ def _check_directory(file: RegularFile) -> None:
             raise RefusedError("is no complete zip archive, as a .npz file is")
         counts.append(int.from_bytes(wide[32:40], "little"))
         size = int.from_bytes(wide[40:48], "little")
-    if max(counts) > MAX_MEMBERS or size > _MAX_DIRECTORY:
+    if max(counts) > MAX_MEMBERS:
         raise RefusedError(f"has too many members ({max(counts)}); at most {MAX_MEMBERS} are accepted")
+    if size > _MAX_DIRECTORY:
+        raise RefusedError(f"has a directory of {size} bytes; at most {_MAX_DIRECTORY} are accepted")
 
 
 def _list_members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
     """Give the arrays of an archive by name, after every member was checked."""
     infos = archive.infolist()
     if len(infos) > MAX_MEMBERS:
-        raise RefusedError(f"has too many members ({len(infos)}); at most {MAX_MEMBERS} are accepted")
+        raise RefusedError(f"has too many members; at most {MAX_MEMBERS} are accepted")
     members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         _check_member(info)
@@ -86,7 +88,7 @@ def _check_member(info: zipfile.ZipInfo) -> None:
     # orig_filename: the library cuts names at a zero byte
     name = info.orig_filename.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or "\0" in name:
-        raise RefusedError(f"has a member whose name leaves the folder ({shorten(info.orig_filename)})")
+        raise RefusedError(f"has a member whose name is no plain one ({shorten(info.orig_filename)})")
     if info.flag_bits & 0x1:
         raise RefusedError(f"has a member that is encrypted ({shorten(info.filename)})")
     if info.compress_type not in _METHODS:
@@ -136,8 +138,7 @@ def _read_member(
         check_shape(stored.shape, wanted.axes)
         check_length(stored, info.file_size - taken)
         values, more = read_values(read, stored, wanted)
-        if member.read(1):  # reading to the end also compares the checksum
-            raise RefusedError("has bytes behind its data")
+    # the library compares the checksum with the last byte, and gives none beyond the declared size
     return FileArray(values=values, dtype=stored.dtype, tensor=name, path=file.path, notes=(*notes, *more))
 
 

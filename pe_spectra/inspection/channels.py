@@ -145,8 +145,9 @@ def _project(values: F64, cosine: F64, sine: F64) -> F64:
     # Gram-Schmidt: a slow wave's sine and cosine may be nearly the same, or the sine be zero
     rest = ss - cs * cs / np.maximum(cc, _TINY)
     along = (xs - xc * cs / np.maximum(cc, _TINY)) ** 2
-    energy: F64 = xc * xc / np.maximum(cc, _TINY)
-    energy = energy + np.where(rest > 1e-12 * (cc + ss), along / np.maximum(rest, _TINY), 0.0)
+    energy: F64 = xc * xc / np.maximum(cc, _TINY) + np.where(
+        rest > 1e-12 * (cc + ss), along / np.maximum(rest, _TINY), 0.0
+    )
     return energy
 
 

@@ -74,3 +74,12 @@ def format_number(value: float) -> str:
     ('5.03', '0.000123')
     """
     return f"{value:.3g}"
+
+
+def format_cosine(value: float) -> str:
+    """Write a cosine with two digits behind the point, without a sign before zero.
+
+    >>> format_cosine(-0.001), format_cosine(0.916)
+    ('0.00', '0.92')
+    """
+    return f"{round(value, 2) + 0.0:.2f}"

@@ -115,7 +115,7 @@ def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str
     beyond the old size).
     """
     stored = find_stored_dtype(table, dtype)
-    shape = grid if grid else (len(table),)
+    shape = grid or (len(table),)
     cube = table.reshape(*shape, -1)
     found = []
     for axis in range(len(shape)):
@@ -167,7 +167,7 @@ def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
 
 def _compress(window: F64, dtype: str) -> tuple[F64, float, float]:
     """Return a square factor with the window's column space, its norm, and the relative rounding noise."""
-    factor = np.linalg.qr(window.T, mode="r").T if window.shape[1] > window.shape[0] else window
+    factor: F64 = np.linalg.qr(window.T)[1].T if window.shape[1] > window.shape[0] else window
     norm = float(np.linalg.norm(window))
     exponents = np.maximum(np.frexp(window)[1] - 1, _SMALLEST[dtype])
     spacing = np.ldexp(DTYPE_EPS[dtype], exponents)
@@ -181,9 +181,7 @@ def _expect(noise: float, width: int, ratio: float) -> float:
     return max(noise * math.sqrt(free), 4 * float(np.finfo(float).eps))
 
 
-def _propose_sizes(
-    windows: list[tuple[int, F64, float, float]], new: int, width: int, placing: float
-) -> Iterator[int]:
+def _propose_sizes(windows: list[tuple[int, F64, float, float]], new: int, width: int, placing: float) -> Iterator[int]:
     """Return the old sizes that the numerical rank of the windows allows."""
     ranks = []
     for _, factor, norm, noise in windows:

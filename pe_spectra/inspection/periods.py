@@ -81,7 +81,7 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     ----------
     Rife & Boorstyn 1976, Bell Syst. Tech. J. 55, 1389 (several tones); Fisher 1929 (test of a peak).
     """
-    shape = grid if grid else (len(table),)
+    shape = grid or (len(table),)
     centred = table - table.mean(axis=0)
     total = float(np.einsum("ij,ij->", centred, centred))
     if len(table) < 8 or total <= _TINY:
@@ -257,7 +257,8 @@ def _compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) 
 
 
 def _build_frequencies(shape: tuple[int, ...], sizes: list[int]) -> list[F64]:
-    last = np.fft.rfftfreq(sizes[-1])
+    last: F64 = np.fft.rfftfreq(sizes[-1]).astype(np.float64)
     if len(shape) == 1:
         return [last]
-    return list(np.meshgrid(np.fft.fftfreq(sizes[0]), last, indexing="ij"))
+    first: F64 = np.fft.fftfreq(sizes[0]).astype(np.float64)
+    return list(np.meshgrid(first, last, indexing="ij"))

@@ -140,7 +140,9 @@ def resize_table(
         raise InputError("the resized table is too large", f"{new}", f"at most {MAX_HELD_ENTRIES} numbers")
     result = values.reshape(*old, -1)
     for axis, (before, after) in enumerate(zip(old, sizes, strict=True)):
-        result = _apply(result, axis, *compute_taps(before, after, np.arange(after), method=method, align_corners=align_corners))
+        result = _apply(
+            result, axis, *compute_taps(before, after, np.arange(after), method=method, align_corners=align_corners)
+        )
     resized: F64 = np.array(result).reshape(math.prod(sizes), -1)
     resized.flags.writeable = False
     return resized

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +176,7 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     edges = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1), append=np.uint64(0)) != 0)
     edges = np.unique(np.append(edges, [0, size]))
     groups: list[tuple[int, ...]] = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         if last - first > 1:
             groups.extend(_split_equal(table, order[first:last]))
     return tuple(sorted(groups))

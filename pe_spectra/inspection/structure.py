@@ -110,7 +110,12 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
     level, usual, scatter = rest[best] / pairs, mean[best], math.sqrt(max(rest_squares[best], 0.0) / pairs)
     error = 1 / math.sqrt(width * pairs)
     clear = usual - level > (6 * error if pairs > 1 else max(0.5, 10 * math.sqrt(variance[best])))
-    if usual < _SMOOTH or abs(level) > 4 * error or scatter > (1 + 3 / math.sqrt(pairs)) / math.sqrt(width) or not clear:
+    if (
+        usual < _SMOOTH
+        or abs(level) > 4 * error
+        or scatter > (1 + 3 / math.sqrt(pairs)) / math.sqrt(width)
+        or not clear
+    ):
         return None
     first = size - pairs
     return Tail(

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64
-from pe_spectra.metrics.tables import MAX_PRODUCT_WORK, check_table, count_product_work, sum_diagonals, tame
+from pe_spectra.metrics.tables import MAX_PRODUCT_WORK, check_table, count_product_work, tame
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Columns of a product of two tables that are held at a time.
 _COLUMNS = 1 << 10
@@ -18,10 +19,12 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     """1 - Var(along diagonals) / Var(all) of the Gram matrix G_st = <e_s, e_t>; 0 to 1, without a unit.
 
     Var(all) is the variance of all S**2 entries, Var(along diagonals) the mean square of what is left
-    when each diagonal's own mean is taken off. 1: a dot product depends on the lag alone. Not to be confused
-    with the Toeplitz share, the share of the *energy* (sum of squares) of G that its diagonal means
-    hold: that one counts the grand mean as well, so that it is high for any codes with a large common
-    part; this one asks what explains the differences.
+    when each diagonal's own mean is taken off. 1: a dot product depends on the lag alone.
+
+    Not to be confused with the Toeplitz share (:func:`pe_spectra.spectrum.gram.measure_toeplitz_share`), the
+    share of the *energy* (sum of squares) of G that its diagonal means hold: that one counts the grand
+    mean as well, so it is high for any codes with a large common part; this one asks what explains
+    the differences.
 
     No S x S matrix is formed: sum of G**2 from the smaller Gram matrix, diagonal sums by FFT.
 
@@ -51,9 +54,9 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     spread = squares - total / length * (total / length)
     if spread <= _NOISE * squares:
         return None
-    counts = np.arange(length, 0, -1.0)
-    twice = np.where(np.arange(length) == 0, 1.0, 2.0)
-    explained = float(np.sum(twice * sum_diagonals(values) ** 2 / counts))
+    entries = 2 * np.arange(length, 0, -1.0)
+    entries[0] = length
+    explained = float(np.sum(entries * compute_gram_kernel(values) ** 2))
     return min(1.0, max(0.0, 1.0 - (squares - explained) / spread))
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import check_kernel, check_table, quantise, sum_diagonals, tame
+from pe_spectra.metrics.tables import check_kernel, check_table, quantise, tame
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
 _MOST_ENTRIES = 1 << 20
@@ -178,7 +179,7 @@ def compute_squared_distances(table: F64) -> F64:
     running = np.concatenate([[0.0], np.cumsum(norms)])
     lags = np.arange(1, len(table))
     ends = running[len(table) - lags] + (running[-1] - running[lags])
-    squared: F64 = (ends - 2 * sum_diagonals(centred)[1:]) / (len(table) - lags)
+    squared: F64 = ends / (len(table) - lags) - 2 * compute_gram_kernel(centred)[1:]
     return np.maximum(squared, 0.0)
 
 

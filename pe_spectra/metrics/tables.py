@@ -1,4 +1,4 @@
-"""What the metrics share: checked arrays, budgets of work, sums along the diagonals of a Gram matrix."""
+"""What the metrics share: checked arrays, budgets of work, reduced tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Multiplications that matrix products may cost: they run several times faster than a decomposition.
 MAX_PRODUCT_WORK = 4 * MAX_RANK_WORK
@@ -77,39 +78,18 @@ def explain_budget(what: str, table: F64) -> str:
     return f"{what} of a {rows} x {columns} table is beyond the budget of work"
 
 
-def sum_diagonals(table: F64) -> F64:
-    """Sum the Gram matrix along its diagonals: sum over s of <e_s, e_(s + tau)>, tau = 0 .. S-1; shape (S,).
-
-    By zero-padded FFT along positions in O(S d log S), some columns at a time; the error of each sum
-    is a few ulp of the sum at lag 0.
-
-    >>> sum_diagonals(np.array([[1.0], [2.0], [3.0]])).round(12).tolist()
-    [14.0, 8.0, 3.0]
-    """
-    rows, columns = table.shape
-    size = 1 << (2 * rows - 1).bit_length()
-    power = np.zeros(size // 2 + 1)
-    step = max(1, _BLOCK // size)
-    for start in range(0, columns, step):
-        transform = np.fft.rfft(np.ascontiguousarray(table[:, start : start + step].T), n=size)
-        power += np.sum(transform.real**2 + transform.imag**2, axis=0)
-    sums: F64 = np.fft.irfft(power, n=size)[:rows]
-    return sums
-
-
 def average_diagonals(table: ArrayLike) -> F64:
     """Mean of each diagonal of the Gram matrix: k(tau) = mean over s of <e_s, e_(s + tau)>, shape (S,).
 
-    The kernel of a table. The mean at lag tau is over S - tau pairs, so the last lags rest on few, and
-    their rounding is larger: up to some 1e-16 S of k(0). Beyond the range of float64 it is inf or 0.
+    The kernel of a table (:func:`pe_spectra.spectrum.gram.compute_gram_kernel`), whatever its scale: beyond
+    the range of float64 it is inf or 0. The last lags rest on few pairs.
 
     >>> average_diagonals(np.eye(3)).round(12).tolist()
     [1.0, 0.0, 0.0]
     """
     values, factor = tame(check_table(table))
-    means: F64 = sum_diagonals(values) / np.arange(len(values), 0, -1)
     with np.errstate(over="ignore", under="ignore"):
-        return means * factor * factor
+        return compute_gram_kernel(values) * factor * factor
 
 
 def quantise(values: F64, scale: float) -> F64:

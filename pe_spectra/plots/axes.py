@@ -21,6 +21,8 @@ F64 = NDArray[np.float64]
 
 #: Points of one curve in a file: more of them cannot be told apart in print.
 MOST_POINTS = 4000
+#: Of the fill between two curves.
+BAND_OPACITY = 0.2
 #: Points of what stands above a panel.
 HEADING_SIZE = TICK_SIZE
 #: White in points between a label and what it belongs to; across, where it also stands above or below.
@@ -55,6 +57,18 @@ def draw_curve(axes: Axes, x: F64, y: F64, style: LineStyle, **more: object) -> 
     return line
 
 
+def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str) -> None:
+    """Fill lightly between two curves; values that are not finite leave a gap.
+
+    Of more than `MOST_POINTS` points each piece keeps its extremes.
+    """
+    if x.size > MOST_POINTS:
+        starts = np.linspace(0, x.size, MOST_POINTS // 2 + 1).astype(np.intp)[:-1]
+        x, low, high = x[starts], np.fmin.reduceat(low, starts), np.fmax.reduceat(high, starts)
+    seen = np.isfinite(low) & np.isfinite(high)
+    axes.fill_between(x, low, high, where=seen, color=colour, alpha=BAND_OPACITY, linewidth=0, zorder=1)
+
+
 def label_powers_of_ten(axis: Axis) -> None:
     """Label an axis that carries base-10 logarithms with the powers of ten that they stand for."""
     axis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
@@ -72,10 +86,10 @@ def _write_power(exponent: float) -> str:
     return f"$10^{{{short}}}$"
 
 
-def head_panel(axes: Axes, text: str) -> None:
-    """Say above a panel, from its left end, what it shows; cut to its width."""
-    width = axes.get_window_extent().width / axes.figure.dpi
-    axes.set_title(shorten_text(text, HEADING_SIZE, width), loc="left", fontsize=HEADING_SIZE, pad=4)
+def head_panel(axes: Axes, text: str, *, beyond: float = 0.0, pad: float = 4.0) -> None:
+    """Say `pad` points above a panel what it shows, from its left end; cut to its width and `beyond` inches more."""
+    width = axes.get_window_extent().width / axes.figure.dpi + beyond
+    axes.set_title(shorten_text(text, HEADING_SIZE, width), loc="left", fontsize=HEADING_SIZE, pad=pad)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from pe_spectra.plots.style import LABEL_SIZE, TICK_SIZE, VERMILION
+from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
 
 F64 = NDArray[np.float64]
 #: Left, right, bottom and top edge of a map in data coordinates.
@@ -212,7 +212,7 @@ def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logar
         vmax=ends.high,
     )
     for panel in (axes, bar):
-        panel.spines[["top", "right", "left", "bottom"]].set_visible(False)
+        panel.spines[:].set(visible=True, linewidth=0.4, color=GREY)  # white is a value here
     axes.tick_params(length=2.5)
     bar.set_xticks([])
     bar.yaxis.tick_right()
@@ -226,8 +226,10 @@ def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logar
 def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> int:
     """Set the ticks of a colour bar; returns the power of ten that its numbers are in."""
     bins = max(3, min(6, int(tall / 0.2)))
-    bar.yaxis.set_major_locator(MaxNLocator(nbins=bins, steps=[1, 2, 2.5, 5, 10], integer=logarithmic, min_n_ticks=2))
+    bar.yaxis.set_major_locator(MaxNLocator(nbins=bins, steps=[1, 2, 2.5, 5, 10], min_n_ticks=2))
     if logarithmic:
+        step = math.ceil((ends.high - ends.low) / bins)
+        bar.set_yticks(np.arange(math.ceil(ends.low), ends.high + 0.5, step))
         lowest = ends.low if ends.clipped else -math.inf
         bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value, lowest)))
         return 0
@@ -236,8 +238,12 @@ def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> 
     exponent = 0 if -2 <= exponent <= 3 else exponent
     # in two steps: 10**-exponent alone may leave the range of float64
     half = exponent // 2
-    bar.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.4g}"))
+    bar.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _write_number(v / 10.0**half / 10.0 ** (exponent - half))))
     return exponent
+
+
+def _write_number(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
 
 
 def _write_power(value: float, lowest: float) -> str:

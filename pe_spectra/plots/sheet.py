@@ -49,6 +49,7 @@ class Layout:
     left, right : white on both sides of a panel: tick labels, axis label.
     top : white between the key and the first row.
     gap : white between one row and the next.
+    last_gap : white above the last row, where that is another kind of panel; default `gap`.
     bottom : white below the last row: tick labels, axis label.
     columns : panels side by side.
     """
@@ -61,9 +62,23 @@ class Layout:
     right: float = 0.14
     top: float = 0.10
     gap: float = 0.24
+    last_gap: float | None = None
     bottom: float = 0.46
     width: float = COLUMN_WIDTH
     columns: int = 1
+
+    @property
+    def panel_width(self) -> float:
+        """Width of a panel in inches."""
+        return self.width / self.columns - self.left - self.right
+
+    @property
+    def gaps(self) -> tuple[float, ...]:
+        """White below each row but the last."""
+        gaps = [self.gap] * (len(self.heights) - 1)
+        if gaps and self.last_gap is not None:
+            gaps[-1] = self.last_gap
+        return tuple(gaps)
 
 
 def line_pitch(size: float) -> float:
@@ -80,7 +95,7 @@ def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
     key_height = len(layout.key) * line_pitch(TICK_SIZE)
     small_height = len(small) * line_pitch(SMALL_SIZE)
     head = MARGIN + title_height + key_height + layout.top
-    rows = sum(layout.heights) + layout.gap * (len(layout.heights) - 1)
+    rows = sum(layout.heights) + sum(layout.gaps)
     height = head + rows + layout.bottom + small_height + MARGIN
     figure = Figure(figsize=(layout.width, height))
     _write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
@@ -115,15 +130,14 @@ def _draw_key(figure: Figure, layout: Layout, top: float) -> None:
 
 def _add_panels(figure: Figure, layout: Layout, top: float) -> tuple[Axes, ...]:
     width, height = figure.get_size_inches()
-    pitch = width / layout.columns
-    panel = pitch - layout.left - layout.right
+    pitch, panel = width / layout.columns, layout.panel_width
     panels = []
-    for row in layout.heights:
+    for row, gap in zip(layout.heights, (*layout.gaps, 0.0), strict=True):
         for column in range(layout.columns):
             left = layout.left + column * pitch
             box = (left / width, (top - row) / height, panel / width, row / height)
             axes = figure.add_axes(box)
             axes.yaxis.set_label_coords((_AXIS_LABEL - layout.left) / panel, 0.5)
             panels.append(axes)
-        top -= row + layout.gap
+        top -= row + gap
     return tuple(panels)

@@ -1,7 +1,8 @@
 """Fig. 1: the share of an encoding's frequencies at each Fourier frequency (Eq. 15, Eq. 22).
 
 Two panels: the weights themselves, as in the paper, and their base-10 logarithms, because they span
-from 0.1 to 5e-107 already at the paper's parameters and leave the range of float64 beyond.
+from 0.1 to 5e-107 already at the paper's parameters and leave the range of float64 beyond. What an average
+over all positions hides is a third one (:mod:`pe_spectra.plots.local`).
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from pe_spectra.plots.axes import (
     Place,
+    draw_band,
     draw_curve,
     label_powers_of_ten,
     place_label,
     places_along,
 )
+from pe_spectra.plots.local import LEFT, describe_local, fit_panel, plot_local
 from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.plots.style import (
     REFERENCE_STYLE,
     LineStyle,
@@ -31,16 +36,17 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
-from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
 
 if TYPE_CHECKING:
-    from pe_spectra.spectrum import Spectrum
+    from pe_spectra.spectrum import LocalSpectra, Spectrum
 
 F64 = NDArray[np.float64]
 
 OMEGA_LABEL = "frequency ω (rad/position)"
 #: The logarithmic panel shows at least so many powers of ten.
 _LEAST_DECADES = 2.0
+#: Inches of both panels, of the third, and of white above that.
+_PANEL, _LOCAL_PANEL, _LOCAL_GAP = 1.45, 1.25, 0.68
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +56,11 @@ class SpectrumCurve:
     Parameters
     ----------
     label : name of the curve, ready to be drawn.
-    omega : frequencies (K,), rad/position, from 0 to pi.
+    omega : frequencies (K,), rad/position, ascending from 0.
     weights : shares (K,), or densities in positions per radian.
     log10_weights : their base-10 logarithms (K,), of their own because weights may underflow.
     style : colour and line style.
+    band : smallest and largest of several heads, (K,) each, in the units of `weights`.
     """
 
     label: str
@@ -61,6 +68,7 @@ class SpectrumCurve:
     weights: F64
     log10_weights: F64
     style: LineStyle
+    band: tuple[F64, F64] | None = None
 
 
 def plot_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None) -> None:
@@ -69,18 +77,24 @@ def plot_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = N
     Spectra on different lattices are drawn per radian: divided by their bin width 2 pi / N.
     """
     curves = _collect_curves(spectra, reference)
-    draw_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference))
+    draw_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference), last=find_last(spectra))
 
 
 def plot_log_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None) -> None:
     """Draw what `plot_spectrum` draws on a logarithmic axis, from the logarithms of the weights."""
     curves = _collect_curves(spectra, reference)
-    draw_log_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference))
+    per_radian = _differ_in_lattice(spectra, reference)
+    draw_log_weights(axes, curves, per_radian=per_radian, last=find_last(spectra), decades=limit_decades(spectra))
 
 
 @fixed_style()
-def compose_spectrum(*spectra: Spectrum, reference: Spectrum | None = None) -> Figure:
+def compose_spectrum(
+    *spectra: Spectrum, reference: Spectrum | None = None, local: LocalSpectra | None = None
+) -> Figure:
     """The figure of `pe-spectra spectrum`: spectra over each other, `reference` in red.
+
+    Several heads are a light band around the line of their median; weights that are not positive leave gaps
+    on the logarithmic axis. `local` adds a map of the spectra of short stretches.
 
     Raises ValueError without a spectrum.
     """
@@ -88,9 +102,12 @@ def compose_spectrum(*spectra: Spectrum, reference: Spectrum | None = None) -> F
         raise ValueError("a figure of spectra needs one at least")
     return compose_curves(
         _collect_curves(spectra, reference),
-        title=_entitle(spectra),
-        small_print=_describe(spectra),
+        title=entitle_spectra(spectra),
+        small_print=describe_spectra(spectra),
         per_radian=_differ_in_lattice(spectra, reference),
+        last=find_last(spectra),
+        decades=limit_decades(spectra),
+        local=local,
     )
 
 
@@ -101,61 +118,111 @@ def compose_curves(
     title: str,
     small_print: tuple[str, ...],
     per_radian: bool = False,
+    last: float = math.pi,
+    decades: float | None = None,
+    local: LocalSpectra | None = None,
 ) -> Figure:
-    """Lay out both panels for given curves: named beside them where there is room, else in a key."""
+    """Lay out the panels for given curves: named beside them where there is room, else in a key."""
+    heights: tuple[float, ...] = (_PANEL, _PANEL)
+    if local is not None:
+        heights, small_print = (*heights, _LOCAL_PANEL), (*small_print, describe_local(local, _LOCAL_PANEL))
     for direct in (True, False):
-        key = () if direct else tuple((curve.label, curve.style) for curve in curves)
-        layout = Layout(title=title, heights=(1.45, 1.45), small_print=small_print, key=key, left=0.76)
-        figure, (upper, lower) = lay_out(layout)
-        draw_weights(upper, curves, per_radian=per_radian)
-        draw_log_weights(lower, curves, per_radian=per_radian)
+        layout = Layout(
+            title=title,
+            heights=heights,
+            small_print=small_print,
+            key=() if direct else tuple((curve.label, curve.style) for curve in curves),
+            left=LEFT,
+            last_gap=None if local is None else _LOCAL_GAP,
+        )
+        figure, (upper, lower, *rest) = lay_out(layout)
+        draw_weights(upper, curves, per_radian=per_radian, last=last)
+        draw_log_weights(lower, curves, per_radian=per_radian, last=last, decades=decades)
         upper.set_xlabel("")
         upper.tick_params(labelbottom=False)
         if not direct or _name_curves(upper, curves):
             break
+    for axes in rest:
+        if local is not None:
+            fit_panel(axes)
+            plot_local(axes, local)
     return figure
 
 
-def draw_weights(axes: Axes, curves: Sequence[SpectrumCurve], *, per_radian: bool = False) -> None:
-    """Draw weights on a linear axis from zero."""
+def draw_weights(
+    axes: Axes, curves: Sequence[SpectrumCurve], *, per_radian: bool = False, last: float = math.pi
+) -> None:
+    """Draw weights on a linear axis from zero, or from the smallest where that is negative."""
     for curve in reversed(curves):
+        if curve.band is not None:
+            draw_band(axes, curve.omega, *curve.band, curve.style["color"])
         draw_curve(axes, curve.omega, curve.weights, curve.style)
-    drawn = np.concatenate([curve.weights for curve in curves])
+    drawn = np.concatenate([part for curve in curves for part in (curve.weights, *(curve.band or ()))])
     largest = max(float(np.max(drawn, initial=0.0, where=np.isfinite(drawn))), np.finfo(float).tiny)
     smallest = min(float(np.min(drawn, initial=0.0, where=np.isfinite(drawn))), 0.0)
+    if smallest < -1e-3 * largest:
+        axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
     axes.set_ylabel("weight (per rad/position)" if per_radian else "weight $g$ (share of 1)")
-    mark_frequencies(axes)
+    mark_frequencies(axes, last)
 
 
-def draw_log_weights(axes: Axes, curves: Sequence[SpectrumCurve], *, per_radian: bool = False) -> None:
-    """Draw base-10 logarithms of weights on an axis labelled with powers of ten."""
-    for curve in reversed(curves):
-        draw_curve(axes, curve.omega, curve.log10_weights, curve.style)
-    drawn = np.concatenate([curve.log10_weights for curve in curves])
+def draw_log_weights(
+    axes: Axes,
+    curves: Sequence[SpectrumCurve],
+    *,
+    per_radian: bool = False,
+    last: float = math.pi,
+    decades: float | None = None,
+) -> None:
+    """Draw base-10 logarithms of weights on an axis labelled with powers of ten, of `decades` at most."""
+    bands = [None if curve.band is None else tuple(map(_take_logarithm, curve.band)) for curve in curves]
+    drawn = np.concatenate([curve.log10_weights for curve in curves] + [part for band in bands for part in band or ()])
     seen = drawn[np.isfinite(drawn)]
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (-1.0, 0.0)
-    span = max(high - low, _LEAST_DECADES)
-    axes.set_ylim(high - 1.06 * span, high + 0.06 * span)
+    span = min(max(high - low, _LEAST_DECADES), math.inf if decades is None else decades)
+    bottom = high - 1.06 * span
+    for curve, band in reversed(list(zip(curves, bands, strict=True))):
+        if band is not None:  # what is not positive lies below every axis
+            draw_band(axes, curve.omega, np.maximum(band[0], bottom), band[1], curve.style["color"])
+        draw_curve(axes, curve.omega, curve.log10_weights, curve.style)
+    axes.set_ylim(bottom, high + 0.06 * span)
     axes.set_ylabel("per rad/position (log)" if per_radian else "weight $g$ (log scale)")
     label_powers_of_ten(axes.yaxis)
-    mark_frequencies(axes)
+    mark_frequencies(axes, last)
 
 
-def mark_frequencies(axes: Axes) -> None:
-    """Label the axis of frequencies from 0 to pi."""
-    axes.set_xlim(0, math.pi)
-    axes.set_xticks([0, 1, 2, math.pi], ["0", "1", "2", "π"])
+def mark_frequencies(axes: Axes, last: float = math.pi) -> None:
+    """Label the axis of frequencies from 0 to pi, or to another end where positions are not whole numbers."""
+    axes.set_xlim(0, last)
     axes.set_xlabel(OMEGA_LABEL)
+    if last == math.pi:
+        axes.set_xticks([0, 1, 2, math.pi], ["0", "1", "2", "π"])
+        return
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+
+
+def find_last(spectra: Sequence[Spectrum]) -> float:
+    """Return where the axis of frequencies ends: at pi, or at the last one of real positions."""
+    ends = [float(s.omega[-1]) if s.estimator == "nudft" else math.pi for s in spectra]
+    return max(ends, default=math.pi)
+
+
+def _take_logarithm(values: F64) -> F64:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithms: F64 = np.log10(np.maximum(values, 0.0))
+    return logarithms
 
 
 def _name_curves(axes: Axes, curves: Sequence[SpectrumCurve]) -> bool:
     """Write each name beside its curve; False as soon as one finds no room."""
     if len(curves) > 2:
         return False
+    end = axes.get_xlim()[1]
     for curve in curves:
         places = places_along(curve.omega, curve.weights, ("right", "above right", "above left"))
-        top = Place(x=math.pi, y=axes.get_ylim()[1], side="below left")
+        top = Place(x=end, y=axes.get_ylim()[1], side="below left")
         if not place_label(axes, curve.label, [*places, top], colour=curve.style["color"]):
             return False
     return True
@@ -163,7 +230,7 @@ def _name_curves(axes: Axes, curves: Sequence[SpectrumCurve]) -> bool:
 
 def _collect_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> tuple[SpectrumCurve, ...]:
     per_radian = _differ_in_lattice(spectra, reference)
-    labels = _name_spectra(spectra)
+    labels = name_spectra(spectra)
     curves = [
         _read_curve(spectrum, label, curve_style(number), per_radian)
         for number, (spectrum, label) in enumerate(zip(spectra, labels, strict=True))
@@ -175,75 +242,18 @@ def _collect_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> 
 
 
 def _read_curve(spectrum: Spectrum, label: str, style: LineStyle, per_radian: bool) -> SpectrumCurve:
-    width = 2 * math.pi / spectrum.grid if per_radian else 1.0
+    width = float(spectrum.omega[1]) if per_radian else 1.0
+    heads = spectrum.head_weights
     return SpectrumCurve(
         label=label,
         omega=spectrum.omega,
         weights=spectrum.weights / width,
         log10_weights=(spectrum.log_weights - math.log(width)) / math.log(10),
         style=style,
+        band=None if heads is None else (heads.min(axis=0) / width, heads.max(axis=0) / width),
     )
 
 
 def _differ_in_lattice(spectra: Sequence[Spectrum], reference: Spectrum | None) -> bool:
     drawn = [*spectra] if reference is None else [*spectra, reference]
-    return len({spectrum.grid for spectrum in drawn}) > 1
-
-
-def _name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
-    """Name each spectrum by its encoding, and by whatever else tells it from the others."""
-    bandwidths = {spectrum.bandwidth for spectrum in spectra}
-    boundaries = {spectrum.boundary for spectrum in spectra}
-    names = []
-    for spectrum in spectra:
-        name = escape_text(spectrum.encoding.label)
-        if len(bandwidths) > 1 and spectrum.bandwidth is not None:
-            name += f", bandwidth {spectrum.bandwidth:g}"
-        if len(boundaries) > 1:
-            name += f", boundary {spectrum.boundary}"
-        names.append(name)
-    return names
-
-
-def _entitle(spectra: Sequence[Spectrum]) -> str:
-    if len(spectra) > 1 and len({spectrum.encoding for spectrum in spectra}) == 1:
-        return "The weights depend on the bandwidth that is chosen"
-    if len(spectra) > 1:
-        return "Where the frequencies of each encoding lie, from 0 to π"
-    spectrum = spectra[0]
-    bins = spectrum.omega.size
-    shape = classify_shape(spectrum.summary, bins)
-    if shape == "flat":
-        return f"All {bins} frequencies weigh nearly the same"
-    if shape == "uneven":
-        return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
-    share = f"{100 * spectrum.summary.low_bin_mass:.1f} %"
-    return f"{share} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
-
-
-_ESTIMATORS = {
-    "kde": "Eq. 15",
-    "lattice": "shares of the lattice frequencies, not smoothed",
-    "lag-window": "lag-window spectrum of the kernel",
-}
-
-
-def _describe(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
-    """The parameters that the spectra have in common, in words."""
-    parts = _agreed([_ESTIMATORS[spectrum.estimator] for spectrum in spectra])
-    parts += _agreed([_describe_bandwidth(spectrum) for spectrum in spectra])
-    parts += _agreed([f"boundary {spectrum.boundary}" for spectrum in spectra])
-    parts += _agreed([f"lattice N\u00a0=\u00a0{spectrum.grid}" for spectrum in spectra])
-    return (", ".join(parts),)
-
-
-def _agreed(texts: Sequence[str]) -> list[str]:
-    """The text that all have in common, if it says anything."""
-    return [texts[0]] if len(set(texts)) == 1 and texts[0] else []
-
-
-def _describe_bandwidth(spectrum: Spectrum) -> str:
-    if spectrum.bandwidth is None:
-        return ""
-    sigma = spectrum.bandwidth * 2 * math.pi / spectrum.grid
-    return f"bandwidth\u00a0{spectrum.bandwidth:g}\u00a0bins (σ\u00a0=\u00a0{sigma:.3g} rad/position)"
+    return len({float(spectrum.omega[1]) for spectrum in drawn}) > 1

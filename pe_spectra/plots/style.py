@@ -45,6 +45,8 @@ _LINE_STYLES: tuple[DashPattern, ...] = (
     (0, (1.2, 1.2)),
     (0, (6, 1.5, 1.2, 1.5)),
     (0, (9, 2)),
+    (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)),
+    (0, (8, 1.5, 3, 1.5)),
 )
 
 FONT_FAMILY = "DejaVu Sans"  # Matplotlib brings it along, and its own copy wins

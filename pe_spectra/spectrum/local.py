@@ -77,7 +77,7 @@ def compute_local_spectra(encoding: Encoding, *, length: int | None = None, wind
     return LocalSpectra(
         encoding=encoding,
         window=width,
-        centres=starts + (width - 1) / 2,
+        centres=starts.astype(np.float64) + (width - 1) / 2,
         omega=compute_omega(width),
         weights=weights,
     )

@@ -1,0 +1,221 @@
+"""The commands that look at encodings as a whole: compare them, inspect one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.commands import register
+from pe_spectra.cli.paper import build, read_length
+from pe_spectra.cli.progress import Progress
+from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_LENGTH
+from pe_spectra.numbers import Choice, IntegerRange
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from pe_spectra.compare import Comparison
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.portrait import Portrait, Resized
+
+_METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
+_LEVELS = ("note", "warning", "error")
+_SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+_STEP = "1h"
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register both commands."""
+    register(
+        app,
+        "compare",
+        draws=True,
+        examples=(
+            "pe-spectra compare sinusoidal dft rope:d=256 --sort kernel_half_width",
+            "pe-spectra compare calendar sinusoidal:d=64 --step 1h --periods day,week",
+        ),
+    )(compare)
+    register(
+        app,
+        "inspect",
+        draws=True,
+        examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
+    )(inspect)
+
+
+def compare(
+    run: Run,
+    specs: options.Specs = None,
+    all_: Annotated[bool, typer.Option("--all", help="the whole catalogue; random values stand apart")] = False,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    length: options.Length = None,
+    rows: options.Rows = None,
+    sort: Annotated[
+        str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, the better first")
+    ] = None,
+    start: options.Start = None,
+    step: options.Step = None,
+    periods: Annotated[
+        str | None,
+        typer.Option("--periods", metavar="NAME,..", help="periods to look for: day,week or durations such as 12h"),
+    ] = None,
+    require: options.Require = None,
+) -> Outcome:
+    """Encodings side by side: every metric that needs no model, sorted by one of them.
+
+    Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
+    its definition. With --step and --periods lags are times.
+    """
+    from pe_spectra.cli.requirements import check_metrics, parse_requirements
+    from pe_spectra.compare import COMPARED, compare_encodings, sort_comparisons
+    from pe_spectra.domains import parse_periods, read_duration
+    from pe_spectra.records.comparison import answer_comparison
+
+    if sort is not None:
+        Choice(members=tuple(COMPARED)).parse(sort, "--sort")
+    requirements = parse_requirements(require or [], tuple(COMPARED))
+    wanted = parse_periods([periods], "--periods") if periods is not None else ()
+    encodings = _collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step)
+    size = read_length(length, encodings)
+    seconds = read_duration(step or _STEP) if wanted or step is not None else None
+    with Progress("comparing", quiet=run.quiet) as progress:
+        compared = compare_encodings(
+            encodings, length=size, step_seconds=seconds, periods=wanted, progress=progress.step
+        )
+        if sort is not None or all_:
+            compared = sort_comparisons(compared, sort or "min_separation")
+        answer = answer_comparison(compared, sort, check_metrics(requirements, compared))
+        return run.finish(answer, lambda: _draw_comparison(compared, sort))
+
+
+def inspect(
+    run: Run,
+    spec: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SPEC",
+            autocompletion=options.complete(options.ENCODING_NAMES),
+            help="an encoding, or a file with a table",
+        ),
+    ] = None,
+    d: options.Width = None,
+    rho: options.Rho = None,
+    length: options.Length = None,
+    rows: options.Rows = None,
+    start: options.Start = None,
+    step: options.Step = None,
+    resize: Annotated[
+        str | None, typer.Option("--resize", metavar="N|HxW", help="what interpolation to another size does")
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="|".join(_METHODS),
+            autocompletion=options.complete(_METHODS),
+            show_default=False,
+            help="how to interpolate  [bicubic]",
+        ),
+    ] = "bicubic",
+    align_corners: Annotated[
+        bool, typer.Option("--align-corners", help="keep the first and last rows in place")
+    ] = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="|".join(_LEVELS),
+            autocompletion=options.complete(_LEVELS),
+            help="exit 1 when there is a finding of that level",
+        ),
+    ] = None,
+    explain: Annotated[
+        str | None, typer.Option("--explain", metavar="CODE", help="the reasoning behind a finding")
+    ] = None,
+) -> Outcome:
+    """The portrait of one encoding or checkpoint table: what is in it, and what to distrust.
+
+    Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
+    interpolation; findings in sentences, each with its number and rows.
+    """  # fmt: skip
+    from pe_spectra.records.inspection import answer_explanation, answer_portrait, find_failures
+
+    if explain is not None:
+        return run.finish(answer_explanation(_check_code(explain, spec)))
+    if spec is None:
+        raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
+    level = None if fail_on is None else Choice(members=_LEVELS).parse(fail_on, "--fail-on")
+    how = Choice(members=_METHODS).parse(method, "--method")
+    new = _read_size(resize) if resize is not None else None
+    encodings = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
+    size = read_length(length, encodings)
+    from pe_spectra.portrait import draw_portrait
+
+    with Progress("looking at rows and spectra", quiet=run.quiet):
+        resized = _resize(encodings[0], new, how, align_corners, size)
+        portrait = draw_portrait(encodings[0], length=size, resized=resized)
+        answer = answer_portrait(portrait, find_failures(portrait, level) if level is not None else ())
+        return run.finish(answer, lambda: _draw_portrait(portrait))
+
+
+def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> tuple[Encoding, ...]:
+    """The encodings that were named, or all of the catalogue with their defaults."""
+    if every and specs:
+        raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
+    if not every and not specs:
+        raise InputError("SPEC is missing", accepted="encodings or files, or --all; see --help")
+    if not every:
+        return build(specs, (), label="SPEC", **given)
+    from pe_spectra.encodings import ENCODINGS
+
+    if any(value is not None for value in given.values()):
+        option = next(name for name, value in given.items() if value is not None)
+        raise InputError(f"--{option} has no meaning with --all", str(given[option]), "leave it out")
+    names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
+    return build(names, (), label="SPEC")
+
+
+def _check_code(code: str, spec: str | None) -> str:
+    from pe_spectra.inspection import EXPLANATIONS
+
+    if spec is not None:
+        raise InputError("--explain takes no SPEC", spec, "leave it out")
+    return Choice(members=tuple(EXPLANATIONS)).parse(code, "--explain")
+
+
+def _read_size(text: str) -> tuple[int, ...]:
+    parts = text.split("x")
+    if len(parts) > 2:
+        raise InputError("--resize is no size", text, "N, or HxW for a grid, is accepted")
+    return tuple(_SIDE.parse(part, "--resize") for part in parts)
+
+
+def _resize(
+    encoding: Encoding, new: tuple[int, ...] | None, method: str, align_corners: bool, length: int | None
+) -> Resized | None:
+    if new is None:
+        if align_corners:
+            raise InputError("--align-corners has no meaning without --resize", accepted="--resize N or HxW")
+        return None
+    from pe_spectra.portrait import resize_encoding
+
+    return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)
+
+
+def _draw_comparison(compared: Sequence[Comparison], sorted_by: str | None) -> Figure:
+    from pe_spectra.plots.comparison import compose_comparison
+
+    return compose_comparison(compared, sorted_by)
+
+
+def _draw_portrait(portrait: Portrait) -> Figure:
+    from pe_spectra.plots.inspection import compose_portrait
+
+    return compose_portrait(portrait)

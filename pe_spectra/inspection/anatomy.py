@@ -1,0 +1,121 @@
+"""Which rows of a table are what: special, outlying, equal, untrained; where it changes; what is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.rows import (
+    Mask,
+    RowSignals,
+    find_constant_columns,
+    find_constant_rows,
+    find_equal_rows,
+    find_outliers,
+    find_zero_rows,
+    measure_rows,
+)
+from pe_spectra.inspection.seams import Seams, find_seams
+from pe_spectra.inspection.structure import MAX_PREFIX, Tail, count_special_rows, find_tail, is_noise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Anatomy:
+    """The rows of a table, sorted by what they are; all indices count from its first row.
+
+    Attributes
+    ----------
+    signals : norms, steps, cosines.
+    zero_rows, constant_rows : indices; outliers and outlier_ratios : rows and their norm over the median.
+    zero_columns, constant_columns : indices of columns.
+    equal_rows : groups of equal rows, zero rows left out.
+    is_noise : the table as a whole cannot be told from noise; nothing else is then looked for.
+    special : rows in front that do not belong to the sequence, as found (not as declared).
+    tail : rows at the end that were never trained.
+    seams : changes, stray rows and regular jumps; empty for a grid.
+    first, last : first <= row < last are the rows that periods are looked for in.
+    odd : (S,) rows that are passed over there.
+    """
+
+    signals: RowSignals
+    zero_rows: I64
+    constant_rows: I64
+    outliers: I64
+    outlier_ratios: F64
+    zero_columns: I64
+    constant_columns: I64
+    equal_rows: tuple[tuple[int, ...], ...]
+    is_noise: bool
+    special: int
+    tail: Tail | None
+    seams: Seams
+    first: int
+    last: int
+    odd: Mask
+
+
+def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
+    """Sort the rows of a table.
+
+    Parameters
+    ----------
+    table : (S, d); is_grid : neighbours in the file are not neighbours at the end of a line, so
+        tails and seams are not looked for; prefix : rows in front that are declared special.
+    """
+    size = len(table)
+    signals = measure_rows(table, table[prefix:].mean(axis=0))
+    equal = find_equal_rows(table)
+    zero_columns, constant_columns = find_constant_columns(table[prefix:])
+    tail = None if is_grid else find_tail(table, signals, min(max(prefix, MAX_PREFIX), size))
+    last = tail.start if tail else size
+    zero = find_zero_rows(table[:last], signals.norms[:last])
+    outliers, ratios = find_outliers(table[:last], signals.norms[:last])
+    odd = np.zeros(size, dtype=bool)
+    odd[zero] = odd[outliers] = True
+    special = count_special_rows(table, odd)
+    special = min(special, prefix) if is_grid else special
+    first = max(special, prefix)
+    regular = ~odd
+    regular[:first] = False
+    noise = is_noise(table, signals, regular)
+    if noise:
+        tail, last, special, first = None, size, int(prefix and odd[:prefix].all()) * prefix, prefix
+    regular[last:] = False
+    copied = [row for group in equal for row in group]
+    if len(copied) <= size // 20:
+        regular[copied] = False
+    seams = Seams() if is_grid or noise else find_seams(table, signals, regular)
+    odd[list(seams.stray)] = True
+    return Anatomy(
+        signals=signals,
+        zero_rows=zero,
+        constant_rows=find_constant_rows(table[prefix:last]) + prefix,
+        outliers=outliers,
+        outlier_ratios=ratios,
+        zero_columns=zero_columns,
+        constant_columns=constant_columns,
+        equal_rows=tuple(group for group in equal if signals.norms[group[0]] > 0),
+        is_noise=noise,
+        special=special,
+        tail=tail,
+        seams=seams,
+        first=first,
+        last=last,
+        odd=odd,
+    )
+
+
+def bridge_rows(table: F64, odd: Mask) -> F64:
+    """Replace rows that do not belong by straight lines between their neighbours."""
+    places = np.flatnonzero(~odd)
+    if len(places) in (0, len(table)):
+        return table
+    bridged = table.copy()
+    for row in np.flatnonzero(odd):
+        after = int(np.searchsorted(places, row))
+        low, high = places[max(after - 1, 0)], places[min(after, len(places) - 1)]
+        weight = (row - low) / (high - low) if high > low else 0.0
+        bridged[row] = (1 - weight) * table[low] + weight * table[high]
+    return bridged

@@ -1,0 +1,132 @@
+"""The reasoning behind each finding about a table, for `inspect --explain CODE`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why a finding is made and why it matters.
+
+    Attributes
+    ----------
+    reasoning : in words; formula : what is computed, with its thresholds; references : sources.
+    """
+
+    reasoning: str
+    formula: str
+    references: tuple[str, ...]
+
+
+_BERT = "Devlin et al. 2019, arXiv:1810.04805 (90 % of the steps with length 128, the rest with 512)"
+_VIT = "Dosovitskiy et al. 2021, arXiv:2010.11929 (tables interpolated for larger images)"
+_NOISE = "independent rows of zero mean in d dimensions have cosines ~ N(0, 1/d)"
+
+EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "special-first-row": Explanation(
+            reasoning="The first row often stands for a CLS or BOS token, not for a position. Its norm can be many "
+            "times the others', and one such row puts a white floor under every spectrum. Leave it out (prefix=1).",
+            formula="row 0 has an outlying norm (see outlier-rows), is zero, or has a cosine with row 1 that is lower "
+            "than usual by 0.3 and eight robust deviations, with 1 - cosine at least 1.85 times that of rows 1 and 2",
+            references=(_VIT, "Radford et al. 2021, arXiv:2103.00020 (CLIP: row 0 is the class token)"),
+        ),
+        "padding-offset": Explanation(
+            reasoning="Some models keep rows in front for padding: positions are then counted from 2. These rows were "
+            "never trained, or are zero. A reader who takes row 0 for position 0 is off by two everywhere.",
+            formula="two to four rows in front that are all zero, outlying, or unlike the first row behind them (as "
+            "special-first-row, at their lag), where that row continues as the table does",
+            references=(
+                "huggingface/transformers: models/opt (offset 2), models/roberta (padding_idx + 1)",
+                "Ott et al. 2019, arXiv:1904.01038 (fairseq: positions start at padding_idx + 1)",
+            ),
+        ),
+        "outlier-rows": Explanation(
+            reasoning="A row whose norm is far from all others was damaged, trained on something else, or never used.",
+            formula="ln(norm/median) above ln 1.8 or below -ln 2.5, and beyond 7 x 1.4826 x median absolute deviation; "
+            "the norm changes by 1.5 from one row to the next where the run begins and ends; the row does not lie on "
+            "the straight line through its neighbours",
+            references=("Rousseeuw & Croux 1993, J. Amer. Statist. Assoc. 88, 1273 (median absolute deviation)",),
+        ),
+        "zero-rows": Explanation(
+            reasoning="A position whose code is zero adds nothing to its token; it was never trained, or masked out.",
+            formula="all entries are 0, and the row is not the start of a straight line",
+            references=("Ott et al. 2019, arXiv:1904.01038 (the padding row is zeroed)",),
+        ),
+        "constant-rows": Explanation(
+            reasoning="A code with one number in all columns is the same for any permutation of the columns; layer "
+            "normalisation removes it altogether.",
+            formula="smallest entry = largest entry, not 0, in fewer than half of the rows",
+            references=("Ba et al. 2016, arXiv:1607.06450 (the mean over columns is taken away)",),
+        ),
+        "zero-columns": Explanation(
+            reasoning="A column of zeros is width that is paid for and not used; an odd width padded with zeros, or a "
+            "dead channel.",
+            formula="all entries of the column are 0",
+            references=("fairseq: fairseq/modules/sinusoidal_positional_embedding.py (odd width: a zero column)",),
+        ),
+        "constant-columns": Explanation(
+            reasoning="A column with one number in all rows tells no positions apart. The DFT encoding has one by "
+            "design (frequency 0); in narrow types the slowest cosines of a ladder become constant.",
+            formula="smallest entry = largest entry of the column, not 0",
+            references=("arXiv:2405.09061 Eq. 17",),
+        ),
+        "duplicate-rows": Explanation(
+            reasoning="Two positions with one code cannot be told apart by the encoding (Definition 1 fails).",
+            formula="e(s) = e(t) number by number (0 = -0); rows of zeros are reported as such",
+            references=("arXiv:2405.09061 Definition 1",),
+        ),
+        "repeating-rows": Explanation(
+            reasoning="The whole table repeats after a period: the encoding is faithful only within one period, as the "
+            "DFT encoding beyond d rows, or calendar fields beyond a week.",
+            formula="an eighth of the rows or more equal earlier ones, all at one distance",
+            references=("arXiv:2405.09061 Definition 1 and Eq. 17",),
+        ),
+        "untrained-tail": Explanation(
+            reasoning="Positions that training never reached keep their first random values. A model that is served "
+            "at those positions reads noise.",
+            formula=f"{_NOISE}; the start of the tail maximises the joint likelihood of N(m, v) before and N(0, 1/d) "
+            "behind; the tail's mean is within 4 standard errors of 0, its scatter that of noise, m >= 0.15 and "
+            "farther than 6 standard errors",
+            references=("Press et al. 2022, arXiv:2108.12409 (learned tables beyond the trained length)", _BERT),
+        ),
+        "seam": Explanation(
+            reasoning="Training often begins with short sequences. Rows beyond the first length were trained less and "
+            "otherwise, and it shows where the two parts meet.",
+            formula="a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
+            "deviations above; or a lasting change of norm, step length or 1 - cosine of neighbours by 1.25 between "
+            "two fitted lines, 7 standard errors and 6 times the table's usual change",
+            references=(_BERT, "Page 1954, Biometrika 41, 100 (detection of a change)"),
+        ),
+        "stray-rows": Explanation(
+            reasoning="A single row far from two neighbours that agree with each other is damaged or misplaced.",
+            formula="both its steps are jumps (see seam), and ||e(s + 1) - e(s - 1)|| is below 0.6 of each",
+            references=(),
+        ),
+        "regular-jumps": Explanation(
+            reasoning="A grid flattened line by line jumps where each line ends. Taken for a line it shows a false "
+            "seam at every wrap and a false peak at 1/W: give grid=HxW. Sums of cycles (hour, weekday) jump too.",
+            formula="at least three jumps (see seam), and 70 % of the places s, s + W, .. of the table",
+            references=(_VIT,),
+        ),
+        "no-structure": Explanation(
+            reasoning="The table is as it was drawn: it was not trained, or the wrong tensor was read.",
+            formula=f"{_NOISE}: the mean centred cosine of neighbours is -1/(S - 1) within 5 standard errors; the "
+            "summed periodogram is flat; each column's periodogram scatters like an exponential distribution "
+            "(mean square = 2 x squared mean), unlike one-hot (1) and DFT tables (many)",
+            references=("Bartlett 1955, An Introduction to Stochastic Processes (periodogram of white noise)",),
+        ),
+        "interpolated": Explanation(
+            reasoning="A table resized to a longer context or a larger image and not trained since has no more "
+            "directions than before. How it was resized (cubic or linear, corners aligned or not) shifts every "
+            "position by up to half a row, and must be repeated by whoever loads it.",
+            formula="the numerical rank along an axis is the old size, and the part outside the column space of the "
+            "resize matrix is what rounding in the stored type leaves (at most 5 times); the next smaller size is 10 "
+            "times worse, every other method 2 times",
+            references=(_VIT, "torch.nn.functional.interpolate", "Keys 1981, IEEE Trans. ASSP 29, 1153"),
+        ),
+    }
+)

@@ -1,0 +1,232 @@
+"""The whole portrait of a table: what its rows, its periods and its traces say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
+from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
+from pe_spectra.inspection.findings import Finding
+from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
+from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
+from pe_spectra.inspection.statements import state_findings
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
+from pe_spectra.numbers import Choice, IntegerRange
+
+PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
+OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
+DTYPE = Choice(members=tuple(DTYPE_EPS))
+#: Up to this smaller side the principal components come from a full decomposition.
+_FULL = 256
+_SKETCH, _ITERATIONS = 16, 6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Helix:
+    """The first three principal components of a table: a curve in space.
+
+    Attributes
+    ----------
+    coordinates : (S, 3) of the rows that are used, about their mean; columns of zeros where the
+        table has fewer dimensions. The entry of largest size in each column is positive.
+    shares : (3,) of the variance that each explains.
+    """
+
+    coordinates: F64
+    shares: F64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableInspection:
+    """What `inspect_table` saw. Rows are rows of the file (`row_offset` added).
+
+    Attributes
+    ----------
+    rows_used : [from, to) without special rows in front and without an untrained tail; periods,
+        channels and helix are about these.
+    grid : (H, W) or None; prefix : rows in front that were declared special.
+    dtype : the coarsest type that holds every number.
+    metrics : name -> number; None where it does not exist.
+    dominant_periods : by falling share.
+    channels : period and share of each column.
+    sinusoid : the nearest ladder.
+    findings : see `findings`.
+    norms : (S,) of all rows given; steps : (S - 1,) between rows, NaN across the end of a grid's
+        line; cosines : (S - 1,) of neighbours, about the mean row, NaN likewise.
+    helix : principal components.
+    """
+
+    rows_used: tuple[int, int]
+    grid: tuple[int, int] | None
+    prefix: int
+    dtype: str
+    metrics: Mapping[str, float | None]
+    dominant_periods: tuple[DominantPeriod, ...]
+    channels: ChannelPeriods
+    sinusoid: SinusoidFit
+    findings: tuple[Finding, ...]
+    norms: F64
+    steps: F64
+    cosines: F64
+    helix: Helix
+
+
+def inspect_table(
+    table: ArrayLike,
+    *,
+    grid: tuple[int, int] | None = None,
+    prefix: int = 0,
+    dtype: str = "float64",
+    row_offset: int = 0,
+) -> TableInspection:
+    """Look at a table of codes: special and untrained rows, seams, periods, traces of interpolation.
+
+    Parameters
+    ----------
+    table : (S, d) real and finite, at most 2**26 numbers, at least 2 rows.
+    grid : (H, W) with prefix + H W = S where the rows are a grid in reading order; then no seam is
+        reported, and periods are two-dimensional.
+    prefix : rows in front that are not positions (CLS, padding).
+    dtype : type the table was stored in, float64, float32, float16 or bfloat16.
+    row_offset : rows of the file before the first row of `table`.
+
+    Raises
+    ------
+    InputError : a table, grid or number that cannot be used.
+
+    >>> import numpy as np
+    >>> table = np.sin(np.arange(64)[:, None] / np.arange(3, 19))
+    >>> table[9] = table[30]
+    >>> [finding.code for finding in inspect_table(table).findings]
+    ['duplicate-rows']
+    """
+    values = _check_table(table)
+    first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
+    kind = DTYPE.check(dtype, "dtype")
+    _check_grid(values, grid, first)
+    anatomy = dissect(values, is_grid=grid is not None, prefix=first)
+    used = bridge_rows(values[anatomy.first : anatomy.last], anatomy.odd[anatomy.first : anatomy.last])
+    resizing = () if anatomy.is_noise else find_resizing(values[anatomy.first : anatomy.last], grid=grid, dtype=kind)
+    periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
+    return TableInspection(
+        rows_used=(anatomy.first + offset, anatomy.last + offset),
+        grid=grid,
+        prefix=first,
+        dtype=find_stored_dtype(values, kind),
+        metrics=_measure(used, anatomy, periods, channels, sinusoid),
+        dominant_periods=() if anatomy.is_noise else periods.dominant,
+        channels=channels,
+        sinusoid=sinusoid,
+        findings=state_findings(values, anatomy, resizing, offset),
+        norms=anatomy.signals.norms,
+        steps=_open_wraps(anatomy.signals.steps, grid, first),
+        cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
+        helix=compute_helix(used),
+    )
+
+
+def compute_helix(table: F64) -> Helix:
+    """Compute the first three principal components: X - mean = U S V^T, coordinates U S.
+
+    Exact up to a smaller side of 256; beyond by subspace iteration with a fixed start.
+
+    Parameters
+    ----------
+    table : (S, d).
+
+    References
+    ----------
+    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
+    """
+    centred = table - table.mean(axis=0)
+    total = float(np.einsum("ij,ij->", centred, centred))
+    coordinates, shares = np.zeros((len(table), 3)), np.zeros(3)
+    if total > 0:
+        reduced = centred
+        if min(centred.shape) > _FULL:
+            sketch = np.random.Generator(np.random.PCG64(3)).standard_normal((centred.shape[1], _SKETCH))
+            for _ in range(_ITERATIONS):
+                sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
+            reduced = centred @ sketch
+        left, singular, _ = np.linalg.svd(reduced, full_matrices=False)
+        count = min(3, len(singular))
+        coordinates[:, :count] = left[:, :count] * singular[:count]
+        peaks = coordinates[np.argmax(np.abs(coordinates), axis=0), np.arange(3)]
+        coordinates *= np.where(peaks < 0, -1.0, 1.0)
+        shares[:count] = singular[:count] ** 2 / total
+    coordinates.flags.writeable = shares.flags.writeable = False
+    return Helix(coordinates=coordinates, shares=shares)
+
+
+def _measure(
+    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit
+) -> Mapping[str, float | None]:
+    rows = slice(anatomy.first, anatomy.last)
+    regular = ~anatomy.odd[rows]
+    norms = anatomy.signals.norms[rows][regular]
+    pairs = regular[:-1] & regular[1:]
+    inner = slice(anatomy.first, anatomy.last - 1)
+    energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
+
+    def find_middle(values: F64) -> float | None:
+        return float(np.median(values)) if len(values) else None
+
+    return MappingProxyType(
+        {
+            "rows": float(len(used)),
+            "columns": float(used.shape[1]),
+            "norm_median": find_middle(norms),
+            "norm_smallest": float(norms.min()) if len(norms) else None,
+            "norm_largest": float(norms.max()) if len(norms) else None,
+            "step_median": find_middle(anatomy.signals.steps[inner][pairs]),
+            "neighbour_cosine_median": find_middle(anatomy.signals.cosines[inner][pairs]),
+            "neighbour_cosine_centred_median": find_middle(anatomy.signals.centred_cosines[inner][pairs]),
+            "mean_row_share": len(used) * float(mean @ mean) / energy if energy > 0 else None,
+            "trend_share": periods.trend_share,
+            "trend_and_periods_share": periods.explained,
+            "channels_with_period": float(np.isfinite(channels.periods).sum()),
+            "sinusoid_per_channel_share": channels.explained,
+            "nearest_sinusoid_rho": sinusoid.rho,
+            "nearest_sinusoid_share": sinusoid.share,
+        }
+    )
+
+
+def _check_table(table: ArrayLike) -> F64:
+    values = np.ascontiguousarray(table, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 1:
+        raise InputError("table must have rows and columns", f"shape {values.shape}", "(S, d) with S >= 2 is accepted")
+    if values.size > MAX_HELD_ENTRIES:
+        raise InputError("the table is too large", f"{values.size} numbers", f"at most {MAX_HELD_ENTRIES} are accepted")
+    if not np.isfinite(values.min()) or not np.isfinite(values.max()):
+        raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
+    largest = max(abs(float(values.min())), abs(float(values.max())))
+    if largest > 1e100:
+        raise InputError("the table has too large a number", f"{largest:.3g}", "numbers up to 1e100 are accepted")
+    return values
+
+
+def _check_grid(values: F64, grid: tuple[int, int] | None, prefix: int) -> None:
+    if prefix > len(values) - 2:
+        raise InputError("prefix leaves fewer than 2 rows", str(prefix), f"0 to {len(values) - 2} is accepted")
+    if grid is not None and (min(grid) < 1 or math.prod(grid) != len(values) - prefix):
+        accepted = f"H x W = {len(values) - prefix} is accepted"
+        raise InputError("the grid does not have the table's rows", "x".join(map(str, grid)), accepted)
+
+
+def _open_wraps(values: F64, grid: tuple[int, int] | None, prefix: int) -> F64:
+    if grid is None:
+        return values
+    opened = values.copy()
+    opened[prefix + grid[1] - 1 :: grid[1]] = np.nan
+    opened[:prefix] = np.nan
+    opened.flags.writeable = False
+    return opened

@@ -1,0 +1,184 @@
+"""What a figure of spectra says in words: names of curves, title, small print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pe_spectra.plots.style import escape_text
+from pe_spectra.spectrum.kernels import SOURCES
+from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.spectrum import Spectrum
+
+#: At most so many encodings are named in one sentence of the small print.
+_MOST_NAMES = 4
+#: Mean frequencies closer than this share are said to be the same.
+_SAME = 0.05
+#: A logarithmic axis with a lag window or a periodogram on it: powers of ten above their rounding.
+MOST_DECADES = 18.0
+#: Negative weights of less than this sum are rounding.
+_ROUNDING = 1e-12
+
+
+def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
+    """Name each spectrum by its encoding, and by whatever else tells it from the others."""
+    bandwidths = {spectrum.bandwidth for spectrum in spectra if spectrum.axis is None} - {None}
+    boundaries = {spectrum.boundary for spectrum in spectra if spectrum.estimator == "kde"}
+    names = []
+    for spectrum in spectra:
+        name = escape_text(spectrum.encoding.label)
+        if spectrum.axis is not None:
+            name += f", {spectrum.axis}"
+        if len(bandwidths) > 1 and spectrum.bandwidth is not None:
+            name += f", bandwidth {spectrum.bandwidth:g}"
+        if len(boundaries) > 1 and spectrum.estimator == "kde":
+            name += f", boundary {spectrum.boundary}"
+        names.append(name)
+    return names
+
+
+def name_briefly(encoding: Encoding) -> str:
+    """The first word of a label, before its parameters; ready to be drawn."""
+    return escape_text(encoding.label.partition(" ")[0])
+
+
+def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
+    """Say what the figure shows."""
+    if len(spectra) == 1:
+        return _entitle_one(spectra[0])
+    if len({spectrum.encoding for spectrum in spectra}) == 1 and len({s.bandwidth for s in spectra}) > 1:
+        return "The weights depend on the bandwidth that is chosen"
+    ordered = sorted(spectra, key=lambda spectrum: spectrum.summary.centroid)
+    low, high = ordered[0], ordered[-1]
+    least, most = low.summary.centroid, high.summary.centroid
+    if most - least <= _SAME * abs(most):
+        return f"The mean frequency of all is about {most:.3g} rad per position"
+    names = _name_shortly(spectra)
+    first, last = (f" ({names[_find(spectra, one)]})" for one in (low, high))
+    return f"The mean frequency runs from {least:.3g}{first} to {most:.3g} rad per position{last}"
+
+
+def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
+    """Say how the spectra were estimated: what they have in common, and what is true of some only."""
+    names = _name_shortly(spectra)
+    estimators = _group(spectra, names, _describe_estimator)
+    smoothed = [spectrum for spectrum in spectra if spectrum.bandwidth is not None]
+    parts = _agree([_describe_bandwidth(s) for s in smoothed]) or _agree([_count_bins(s) for s in smoothed])
+    parts += _agree([f"boundary {s.boundary}" if s.estimator == "kde" else "" for s in spectra])
+    parts += _agree([f"lattice N\u00a0=\u00a0{s.grid}" if s.estimator != "nudft" else "" for s in spectra])
+    lines = [", ".join([estimators, *parts]) if ": " not in estimators else "; ".join([estimators, *parts])]
+    lines += [text for text in (_describe_shares(spectra, names), _describe_heads(spectra, names)) if text]
+    negative = [s for s in spectra if s.summary.negative_mass > _ROUNDING]
+    if negative:
+        largest = max(s.summary.negative_mass for s in negative)
+        lines.append(f"weights below zero (their sum is −{largest:.2g} at most) leave gaps on the logarithmic axis")
+    if limit_decades(spectra) is not None and any(_leaves_axis(s) for s in spectra):
+        lines.append(f"the logarithmic axis ends {MOST_DECADES:.0f} powers of ten below its top; Eq. 15 goes on")
+    return tuple(lines)
+
+
+def limit_decades(spectra: Sequence[Spectrum]) -> float | None:
+    """Return how far down a logarithmic axis goes at most: beyond the rounding of a lag window is only Eq. 15."""
+    return MOST_DECADES if any(s.estimator in ("lag-window", "nudft") for s in spectra) else None
+
+
+def _leaves_axis(spectrum: Spectrum) -> bool:
+    logs = spectrum.log_weights[np.isfinite(spectrum.log_weights)] / np.log(10)
+    return spectrum.estimator == "kde" and logs.size > 0 and float(logs.min()) < -MOST_DECADES
+
+
+def _entitle_one(spectrum: Spectrum) -> str:
+    bins = spectrum.omega.size
+    shape = classify_shape(spectrum.summary, bins)
+    if shape == "flat":
+        return f"All {bins} frequencies weigh nearly the same"
+    if shape == "uneven":
+        return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
+    share = f"{100 * spectrum.summary.low_bin_mass:.1f} %"
+    return f"{share} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
+
+
+def _find(spectra: Sequence[Spectrum], one: Spectrum) -> int:
+    return next(number for number, spectrum in enumerate(spectra) if spectrum is one)
+
+
+def _name_shortly(spectra: Sequence[Spectrum]) -> list[str]:
+    """Names for the small print: of the class where that tells an encoding from the others, else in full."""
+    classes = [name_briefly(spectrum.encoding) for spectrum in {s.encoding: s for s in spectra}.values()]
+    names = []
+    for spectrum in spectra:
+        alone = classes.count(name_briefly(spectrum.encoding)) == 1
+        name = name_briefly(spectrum.encoding) if alone else escape_text(spectrum.encoding.label)
+        names.append(name if spectrum.axis is None else f"{name}, {spectrum.axis}")
+    return names
+
+
+def _describe_estimator(spectrum: Spectrum) -> str:
+    if spectrum.estimator == "lag-window":
+        source = SOURCES.get(spectrum.kernel_source or "", "")
+        return f"lag-window spectrum ({source})" if source else "lag-window spectrum of the kernel"
+    if spectrum.estimator == "nudft":
+        return f"smoothed periodogram at {spectrum.grid} real positions"
+    return "Eq. 15" if spectrum.estimator == "kde" else "shares of the lattice frequencies, not smoothed"
+
+
+def _group(spectra: Sequence[Spectrum], names: Sequence[str], describe: Callable[[Spectrum], str]) -> str:
+    """The description of all where it is one, else each with the names that it is true of."""
+    found: dict[str, list[str]] = {}
+    for spectrum, name in zip(spectra, names, strict=True):
+        found.setdefault(describe(spectrum), []).append(name)
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{_list_names(named)}: {text}" for text, named in found.items())
+
+
+def _list_names(names: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    shown = unique if len(unique) <= _MOST_NAMES else [*unique[: _MOST_NAMES - 1], f"{len(unique) - 3} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _describe_shares(spectra: Sequence[Spectrum], names: Sequence[str]) -> str:
+    shares = {
+        name.partition(", ")[0] if spectrum.axis else name: spectrum.toeplitz_share
+        for spectrum, name in zip(spectra, names, strict=True)
+        if spectrum.toeplitz_share is not None
+    }
+    if not shares:
+        return ""
+    shown = [f"{share:.3f}" if len(spectra) == 1 else f"{name} {share:.3f}" for name, share in shares.items()]
+    if len(shown) > _MOST_NAMES:
+        low, high = min(shares.values()), max(shares.values())
+        shown = [f"{low:.3f} to {high:.3f}"]
+    return f"Toeplitz share (of the Gram matrix's energy, what is a function of the lag alone): {', '.join(shown)}"
+
+
+def _describe_heads(spectra: Sequence[Spectrum], names: Sequence[str]) -> str:
+    counts = {name: len(s.head_weights) for s, name in zip(spectra, names, strict=True) if s.head_weights is not None}
+    if not counts:
+        return ""
+    if len(set(counts.values())) == 1:
+        return f"line: median over {next(iter(counts.values()))} heads, band: smallest to largest"
+    listed = _list_names([f"{name}\u00a0{count}" for name, count in counts.items()])
+    return f"line: median over heads, band: smallest to largest ({listed})"
+
+
+def _agree(texts: Sequence[str]) -> list[str]:
+    """The text that all have in common, if it says anything."""
+    return [texts[0]] if len(set(texts)) == 1 and texts[0] else []
+
+
+def _describe_bandwidth(spectrum: Spectrum) -> str:
+    if spectrum.bandwidth is None:
+        return ""
+    sigma = spectrum.bandwidth * float(spectrum.omega[1])
+    return f"{_count_bins(spectrum)} (σ\u00a0=\u00a0{sigma:.3g} rad/position)"
+
+
+def _count_bins(spectrum: Spectrum) -> str:
+    return f"bandwidth\u00a0{spectrum.bandwidth:g}\u00a0bins"

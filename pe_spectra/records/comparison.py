@@ -1,0 +1,139 @@
+"""Encodings side by side as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from pe_spectra.compare import COMPARED, Comparison
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding
+
+#: What a terminal shows; all of them in a pipe, in CSV and with --full.
+_SHOWN = (
+    "kernel_half_width",
+    "kernel_monotonicity",
+    "toeplitz_share",
+    "sidelobe_ratio",
+    "stable_rank_centred",
+    "min_separation",
+    "low_bin_mass",
+)
+
+
+def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, failed: tuple[str, ...] = ()) -> Answer:
+    """Turn a comparison into an answer, in the order given.
+
+    Parameters
+    ----------
+    compared : at least one.
+    sorted_by : the metric that they were sorted by; None for the order in which they were named.
+    failed : the requirements that do not hold.
+    """
+    body: Document = {
+        "parameters": {"length": [c.length for c in compared]},
+        "sorted_by": sorted_by,
+        "rows": [_describe(c) for c in compared],
+    }
+    notes = [note for c in compared for note in (*c.encoding.notes, *c.remarks)]
+    shown = dict.fromkeys(([sorted_by] if sorted_by else []) + list(_SHOWN))
+    return Answer(
+        kind="comparison",
+        verdict=_judge(compared, sorted_by),
+        body=body,
+        columns=_list_columns(compared),
+        facts=(*_list_definitions(list(shown)), *_list_periods(compared)),
+        notes=tuple(dict.fromkeys(notes)),
+        shown=("encoding", "injective", *shown),
+        brief=len(compared),
+        drawing=_draw(compared),
+        next_command=f"pe-spectra inspect {compared[0].encoding.spec}",
+        failed=failed,
+    )
+
+
+def _describe(one: Comparison) -> Document:
+    row: Document = {
+        "encoding": describe_encoding(one.encoding),
+        "length": one.length,
+        "random": one.encoding.is_random,
+        "injective": one.injective,
+        "metrics": dict(one.values),
+        "undefined": dict(one.notes),
+    }
+    if one.periods:
+        row["periods"] = [asdict(match) for match in one.periods]
+    if one.remarks:
+        row["findings"] = list(one.remarks)
+    return row
+
+
+def _list_columns(compared: Sequence[Comparison]) -> Mapping[str, Sequence[Cell]]:
+    columns: dict[str, Sequence[Cell]] = {
+        "encoding": [c.encoding.label for c in compared],
+        "random": [c.encoding.is_random for c in compared],
+        "length": [c.length for c in compared],
+        "injective": [c.injective for c in compared],
+    }
+    columns.update({name: [c.values[name] for c in compared] for name in COMPARED})
+    for place, match in enumerate(compared[0].periods):
+        name = match.name
+        columns[f"ratio_{name}"] = [c.periods[place].ratio if c.periods else None for c in compared]
+        columns[f"maximum_{name}"] = [c.periods[place].is_local_maximum if c.periods else None for c in compared]
+        columns[f"nearest_{name}"] = [c.periods[place].nearest_period if c.periods else None for c in compared]
+    return columns
+
+
+def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
+    merged = [c for c in compared if c.injective is False]
+    chosen = sorted_by or "min_separation"
+    sign = -1 if COMPARED[chosen].better == "lower" else 1
+    known = [c for c in compared if c.values[chosen] is not None and not c.encoding.is_random]
+    parts = []
+    if known:
+        best = max(known, key=lambda c: sign * (c.values[chosen] or 0.0))
+        end = "smallest" if sign < 0 else "largest"
+        parts.append(f"{best.encoding.label} has the {end} {chosen} ({best.values[chosen]:.4g})")
+    if merged:
+        names = ", ".join(c.encoding.label for c in merged[:3]) + (", .." if merged[3:] else "")
+        parts.append(f"{len(merged)} of {len(compared)} merge positions or lags ({names})")
+    else:
+        parts.append(f"none of {len(compared)} is known to merge positions")
+    text = "; ".join(parts)
+    return Verdict(level="note" if merged else "ok", code="compared", text=f"{text[0].upper()}{text[1:]}.")
+
+
+def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:
+    return [(name, COMPARED[name].definition) for name in names]
+
+
+def _list_periods(compared: Sequence[Comparison]) -> list[tuple[str, str]]:
+    facts = []
+    for one in compared:
+        for match in one.periods:
+            ratio = "unknown" if match.ratio is None else f"{match.ratio:.4g} of k(0)"
+            maximum = {True: "a local maximum", False: "no local maximum", None: "not known"}[match.is_local_maximum]
+            near = ""
+            if match.nearest_period is not None:
+                near = f"; nearest period of the encoding {write_time(match.nearest_period)}"
+            facts.append((f"{one.encoding.name}, {match.name}", f"k(lag {match.lag:g}) = {ratio}, {maximum}{near}"))
+    return facts
+
+
+def write_time(seconds: float) -> str:
+    """Write a time in the largest unit that keeps it above 1.
+
+    >>> write_time(86400.0), write_time(90.0)
+    ('1 d', '1.5 min')
+    """
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds:.4g} s"
+
+
+def _draw(compared: Sequence[Comparison]) -> Drawing | None:
+    first = compared[0]
+    if first.kernel is None or len(first.kernel) < 2:
+        return None
+    ticks = ((0.0, "lag 0"), (1.0, str(len(first.kernel) - 1)))
+    return Drawing(title=f"kernel k(lag)/k(0)   {first.encoding.label}", values=first.kernel.tolist(), ticks=ticks)

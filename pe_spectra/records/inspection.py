@@ -1,0 +1,218 @@
+"""The portrait of an encoding as an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from pe_spectra.inspection import EXPLANATIONS, Finding, TableInspection
+from pe_spectra.portrait import Portrait, Resized
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
+
+LEVELS = ("note", "warning", "error")
+_ORDER = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
+
+
+def answer_portrait(portrait: Portrait, failed: tuple[str, ...] = ()) -> Answer:
+    """Turn a portrait into an answer; `failed` says which findings were not to be."""
+    found = portrait.inspection
+    findings = found.findings if found is not None else ()
+    body: Document = {
+        "encoding": describe_encoding(portrait.encoding),
+        "parameters": {"length": portrait.length},
+        "rows_used": list(found.rows_used) if found is not None else None,
+        "grid": list(portrait.encoding.shape) if portrait.encoding.shape is not None else None,
+        "metrics": dict(portrait.metrics),
+        "dominant_periods": _list_periods(found),
+        "findings": [_describe_finding(finding) for finding in findings],
+    }
+    if portrait.resized is not None:
+        body["resized"] = _describe_resized(portrait.resized)
+    return Answer(
+        kind="inspection",
+        verdict=_judge(portrait, findings),
+        body=body,
+        columns=_list_columns(findings),
+        facts=_list_facts(portrait),
+        notes=portrait.notes,
+        shown=("level", "code", "rows", "message"),
+        brief=max(12, len(findings)),
+        drawing=_draw(portrait),
+        next_command=_suggest(findings, portrait),
+        failed=failed,
+    )
+
+
+def answer_explanation(code: str) -> Answer:
+    """Turn the reasoning behind a finding into an answer."""
+    found = EXPLANATIONS[code]
+    return Answer(
+        kind="explanation",
+        verdict=Verdict(level="ok", code=code, text=found.reasoning),
+        body={
+            "explained": code,
+            "reasoning": found.reasoning,
+            "formula": found.formula,
+            "references": list(found.references),
+        },
+        facts=(("formula", found.formula), *(("reference", reference) for reference in found.references)),
+        columns={},
+    )
+
+
+def find_failures(portrait: Portrait, level: str) -> tuple[str, ...]:
+    """Return the findings of `level` or above, for --fail-on."""
+    findings = portrait.inspection.findings if portrait.inspection is not None else ()
+    return tuple(
+        f"finding of level {f.level}: {f.code}" for f in findings if LEVELS.index(f.level) >= LEVELS.index(level)
+    )
+
+
+def _describe_finding(finding: Finding) -> Document:
+    rows = [row if isinstance(row, int) else list(row) for row in finding.rows]
+    return {
+        "level": finding.level,
+        "code": finding.code,
+        "message": finding.message,
+        "rows": rows,
+        "data": simplify(finding.data),
+    }
+
+
+def simplify(value: object) -> object:
+    """Turn the numbers behind a finding into what JSON has; what is not finite becomes None."""
+    if isinstance(value, Mapping | MappingProxyType):
+        return {str(key): simplify(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return simplify(value.tolist())
+    if isinstance(value, list | tuple):
+        return [simplify(item) for item in value]
+    if isinstance(value, np.generic):
+        return simplify(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _list_periods(found: TableInspection | None) -> list[Document]:
+    if found is None:
+        return []
+    return [
+        {"period": one.period, "share": one.share, "axis": getattr(one, "axis", None)} for one in found.dominant_periods
+    ]
+
+
+def _describe_resized(resized: Resized) -> Document:
+    return {
+        "method": resized.method,
+        "align_corners": resized.align_corners,
+        "old": list(resized.old),
+        "new": list(resized.new),
+        "axes": [
+            {
+                "axis": before.axis,
+                "scale": scale,
+                "centroid_before": before.summary.centroid,
+                "centroid_after": after.summary.centroid,
+                "beyond": beyond,
+            }
+            for before, after, scale, beyond in zip(
+                resized.before, resized.after, resized.scales, resized.beyond, strict=True
+            )
+        ],
+    }
+
+
+def _list_columns(findings: Sequence[Finding]) -> Mapping[str, Sequence[Cell]]:
+    return {
+        "level": [f.level for f in findings],
+        "code": [f.code for f in findings],
+        "rows": [_write_rows(f) for f in findings],
+        "message": [f.message for f in findings],
+    }
+
+
+def _write_rows(finding: Finding) -> str:
+    return " ".join(str(row) if isinstance(row, int) else f"{row[0]}-{row[1]}" for row in finding.rows)
+
+
+def _judge(portrait: Portrait, findings: Sequence[Finding]) -> Verdict:
+    label = portrait.encoding.label
+    if not findings:
+        text = f"{label}: nothing out of the ordinary."
+        return Verdict(level="ok", code="clean", text=text)
+    worst = max(findings, key=lambda f: _ORDER[f.level])
+    more = f" ({len(findings) - 1} more findings)" if len(findings) > 2 else " (1 more finding)" if findings[1:] else ""
+    return Verdict(level=worst.level, code=worst.code, text=f"{label}: {worst.message}{more}")
+
+
+def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
+    facts = []
+    found = portrait.inspection
+    if found is not None:
+        facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
+        periods = ", ".join(f"{one.period:.4g} ({percent(one.share)})" for one in found.dominant_periods[:8])
+        if periods:
+            facts.append(("dominant periods", f"{periods} positions"))
+    for name, unit in _SHOWN.items():
+        value = portrait.metrics.get(name)
+        if value is not None:
+            facts.append((name.replace("_", " "), percent(value) if unit == "%" else f"{value:.4g}{unit}"))
+    for spectrum in portrait.spectra:
+        where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
+        summary = spectrum.summary
+        text = (
+            f"mean frequency {summary.centroid:.4g} rad/position, {summary.effective_bins_entropy:.1f} effective bins"
+        )
+        facts.append((where, text))
+    facts += _list_resized(portrait.resized)
+    return tuple(facts)
+
+
+_SHOWN = {
+    "toeplitz_share": "%",
+    "toeplitz_share_centred": "%",
+    "stable_rank_centred": "",
+    "effective_rank_entropy_centred": "",
+    "norm_median": "",
+    "nearest_sinusoid_share": "%",
+    "nearest_sinusoid_rho": "",
+}
+
+
+def _list_resized(resized: Resized | None) -> list[tuple[str, str]]:
+    if resized is None:
+        return []
+    sizes = f"{'x'.join(map(str, resized.old))} to {'x'.join(map(str, resized.new))}, {resized.method}"
+    corners = ", corners aligned" if resized.align_corners else ""
+    facts = [("resized", sizes + corners)]
+    for before, after, scale, beyond in zip(resized.before, resized.after, resized.scales, resized.beyond, strict=True):
+        where = "mean frequency" if before.axis is None else f"mean frequency, {before.axis}"
+        text = f"{before.summary.centroid:.4g} -> {after.summary.centroid:.4g} rad/position (old/new = {scale:.4g})"
+        if beyond is not None:
+            text += f"; {percent(beyond)} above pi old/new, where the old table has nothing"
+        facts.append((where, text))
+    return facts
+
+
+def _draw(portrait: Portrait) -> Drawing | None:
+    kernel = portrait.kernel
+    if kernel is None:
+        return None
+    values = np.mean(kernel.values, axis=0)
+    if values.ndim == 2:
+        values = values[len(values) // 2, values.shape[1] // 2 :]
+    if len(values) < 2 or not values[0] > 0:
+        return None
+    ticks = ((0.0, "lag 0"), (1.0, str(len(values) - 1)))
+    title = f"kernel k(lag)/k(0)   {portrait.encoding.label}"
+    return Drawing(title=title, values=(values / values[0]).tolist(), ticks=ticks)
+
+
+def _suggest(findings: Sequence[Finding], portrait: Portrait) -> str:
+    if findings:
+        return f"pe-spectra inspect --explain {findings[0].code}"
+    return f"pe-spectra spectrum -e {portrait.encoding.spec}"

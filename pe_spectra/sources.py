@@ -36,12 +36,13 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, kw_only=True)
 class _Description:
-    """A class of the catalogue and the values that a SPEC gives it, by keyword."""
+    """A class of the catalogue and the values that a SPEC gives it, by keyword; the path of a configuration."""
 
     cls: type[Encoding]
     text: str
     values: dict[str, Value]
     remarks: tuple[str, ...] = ()
+    path: str = ""
 
 
 def build_encodings(
@@ -68,7 +69,27 @@ def build_encodings(
     for spec in parsed:
         for encoding in _build(spec, given, label, depth=0):
             built[encoding] = None
+    _refuse_unused(built, given)
     return tuple(built)
+
+
+def read_encoding(spec: str) -> Encoding:
+    """Build the one encoding that a SPEC names: a name of the catalogue with parameters, or a file.
+
+    Parameters
+    ----------
+    spec : as on the command line, "rope:d=64,base=5e5" or "model.safetensors::pos_embed?grid=14x14".
+
+    Raises
+    ------
+    InputError : a SPEC that is not known, or a value out of range.
+    FileError : a file that cannot be read.
+
+    >>> read_encoding("sinusoidal:d=64").d
+    64
+    """
+    (encoding,) = build_encodings([spec], {}, "SPEC")
+    return encoding
 
 
 def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, Sequence[str]], label: str) -> None:
@@ -83,6 +104,15 @@ def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, S
         if not known:
             names = ", ".join(dict.fromkeys(cls.name for cls in named))
             raise InputError(f"--{option} has no meaning for {names}", " ".join(given[option]), "leave it out")
+
+
+def _refuse_unused(built: Iterable[Encoding], given: Mapping[str, Sequence[str]]) -> None:
+    """Refuse an option that none of the encodings has, now that files have been read."""
+    classes = list(dict.fromkeys(type(encoding) for encoding in built))
+    for option, texts in given.items():
+        if not any(option in _list_options(cls) for cls in classes):
+            names = ", ".join(cls.name for cls in classes)
+            raise InputError(f"--{option} has no meaning for {names}", " ".join(texts), "leave it out")
 
 
 def _is_configuration(path: str) -> bool:
@@ -106,6 +136,8 @@ def _build(
 ) -> tuple[Encoding, ...]:
     if isinstance(spec, NamedSpec):
         description = _describe_name(spec, label, depth)
+        if description.cls is Learned:
+            _add_rows(description.values, given.get("rows", ()), spec.text)
     else:
         description = _describe_file(spec, given.get("rows", ()), label)
     return tuple(_construct(description, chosen) for chosen in _choose(description, given))
@@ -181,8 +213,8 @@ def _describe_configuration(spec: FileSpec, config: Mapping[str, Any], rows: Seq
         raise InputError(f"{label} {spec.path}: a configuration has no rows", str(given), "leave it out")
     scheme = read_scheme(config, spec.path)
     cls = find_encoding(scheme.name)
-    values = {p.keyword: scheme.values[p.name] for p in cls.accepts if p.name in scheme.values}
-    return _Description(cls=cls, text=spec.text, values=values, remarks=scheme.notes)
+    values: dict[str, Any] = {p.keyword: scheme.values[p.name] for p in cls.accepts if p.name in scheme.values}
+    return _Description(cls=cls, text=spec.text, values=values, remarks=scheme.notes, path=spec.path)
 
 
 def _describe_table(
@@ -218,11 +250,25 @@ def _describe_table(
 
 def _read_rows(texts: Mapping[str, str], rows: Sequence[str], label: str, spec: FileSpec) -> dict[str, Value]:
     """Read `rows=A:B` of a file, or the option --rows; either end may be left out."""
-    if "rows" in texts and rows and texts["rows"] != rows[0]:
+    if "rows" not in texts:
+        return _parse_rows(rows[0], "--rows") if rows else {}
+    found = _parse_rows(texts["rows"], f"{label} {spec.path}: rows")
+    if rows and _parse_rows(rows[0], "--rows") != found:
         raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
-    name, text = (f"{label} {spec.path}: rows", texts["rows"]) if "rows" in texts else ("--rows", (*rows, "")[0])
-    if not text:
-        return {}
+    return found
+
+
+def _add_rows(values: dict[str, Value], rows: Sequence[str], text: str) -> None:
+    """Add what --rows asks for to the values of a table that is named as an encoding of the catalogue."""
+    if not rows:
+        return
+    bounds = _parse_rows(rows[0], "--rows")
+    if any(values.get(name, bounds.get(name)) != bounds.get(name) for name in ("first", "last")):
+        raise InputError(f"--rows contradicts {text}", rows[0], "give it once")
+    values.update(bounds)
+
+
+def _parse_rows(text: str, name: str) -> dict[str, Value]:
     start, colon, stop = text.partition(":")
     if not colon or not (start or stop):
         raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, B left out")
@@ -255,4 +301,9 @@ def _construct(description: _Description, chosen: Mapping[str, Value]) -> Encodi
     arguments: dict[str, Any] = dict(chosen)
     if description.cls is Learned:
         arguments["remarks"] = description.remarks
-    return description.cls(**arguments)
+    try:
+        return description.cls(**arguments)
+    except InputError as error:
+        if description.path:
+            raise FileError(description.path, str(error)) from error
+        raise

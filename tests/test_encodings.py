@@ -32,7 +32,8 @@ from pe_spectra.encodings import (
     Sinusoidal,
     find_encoding,
 )
-from pe_spectra.encodings.learned import Grid, Learned
+from pe_spectra.encodings.grid_size import Grid
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import FileOfNumbers, OtherEncodings, format_value
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_WIDTH
@@ -62,7 +63,7 @@ def number_entries(rows, columns):
 
 FEW = {"of": (Sinusoidal(d=6), Learned(init="normal", width=6, length=50))}
 MINUTES = ("minute", "hour", "weekday")
-#: What makes an encoding small, so that it can be looked at many times; by keyword. One without a line has its defaults.
+#: What makes an encoding small, so that it can be looked at many times; by keyword. Others have their defaults.
 SMALL = {
     "learned": {"init": "normal", "width": 6, "length": 40},
     "hybrid": FEW,
@@ -157,7 +158,12 @@ VALUES = {
         "timestamp_d": (6,),
     },
     "tree": {"branching": (1, 3, 40), "depth": (1, 2, 60), "decay": (0.5, 0.75)},
-    "rnn": {"values": (give([[0.5, -0.25, 1.0], [0.125, 0.75, -0.5]]),), "width": (1, 9), "length": (1, 90), "seed": (1,)},
+    "rnn": {
+        "values": (give([[0.5, -0.25, 1.0], [0.125, 0.75, -0.5]]),),
+        "width": (1, 9),
+        "length": (1, 90),
+        "seed": (1,),
+    },
     "sincos2d": {
         "d": FOURS,
         "height": (1, 7),
@@ -309,6 +315,7 @@ TOGETHER = {
     "hybrid": [
         {**FEW, "mode": "concat", "weights": (1.0, 0.25)},
         {**FEW, "mode": "mix", "width": 3, "seed": 5, "weights": (1.0, -1.0)},
+        {"of": (Sinusoidal(d=4), Dft(d=3)), "mode": "mix", "width": 3},
         {"of": (find_encoding("hybrid")(**FEW), Sinusoidal(d=6)), "weights": (0.5, 2.0)},
         {"of": (find_encoding("calendar")(fields=("hour", "weekday")), Sinusoidal(d=4))},
     ],
@@ -323,7 +330,14 @@ TOGETHER = {
     "tree": [{"branching": 3, "depth": 3, "decay": 0.5}],
     "sincos2d": [{"d": 8, "height": 2, "width": 7, "cls": "yes", "order": order} for order in ("timm", "mae")],
     "rope": [
-        {"d": 8, "scaling": "longrope", "original": 64, "served": 64, "short_factor": (1.0,) * 4, "attention_factor": 2.0},
+        {
+            "d": 8,
+            "scaling": "longrope",
+            "original": 64,
+            "served": 64,
+            "short_factor": (1.0,) * 4,
+            "attention_factor": 2.0,
+        },
         {"d": 16, "share": 0.5, "layout": "interleaved", "scaling": "yarn", "factor": 8.0, "original": 512},
         {"d": 16, "share": 0.5, "scaling": "xpos", "layout": "interleaved"},
         {"d": 8, "base": 5e5, "scaling": "resonance"},
@@ -351,7 +365,7 @@ def complete(cls, keyword, value):
     given = {} if keyword == "values" else SMALL.get(cls.name, {})
     given = {**given, **WITH.get((cls.name, keyword), {}), keyword: value}
     if cls.name == "rope":
-        given = {**SCALINGS[given.get("scaling", "none")], **given}
+        given = {**SCALINGS.get(given.get("scaling", "none"), {}), **given}
     return {key: kept for key, kept in given.items() if kept is not None}
 
 
@@ -368,7 +382,7 @@ ALL = tuple(dict.fromkeys(cls(**given) for cls in ENCODINGS if cls.name in VALUE
 every_class = pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
 
 
-def every(*views, where=lambda encoding: True):
+def every(*views, where=lambda _: True):
     """Run a law over all variants that have all of these views."""
     chosen = [e for e in ALL if all(isinstance(e, view) for view in views) and where(e)]
     assert chosen
@@ -478,15 +492,19 @@ REFERENCES = {
         {"d": 7},
         3,
         [math.sin(3), math.sin(0.03), math.sin(0.0003), math.cos(3), math.cos(0.03), math.cos(0.0003), 0.0],
-        "tensorflow/tensor2tensor, common_attention.py, get_timing_signal_1d: timescales 1, 100, 10000, sines first, "
-        "odd d padded with 0",
+        (
+            "tensorflow/tensor2tensor, common_attention.py, get_timing_signal_1d: timescales 1, 100, 10000, "
+            "sines first, odd d padded with 0"
+        ),
     ),
     "tape": (
         {"d": 4, "length": 8},
         3,
         [math.sin(1.5), math.cos(1.5), math.sin(0.015), math.cos(0.015)],
-        "Navidfoumani/ConvTran, Models/AbsolutePositionalEncoding.py, class tAPE: "
-        "sin((position * div_term) * (d_model / max_len))",
+        (
+            "Navidfoumani/ConvTran, Models/AbsolutePositionalEncoding.py, class tAPE: "
+            "sin((position * div_term) * (d_model / max_len))"
+        ),
     ),
     "learnable-sinusoid": (
         {"width": 4, "start": "decades"},
@@ -528,7 +546,7 @@ REFERENCES = {
         {"d": 4, "max_freq": 10.0, "length": 4},
         2,
         [math.sqrt(0.75), -math.sqrt(0.75), 0.5, 0.5],
-        "lucidrains/rotary-embedding-torch, freqs_for='pixel': linspace(1, 10/2, 2) pi times linspace(-1, 1, 4)[2] = 1/3",
+        "lucidrains/rotary-embedding-torch, freqs_for='pixel': linspace(1, 5, 2) pi times linspace(-1, 1, 4)[2] = 1/3",
     ),
     "learned": (
         {"values": np.array([[1.0, 2.0], [3.0, 4.0]])},
@@ -540,7 +558,7 @@ REFERENCES = {
         {"of": (Sinusoidal(d=2), Dft(d=2)), "weights": (2.0, -1.0)},
         1,
         [2 * math.sin(1) - math.sqrt(0.5), 2 * math.cos(1) + math.sqrt(0.5)],
-        "a weighted sum by hand: 2 (sin 1, cos 1) of Vaswani et al. 2017 minus (1, -1)/sqrt 2 of Ide et al. 2024, Eq. (17)",
+        "a weighted sum by hand: 2 (sin 1, cos 1) of Vaswani et al. 2017 less (1, -1)/sqrt 2 of Ide et al. 2024",
     ),
     "time2vec": (
         {"values": np.array([[0.5, 2.0], [1.0, -0.25]])},
@@ -564,8 +582,10 @@ REFERENCES = {
         {"fields": ("month", "day", "weekday", "hour"), "kind": "fixed", "mode": "sum", "width": 2},
         3,
         [sum(map(math.sin, (7, 1, 4, 3))), sum(map(math.cos, (7, 1, 4, 3)))],
-        "zhouhaoyi/Informer2020, models/embed.py, TemporalEmbedding: hour_x + weekday_x + day_x + month_x of one "
-        "sinusoid; 03:00 on 1 July 2016, a Friday (4)",
+        (
+            "zhouhaoyi/Informer2020, models/embed.py, TemporalEmbedding: hour_x + weekday_x + day_x + month_x of one "
+            "sinusoid; 03:00 on 1 July 2016, a Friday (4)"
+        ),
     ),
     "tree": (
         {"branching": 2, "depth": 2},
@@ -592,8 +612,10 @@ REFERENCES = {
         {"d": 4},
         3,
         [math.cos(3), math.cos(0.03), math.sin(3), math.sin(0.03)],
-        "Su et al. 2021, arXiv:2104.09864, Eq. (15): theta_i = 10000**(-2i/d); the cache of transformers' "
-        "LlamaRotaryEmbedding: all cosines, all sines",
+        (
+            "Su et al. 2021, arXiv:2104.09864, Eq. (15): theta_i = 10000**(-2i/d); the cache of transformers' "
+            "LlamaRotaryEmbedding: all cosines, all sines"
+        ),
     ),
     "rope-axial": (
         {"d": 4, "height": 2, "width": 2},
@@ -605,15 +627,19 @@ REFERENCES = {
         {"d": 8, "base": 10000.0, "length": 64, "gain": 0.0},
         3,
         [math.cos(3), math.cos(0.3), 1, 1, math.sin(3), math.sin(0.3), 1, 1],
-        "TsinghuaC3I/Fourier-Position-Embedding, olmo/model.py, FourierEmbedding: below 2 pi/64 left out, identity "
-        "matrices, padded with 1 in both",
+        (
+            "TsinghuaC3I/Fourier-Position-Embedding, olmo/model.py, FourierEmbedding: below 2 pi/64 left out, identity "
+            "matrices, padded with 1 in both"
+        ),
     ),
     "alibi": (
         {"head_count": 12},
         3,
         [-3 * 2.0**-h for h in range(1, 9)] + [-3 * 2**-e for e in (0.5, 1.5, 2.5, 3.5)],
-        "ofirpress/attention_with_linear_biases, fairseq/models/transformer.py: slopes of 8 heads, then every other "
-        "one of 16",
+        (
+            "ofirpress/attention_with_linear_biases, fairseq/models/transformer.py: slopes of 8 heads, then every "
+            "other one of 16"
+        ),
     ),
     "kerple": (
         {"r1": (1.5, 0.25), "r2": (0.5, 2.0)},
@@ -625,8 +651,10 @@ REFERENCES = {
         {"head_count": 2, "d": 4},
         3,
         [(math.cos(0.03) + math.cos(0.0003) - 2) / r for r in (4, 8)],
-        "Chi et al. 2023, arXiv:2212.10356; NVIDIA/NeMo, sandwich_relative_position_embedding.py: (sum cos - d/2) / "
-        "(8 h/H), i = 1 .. d/2",
+        (
+            "Chi et al. 2023, arXiv:2212.10356; NVIDIA/NeMo, sandwich_relative_position_embedding.py: "
+            "(sum cos - d/2) / (8 h/H), i = 1 .. d/2"
+        ),
     ),
     "t5": (
         {"values": column(32)},
@@ -650,15 +678,19 @@ REFERENCES = {
         {"head_count": 2, "threshold": 5},
         (6, 2),
         [-0.1738100770218281, -0.21602949716040798],
-        "Li et al. 2024, arXiv:2310.04418: MLP(ln(0.1 x 4 + 1) / ln(0.1 x 6 + 1)), weights from PCG64(0) as PyTorch "
-        "starts them, unit by unit",
+        (
+            "Li et al. 2024, arXiv:2310.04418: MLP(ln(0.1 x 4 + 1) / ln(0.1 x 6 + 1)), weights from PCG64(0) as "
+            "PyTorch starts them, unit by unit"
+        ),
     ),
     "tupe": (
         {"head_count": 2, "width": 2, "length": 4},
         (3, 1),
         [0.008640191216075802, 0.013430243835613226],
-        "guolinke/TUPE, fairseq/modules/transformer_sentence_encoder.py: LN(P_4) W_q . LN(P_2) W_k / sqrt(2 x 4/2) + "
-        "bucket 2, weights from PCG64(0)",
+        (
+            "guolinke/TUPE, fairseq/modules/transformer_sentence_encoder.py: LN(P_4) W_q . LN(P_2) W_k / sqrt(2 x 4/2) "
+            "+ bucket 2, weights from PCG64(0)"
+        ),
     ),
     "swin": (
         {"values": column(25)},
@@ -744,12 +776,14 @@ def test_defaults_build(cls):
 
 @every_class
 def test_every_parameter_has_values_to_try(cls):
-    tried = [given for given in list_given(cls)]
+    tried = list(list_given(cls))
     assert list(VALUES[cls.name]) == [parameter.keyword for parameter in cls.accepts]
     for parameter in cls.accepts:
         assert any(given.get(parameter.keyword, parameter.default) != parameter.default for given in tried)
         if isinstance(parameter.accepts, Choice):
-            assert {given.get(parameter.keyword, parameter.default) for given in tried} == set(parameter.accepts.members)
+            assert {given.get(parameter.keyword, parameter.default) for given in tried} == set(
+                parameter.accepts.members
+            )
 
 
 def test_names_are_unique_and_can_be_typed():
@@ -762,8 +796,19 @@ def test_names_are_unique_and_can_be_typed():
 
 # ----------------------------------------------------------------------------------- what parameters accept
 
-#: What has to be given with a parameter for its bound to be accepted: (name, keyword) -> by keyword.
-AT_BOUNDS = {}
+#: What has to be given with a parameter for its bounds to be accepted: (name, keyword) -> by keyword.
+AT_BOUNDS = {
+    **{
+        (cls.name, "head"): {"head_count": 1024} for cls in ENCODINGS if cls.family == "relative" and cls.name != "tupe"
+    },
+    ("hybrid", "weights"): {"of": (Dft(d=2),)},
+    ("learned", "width"): {"length": 1},
+    ("rope", "share"): {"d": 128},
+    ("rope", "short_factor"): {"d": 2},
+    ("rope", "long_factor"): {"d": 2},
+}
+#: Bounds that others narrow whatever is given: rows of a table that would not fit into memory, 64 heads at most.
+NARROWED = {("learned", "first"), ("learned", "last"), ("learned", "prefix"), ("tupe", "head")}
 
 
 def list_bounds(accepts):
@@ -779,7 +824,13 @@ def list_bounds(accepts):
         return list(accepts.members), ["", "x", accepts.members[0].upper(), 1]
     if isinstance(accepts, ListOf):
         inside, beyond = list_bounds(accepts.of)
-        return [(value,) for value in inside], [(), *((value,) for value in beyond), "x", 5, inside[:1] * (accepts.most + 1)]
+        return [(value,) for value in inside], [
+            (),
+            *((value,) for value in beyond),
+            "x",
+            5,
+            inside[:1] * (accepts.most + 1),
+        ]
     return OTHER_BOUNDS[type(accepts)]
 
 
@@ -813,3 +864,719 @@ def test_what_is_beyond_its_bounds_is_refused(cls, parameter):
         assert str(caught.value).startswith(f"{cls.name}: {parameter.name} "), value
 
 
+@list_parameters(but=FileOfNumbers)
+def test_its_bounds_are_accepted(cls, parameter):
+    for value in list_bounds(parameter.accepts)[0]:
+        given = {**complete(cls, parameter.keyword, value), **AT_BOUNDS.get((cls.name, parameter.keyword), {})}
+        if (cls.name, parameter.keyword) in NARROWED and value == parameter.accepts.maximum:
+            given.pop("head_count", None)
+            with pytest.raises(InputError, match=f"^{cls.name}: .*{parameter.name}|rows .*{value}"):
+                cls(**given)
+            continue
+        if (cls.name, value) == ("learned", "none"):
+            given = {"init": "none", "values": np.ones((2, 2))}
+        kept = getattr(cls(**given), parameter.keyword)
+        assert kept == (tuple(value) if isinstance(value, list) else value)
+        assert not isinstance(kept, np.generic)
+
+
+@list_parameters(but=(FileOfNumbers, OtherEncodings))
+def test_a_default_is_read_back_as_it_is_written(cls, parameter):
+    if parameter.default is not None:
+        assert parameter.accepts.parse(format_value(parameter.default), "x") == parameter.default
+
+
+def list_conditions():
+    """Each parameter that has a meaning with others alone, and each of those others."""
+    for cls in ENCODINGS:
+        for parameter in cls.accepts:
+            for keyword, allowed in parameter.only_with.items():
+                name = next(p.name for p in cls.accepts if p.keyword == keyword)
+                yield pytest.param(cls, parameter, keyword, allowed, id=f"{cls.name}-{parameter.name}-{name}")
+
+
+def find_forbidden(cls, keyword, allowed):
+    """A value of the other parameter with which this one has no meaning."""
+    other = next(p for p in cls.accepts if p.keyword == keyword)
+    return next(v for v in (other.default, *VALUES[cls.name][keyword]) if v not in allowed)
+
+
+@pytest.mark.parametrize(("cls", "parameter", "keyword", "allowed"), list(list_conditions()))
+def test_a_parameter_without_meaning_is_refused_with_the_other_named(cls, parameter, keyword, allowed):
+    value = next(v for v in VALUES[cls.name][parameter.keyword] if v != parameter.default)
+    forbidden = find_forbidden(cls, keyword, allowed)
+    others = {
+        key: next(v for v in values if v is not None) for key, values in parameter.only_with.items() if any(values)
+    }
+    given = {**others, parameter.keyword: value, keyword: forbidden}
+    if (cls.name, keyword) == ("learned", "init"):
+        given["values"] = np.ones((2, 2))
+    given = {key: kept for key, kept in given.items() if kept is not None}
+    with pytest.raises(InputError) as caught:
+        cls(**given)
+    name = next(p.name for p in cls.accepts if p.keyword == keyword)
+    before, after = str(caught.value).split("; ")
+    assert before.startswith(f"{cls.name}: {parameter.name} has no meaning here ")
+    assert f"with {name}=" in after or f"without {name}" in after
+
+
+#: What does not go together, and what a refusal has to say about it.
+REFUSED = [
+    ("dfstrans", {"d": 7}, "even d"),
+    ("tape", {"d": 7}, "d is odd"),
+    ("learnable-sinusoid", {"width": 7}, "d is odd"),
+    ("fourier-features", {"width": 7}, "d is odd"),
+    ("pixel-bands", {"d": 7}, "d is odd"),
+    ("mtan", {"d": 7}, "d is odd"),
+    ("rope", {"d": 7}, "d is odd"),
+    ("rope", {"d": 12, "share": 0.25}, "no even width"),
+    ("fope", {"d": 7}, "d is odd"),
+    ("rope-axial", {"d": 6}, "multiple of 4"),
+    ("sincos2d", {"d": 6}, "multiple of 4"),
+    ("sandwich", {"d": 7}, "d is odd"),
+    ("kerple", {"kind": "power", "r1": (1.0,), "r2": (2.5,)}, "r2 is too large"),
+    ("kerple", {"r1": (1.0,), "r2": (1.0, 2.0)}, "r2 has 2 members"),
+    ("t5", {"buckets": 64, "max_distance": 16}, "max_distance is too small"),
+    ("learned", {"init": "normal", "values": np.ones((2, 2))}, "needs its values, once"),
+    *[("rope", {"d": 8, "scaling": name}, "needs") for name in ("linear", "ntk", "dynamic", "yarn", "yarn-paper")],
+    *[
+        (cls.name, {"values": number_entries(rows, 3), keyword: size}, "contradicts")
+        for cls, rows, keyword, size in (
+            (find_encoding("learned"), 4, "width", 4),
+            (find_encoding("time2vec"), 2, "width", 4),
+            (find_encoding("mtan-learned"), 2, "width", 4),
+            (find_encoding("rnn"), 2, "width", 4),
+            (find_encoding("t5"), 32, "head_count", 4),
+            (find_encoding("t5"), 32, "buckets", 16),
+            (find_encoding("shaw"), 5, "width", 4),
+            (find_encoding("shaw"), 5, "clip", 4),
+            (find_encoding("erpe"), 5, "length", 4),
+            (find_encoding("swin"), 25, "window", 4),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(("name", "given", "words"), REFUSED)
+def test_what_does_not_go_together_is_refused(name, given, words):
+    with pytest.raises(InputError, match=words) as caught:
+        find_encoding(name)(**given)
+    assert str(caught.value).startswith(f"{name}: ")
+    assert "\n" not in str(caught.value)
+
+
+# ----------------------------------------------------------------------------------- objects, labels, SPECs
+
+
+@every()
+def test_frozen_and_comparable(encoding):
+    cls, name = type(encoding), encoding.accepts[0].keyword
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(encoding, name, getattr(encoding, name))
+    same = cls(**encoding.given)
+    assert same == encoding
+    assert hash(same) == hash(encoding)
+    with pytest.raises(TypeError):
+        cls(*encoding.given.values() or (1,))
+
+
+def test_different_variants_are_different():
+    assert len(ALL) == len(set(ALL)) == len({(type(e), tuple(e.given.items())) for e in ALL})
+
+
+@every()
+def test_what_is_given_has_a_meaning_and_is_plain(encoding):
+    keywords = {parameter.keyword: parameter for parameter in encoding.accepts}
+    for keyword, value in encoding.given.items():
+        assert value is not None
+        assert isinstance(value, int | float | str | tuple | GivenArray)
+        assert not isinstance(value, np.generic)
+        parameter = keywords[keyword]
+        if not isinstance(parameter.accepts, FileOfNumbers | OtherEncodings):
+            assert parameter.accepts.parse(format_value(value), "x") == value
+
+
+@every()
+def test_parameters_are_json(encoding):
+    assert json.loads(json.dumps(encoding.parameters, allow_nan=False)) == encoding.parameters
+    assert set(encoding.parameters) == {p.name for p in encoding.accepts if p.keyword in encoding.given}
+
+
+@every()
+def test_the_label_tells_what_it_is(encoding):
+    """A table from a file is called as the file is."""
+    start = encoding.values.origin if encoding.name == "learned" and encoding.values else encoding.name
+    assert encoding.label.startswith(start)
+    assert "\n" not in encoding.label
+
+
+def test_labels_tell_encodings_apart():
+    """The label of a table from a file is the file and its size; it is `spec` that says which rows, and their spread."""
+    labels = [e.label for e in ALL if e.name != "learned"]
+    assert len(set(labels)) == len(labels)
+
+
+@every(where=lambda e: not any(has_arrays(member) for member in list_members(e)))
+def test_the_spec_names_the_encoding(encoding):
+    assert build_encodings([encoding.spec], {}) == (encoding,)
+
+
+@every()
+def test_positions_are_described(encoding):
+    count = min(9, find_last_position(encoding) + 1)
+    said = [encoding.describe_position(s) for s in (*range(count), find_last_position(encoding))]
+    for text in said:
+        assert isinstance(text, str)
+        assert text == text.strip() != ""
+        assert "\n" not in text
+    assert len(set(said[:count])) == count
+
+
+@every()
+def test_sizes_are_sizes(encoding):
+    assert encoding.domain in ("positions", "lags")
+    assert encoding.heads >= 1
+    assert encoding.default_length >= 1
+    assert 2 <= encoding.default_grid <= MAX_WIDTH
+    assert isinstance(encoding.notes, tuple)
+    assert all(isinstance(note, str) and note and "\n" not in note for note in encoding.notes)
+    if encoding.rows is not None:
+        assert 1 <= encoding.default_length <= encoding.rows
+
+
+@every(where=lambda e: e.shape is not None)
+def test_a_grid_has_a_place_for_every_row(encoding):
+    """sincos2d may have a row for CLS before its grid."""
+    height, width = encoding.shape
+    special = sum(member.name == "sincos2d" and member.cls == "yes" for member in list_members(encoding))
+    assert height * width == encoding.rows - special
+
+
+@every()
+def test_the_lattice_of_the_paper_has_a_point_for_each_column(encoding):
+    """As in the paper where there are frequencies; where rows end, and without frequencies, one for each position."""
+    if isinstance(encoding, HasFrequencies) and encoding.rows is None:
+        assert encoding.default_grid == encoding.d
+    else:
+        assert encoding.default_grid == max(2, encoding.default_length)
+
+
+# ----------------------------------------------------------------------------------- what is drawn
+
+
+def draw_another(encoding):
+    """The same encoding with another seed: its own, or that of its first member that is drawn."""
+    if "seed" in encoding.given:
+        return type(encoding)(**{**encoding.given, "seed": encoding.seed + 1 if encoding.seed < 9 else 0})
+    place = next(i for i, member in enumerate(encoding.of) if member.is_random)
+    of = (*encoding.of[:place], draw_another(encoding.of[place]), *encoding.of[place + 1 :])
+    return type(encoding)(**{**encoding.given, "of": of})
+
+
+@every(where=lambda e: e.is_random)
+def test_what_is_drawn_depends_on_the_seed_and_is_said_to_be_drawn(encoding):
+    assert not np.array_equal(show(encoding), show(draw_another(encoding)))
+    assert any("drawn at random" in note for note in encoding.notes), encoding.notes
+
+
+@every(where=lambda e: not e.is_random and "seed" in e.given)
+def test_a_seed_changes_nothing_where_nothing_is_drawn(encoding):
+    """kerple whose numbers are all given, fope without noise."""
+    assert encoding.name in ("kerple", "fope")
+    assert_array_equal(show(encoding), show(draw_another(encoding)))
+    assert not any("drawn at random" in note for note in encoding.notes)
+
+
+# ----------------------------------------------------------------------------------- tables
+
+NO_INTEGERS = ([1.5], [2**53 + 1], [[1, 2]], ["a"], [None], [True])
+
+
+@every(HasTable, where=lambda e: not is_of_lags(e))
+def test_table_has_shape_type_and_finite_numbers(encoding):
+    some = choose_positions(encoding)
+    for positions, count in ((some, len(some)), (len(some), len(some)), ([some[-1]], 1), (range(1), 1), (1, 1)):
+        table = encoding.table(positions)
+        assert table.shape == (count, encoding.d)
+        assert table.dtype == np.float64
+        assert np.isfinite(table).all()
+    assert encoding.table([]).shape == encoding.table(0).shape == (0, encoding.d)
+
+
+@every(HasTable, HasFrequencies)
+def test_no_entry_is_larger_than_its_amplitude(encoding):
+    """Channels of a rope that are not turned have 1."""
+    largest = np.abs(encoding.table(choose_positions(encoding))).max()
+    bound = max(encoding.frequencies().amplitude, float(has_still_channels(encoding)))
+    assert largest <= bound * (1 + 1e-15)
+
+
+@every(HasTable)
+def test_table_is_the_same_every_time(encoding):
+    some = choose_positions(encoding)
+    first = encoding.table(some)
+    assert_array_equal(first, type(encoding)(**encoding.given).table(list(some)))
+    assert encoding.table(some) is not first
+    count = min(9, find_last_position(encoding) + 1)
+    assert_array_equal(encoding.table(count), encoding.table(range(count)))
+
+
+@every(HasTable)
+def test_a_table_can_be_written_to(encoding):
+    """What is handed out is a copy: who changes it does not change the encoding."""
+    first = encoding.table(1)
+    kept = first.copy()
+    first += 1
+    assert_array_equal(encoding.table(1), kept)
+
+
+@every(HasTable, where=lambda e: not any(has_ends(member) for member in list_members(e)))
+def test_a_row_is_the_same_whatever_others_are_asked_for(encoding):
+    some = choose_positions(encoding)
+    table = encoding.table(some)
+    for place, s in enumerate(some):
+        one = encoding.table([s])[0]
+        if is_mixed(encoding):
+            assert_allclose(one, table[place], rtol=0, atol=1e-14 * np.abs(table).max())
+        else:
+            assert_array_equal(one, table[place])
+    assert_array_equal(encoding.table(some[::-1]), table[::-1])
+
+
+@every(HasTable, where=lambda e: not is_of_lags(e))
+def test_table_refuses_what_is_no_position(encoding):
+    for positions in ([-1], *NO_INTEGERS, "a", -1, 1.5):
+        with pytest.raises(InputError):
+            encoding.table(positions)
+
+
+@every(HasTable)
+def test_the_last_position_has_a_code_and_the_next_has_none(encoding):
+    last = find_last_position(encoding)
+    assert np.isfinite(encoding.table([last])).all()
+    if not any(member.name == "calendar" for member in list_members(encoding)):
+        with pytest.raises(InputError, match=r"no row|out of range|outside the grid"):
+            encoding.table([last + 1])
+    if encoding.rows is not None:
+        assert encoding.table(encoding.rows).shape == (encoding.rows, encoding.d)
+        with pytest.raises(InputError, match=r"no row|outside the grid"):
+            encoding.table(encoding.rows + 1)
+
+
+@every(HasTable)
+def test_a_table_that_cannot_be_held_is_refused_before_anything_is(encoding):
+    for count in (MAX_HELD_ENTRIES // encoding.d + 1, 10**13):
+        with pytest.raises(InputError, match="too large to hold"):
+            encoding.table(count)
+
+
+# ----------------------------------------------------------------------------------- real positions
+
+
+@every(HasContinuousTable, HasTable)
+def test_real_positions_go_through_the_integers(encoding):
+    """Angles at real positions are rounded: to 1e-16 of their size, and none here is larger than 4000 rad."""
+    s = choose_positions(encoding, np.array([0, 1, 2, 5, 31, 100]))
+    table = encoding.table(s)
+    found = encoding.table_at(s.astype(float))
+    assert found.shape == table.shape
+    assert found.dtype == np.float64
+    assert_allclose(found, table, rtol=1e-13, atol=2e-12 * np.abs(table).max())
+
+
+@every(HasContinuousTable)
+def test_real_positions_may_be_any_finite_numbers(encoding):
+    times = np.array([-3.25, 0.5, 1.75, 1e6])
+    table = encoding.table_at(times)
+    assert table.shape == (4, encoding.d)
+    assert np.isfinite(table).all()
+    assert_array_equal(table, encoding.table_at(list(times)))
+    near = encoding.table_at(np.array([0.5, 0.5 + 1e-9]))
+    assert np.abs(near[1] - near[0]).max() < 1e-6 * max(1.0, np.abs(near).max())
+    for bad in ([math.nan], [math.inf], [1e17], [[0.5]]):
+        with pytest.raises(InputError):
+            encoding.table_at(np.array(bad))
+
+
+# ----------------------------------------------------------------------------------- kernels
+
+
+def add_still(encoding):
+    """What the channels of a rope that are not turned add to each dot product."""
+    return (encoding.d - encoding.rotary_width) / 2 if has_still_channels(encoding) else 0.0
+
+
+@every(HasKernel)
+def test_kernel_is_symmetric(encoding):
+    lags = np.arange(40)
+    kernel = encoding.kernel(lags)
+    assert kernel.shape == (encoding.heads, 40)
+    assert kernel.dtype == np.float64
+    assert np.isfinite(kernel).all()
+    assert_array_equal(kernel, encoding.kernel(-lags))
+    assert_array_equal(kernel, encoding.kernel(lags))
+    assert np.all(np.abs(kernel) <= kernel[0, 0])
+
+
+@every(HasKernel)
+def test_kernel_refuses_what_is_no_lag(encoding):
+    for lags in ([1.5], [2**53 + 1], [-(2**53) - 1], [[1, 2]], ["a"]):
+        with pytest.raises(InputError):
+            encoding.kernel(lags)
+    assert np.isfinite(encoding.kernel([2**53, -(2**53)])).all()
+
+
+@every(HasKernel, HasTable)
+def test_kernel_at_zero_is_the_squared_norm_of_a_row(encoding):
+    squared = np.sum(encoding.table(choose_positions(encoding, np.arange(64))) ** 2, axis=1)
+    zero = encoding.kernel([0])[0, 0]
+    if has_lone_sine(encoding):
+        # the lone sine of odd d counts one half, its mean over all positions
+        assert np.all(np.abs(squared - zero) <= (0.5 + 1e-12) * encoding.amplitude**2)
+    else:
+        assert_allclose(squared, zero, rtol=1e-14)
+
+
+@every(HasKernel, HasTable, where=lambda e: not is_decaying(e))
+def test_kernel_is_the_dot_product_of_two_rows(encoding):
+    s = choose_positions(encoding, np.arange(24))
+    table = encoding.table(s)
+    expected = encoding.kernel(np.subtract.outer(s, s).ravel())[0].reshape(len(s), len(s))
+    if has_lone_sine(encoding):
+        frequencies = encoding.frequencies()
+        angles = frequencies.values[-1] * np.add.outer(s, s) + 2 * frequencies.phases[-1]
+        expected = expected + 0.5 * encoding.amplitude**2 * np.cos(angles)
+    assert_allclose(table @ table.T, expected, rtol=0, atol=1e-14 * max(1, expected.max()) * encoding.d)
+
+
+@every(HasKernel, HasTable, where=lambda e: not is_decaying(e))
+def test_kernel_is_what_the_mean_over_many_pairs_tends_to(encoding):
+    """Exactly where dot products are a function of the lag; a lone sine is left with what does not cancel."""
+    s = choose_positions(encoding, np.arange(400))
+    found = compute_gram_kernel(encoding.table(s), min(40, len(s)))
+    expected = encoding.kernel(np.arange(len(found)))[0]
+    bound = 2e-13 * expected[0]
+    if has_lone_sine(encoding):
+        # |mean of cos(w (2 s + tau))| over n positions is at most 1/(n |sin w|), and at most 1
+        bound += 0.5 * encoding.amplitude**2 * min(1.0, 1 / (360 * abs(math.sin(encoding.frequencies().values[-1]))))
+    assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+@every(HasKernel, HasFrequencies, where=lambda e: not is_decaying(e))
+def test_kernel_is_the_sum_over_its_frequencies(encoding):
+    lags = np.arange(50)
+    frequencies = encoding.frequencies()
+    expected = np.cos(np.outer(lags, frequencies.values)) @ frequencies.masses * frequencies.amplitude**2
+    largest = encoding.kernel([0])[0, 0]
+    assert_allclose(encoding.kernel(lags)[0], expected + add_still(encoding), rtol=0, atol=1e-12 * largest)
+
+
+@every(HasKernel, HasFrequencies, where=is_decaying)
+def test_a_decaying_kernel_is_below_that_of_its_frequencies(encoding):
+    frequencies = encoding.frequencies()
+    kernel = encoding.kernel(np.arange(2000))[0]
+    without = np.cos(np.outer(np.arange(2000), frequencies.values)) @ frequencies.masses + add_still(encoding)
+    assert_allclose(kernel[0], without[0], rtol=1e-15)
+    assert np.abs(kernel[1500:] - add_still(encoding)).max() < np.abs(without[1500:] - add_still(encoding)).max()
+
+
+@every(HasKernel, HasFrequencies, where=lambda e: not (is_decaying(e) or has_still_channels(e)))
+@pytest.mark.parametrize("bandwidth", [1.0, 4.0, 16.0])
+def test_eq_15_with_reflection_is_the_spectrum_of_the_kernel(encoding, bandwidth):
+    """Two roads: a Gaussian around each frequency, or a Gaussian over the lags of the kernel."""
+    for grid in (24, 33):
+        assert not (isinstance(encoding, HasLatticeMasses) and encoding.default_grid == grid) or encoding.d == 33
+        if isinstance(encoding, HasLatticeMasses) and encoding.default_grid == grid:
+            continue  # on its own lattice it shows its masses, and no kernel enters
+        density = compute_density_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary="reflect")
+        window = compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth)
+        assert (density.estimator, window.estimator) == ("kde", "lag-window")
+        assert_allclose(window.weights, density.weights, rtol=0, atol=1e-12 * density.weights.max())
+
+
+# ----------------------------------------------------------------------------------- frequencies
+
+
+@every(HasFrequencies)
+def test_frequencies_are_read_only_arrays_of_one_length(encoding):
+    frequencies = encoding.frequencies()
+    for name in ("values", "low", "masses", "phases"):
+        array = getattr(frequencies, name)
+        assert array.shape == frequencies.values.shape
+        assert array.dtype == np.float64
+        assert np.isfinite(array).all()
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert frequencies.amplitude > 0
+    assert np.all(frequencies.values >= 0)
+    assert np.all(np.abs(frequencies.low) <= np.spacing(frequencies.values))
+    assert set(frequencies.masses) <= {0.5, 1.0}
+    again = type(encoding)(**encoding.given).frequencies()
+    assert_array_equal(frequencies.values, again.values)
+    assert_array_equal(frequencies.low, again.low)
+
+
+@every(HasFrequencies, HasTable)
+def test_masses_count_columns(encoding):
+    """A mass of one is a pair of columns.
+
+    Columns that are 0 as published count for nothing: the ends of dfstrans, the last of odd tensor2tensor. Nor do
+    the channels of a rope that are not turned.
+    """
+    zero = 0
+    if encoding.name in ("dfstrans", "tensor2tensor"):
+        zero = int(np.sum(~encoding.table(7).any(axis=0)))
+    assert 2 * encoding.frequencies().masses.sum() + zero + 2 * add_still(encoding) == encoding.d
+
+
+@every(HasFrequencies)
+def test_turns_are_the_frequencies(encoding):
+    frequencies = encoding.frequencies()
+    turns = [encoding.turns(index) for index in range(len(frequencies.values))]
+    assert_allclose([float(turn) * 2 * math.pi for turn in turns], frequencies.values, rtol=1e-15)
+
+
+@every(HasLadder)
+def test_a_ladder_is_geometric(encoding):
+    ladder, values = encoding.ladder, encoding.frequencies().values
+    assert_allclose(values, ladder.base ** (-np.arange(0, 2 * len(values), 2) / ladder.width), rtol=1e-13)
+    high, low, last = encoding.words()
+    assert_array_equal(high, values)
+    assert np.all(np.abs(last) <= np.spacing(np.abs(low)))
+
+
+@every(HasLatticeMasses)
+def test_masses_on_the_lattice_are_those_of_the_frequencies(encoding):
+    masses = encoding.lattice_masses()
+    assert masses.shape == (encoding.default_grid // 2 + 1,)
+    found = np.zeros_like(masses)
+    for index, mass in enumerate(encoding.frequencies().masses):
+        place = encoding.turns(index) * encoding.default_grid
+        assert place == Fraction(int(place))
+        found[int(place)] += 2 * mass
+    assert_array_equal(found, masses)
+
+
+# ----------------------------------------------------------------------------------- lags
+
+
+@every(where=is_of_lags)
+def test_every_encoding_of_lags_has_one_view(encoding):
+    views = [isinstance(encoding, view) for view in (HasBias, HasBiasMap, HasLagTable)]
+    assert sum(views) == 1
+    assert not isinstance(encoding, HasTable)
+    assert isinstance(encoding.causal, bool)
+
+
+@every(where=lambda e: not is_of_lags(e))
+def test_every_encoding_of_positions_has_a_table(encoding):
+    assert isinstance(encoding, HasTable)
+    assert not isinstance(encoding, HasBias | HasBiasMap | HasLagTable)
+    assert encoding.heads == 1
+
+
+@every(HasBias)
+def test_bias_has_shape_type_and_finite_numbers(encoding):
+    lags = choose_lags(encoding)
+    for some in (lags, lags[:1], []):
+        bias = encoding.bias(some)
+        assert bias.shape == (encoding.heads, len(some))
+        assert bias.dtype == np.float64
+        assert np.isfinite(bias).all()
+    first = encoding.bias(lags)
+    assert_array_equal(first, type(encoding)(**encoding.given).bias(list(lags)))
+    assert_array_equal(encoding.bias(lags[::-1]), first[:, ::-1])
+    assert_array_equal(np.hstack([encoding.bias([lag]) for lag in lags]), first)
+    kept = first.copy()
+    first += 1
+    assert_array_equal(encoding.bias(lags), kept)
+
+
+@every(HasLagTable)
+def test_lag_table_has_shape_type_and_finite_numbers(encoding):
+    lags = choose_lags(encoding)
+    for some in (lags, lags[:1], []):
+        table = encoding.lag_table(some)
+        assert table.shape == (len(some), encoding.d)
+        assert table.dtype == np.float64
+        assert np.isfinite(table).all()
+    first = encoding.lag_table(lags)
+    assert_array_equal(first, type(encoding)(**encoding.given).lag_table(list(lags)))
+    assert_array_equal(np.vstack([encoding.lag_table([lag]) for lag in lags]), first)
+    kept = first.copy()
+    first += 1
+    assert_array_equal(encoding.lag_table(lags), kept)
+
+
+def list_lag_views(encoding):
+    """What takes lags."""
+    found = [getattr(encoding, name) for name in ("bias", "lag_table") if hasattr(encoding, name)]
+    return found + ([encoding.exact_key] if isinstance(encoding, HasExactKey) else [])
+
+
+@every(where=lambda e: isinstance(e, HasBias | HasLagTable))
+def test_what_is_no_lag_is_refused(encoding):
+    far = MAX_POSITION if encoding.rows is None else encoding.rows - 1
+    for view in list_lag_views(encoding):
+        for lags in (*NO_INTEGERS, "a", 1.5):
+            with pytest.raises(InputError):
+                view(lags)
+        assert np.isfinite(view([far])).all()
+        with pytest.raises(InputError, match=r"beyond the table|out of range"):
+            view([far + 1])
+        if encoding.causal:
+            with pytest.raises(InputError, match="a lag is negative"):
+                view([0, -1])
+        else:
+            assert np.isfinite(view([-far])).all()
+            with pytest.raises(InputError, match=r"beyond the table|out of range"):
+                view([-far - 1])
+
+
+@every(HasBias, where=lambda e: e.name == "alibi" and not e.causal)
+def test_a_bias_in_both_directions_alike_is_symmetric(encoding):
+    assert_array_equal(encoding.bias(LAGS), encoding.bias(-LAGS))
+
+
+@every(HasBias, where=lambda e: e.name in ("alibi", "kerple", "sandwich"))
+def test_a_penalty_is_none_at_lag_0_and_never_a_reward(encoding):
+    bias = encoding.bias(np.arange(300))
+    assert_array_equal(bias[:, 0], np.zeros(encoding.heads))
+    assert np.all(bias[:, 1:] < 0)
+    if encoding.name != "sandwich":  # a sum of cosines comes back
+        assert np.all(np.diff(bias) < 0)
+
+
+@every(where=lambda e: has_parameter("head_count")(e) and e.head is None)
+def test_a_head_is_its_row_of_all_heads(encoding):
+    whole = show(encoding) if isinstance(encoding, HasBiasMap) else show(encoding).T
+    assert len(whole) == encoding.heads == encoding.head_count
+    for head in range(encoding.heads):
+        one = type(encoding)(**{**encoding.given, "head": head})
+        found = show(one) if isinstance(one, HasBiasMap) else show(one).T
+        assert one.heads == len(found) == 1
+        assert_allclose(found[0], whole[head], rtol=1e-14, atol=1e-15 * np.abs(whole).max())
+    with pytest.raises(InputError, match=f"^{encoding.name}: head is out of range"):
+        type(encoding)(**{**encoding.given, "head": encoding.heads})
+
+
+@every_class
+def test_an_answer_that_cannot_be_held_is_refused(cls):
+    if not hasattr(cls, "bias") or cls.name == "erpe":  # whose lags end with its table
+        return
+    encoding = cls(head_count=1024)
+    with pytest.raises(InputError, match="too large to hold"):
+        encoding.bias(np.zeros(MAX_HELD_ENTRIES // 1024 + 1, dtype=int))
+
+
+# ----------------------------------------------------------------------------------- maps
+
+
+@every(HasBiasMap)
+def test_maps_have_shape_type_and_finite_numbers(encoding):
+    for size in {1, min(7, encoding.rows or 7), min(40, encoding.rows or 40)}:
+        found = encoding.bias_map(size)
+        assert found.shape == (encoding.heads, size, size)
+        assert found.dtype == np.float64
+        assert np.isfinite(found).all()
+        assert_array_equal(found, type(encoding)(**encoding.given).bias_map(size))
+        if encoding.causal:
+            assert not np.triu(found, 1).any()
+
+
+@every(HasBiasMap)
+def test_a_map_is_the_corner_of_a_larger_one(encoding):
+    size = min(30, encoding.rows or 30)
+    whole = encoding.bias_map(size)
+    for part in {1, 1 + size // 2}:
+        assert_allclose(encoding.bias_map(part), whole[:, :part, :part], rtol=1e-13, atol=1e-15 * np.abs(whole).max())
+
+
+@every(HasBiasMap)
+def test_what_is_no_length_of_a_map_is_refused(encoding):
+    beyond = (encoding.rows or MAX_WIDTH) + 1
+    for length in (0, -1, 1.5, "a", True, None, beyond, 2**60):
+        with pytest.raises(InputError, match=f"^{encoding.name}: length "):
+            encoding.bias_map(length)
+
+
+@every(HasBiasMap, where=lambda e: e.name == "fire")
+def test_fire_is_a_function_of_the_lag_up_to_its_threshold(encoding):
+    whole = encoding.bias_map(30)
+    for i in range(min(30, math.floor(encoding.threshold) + 1)):
+        for j in range(i + 1):
+            same = np.diagonal(whole, j - i, axis1=1, axis2=2)[:, 0]  # the first pair at this lag
+            assert_allclose(whole[:, i, j], same, rtol=1e-13, atol=1e-15)
+    if encoding.threshold < 10:
+        assert np.ptp(np.diagonal(whole, -1, axis1=1, axis2=2), axis=1).min() > 1e-9
+
+
+@every(HasBiasMap, where=lambda e: e.name == "tupe" and e.relative == "yes" and e.length > 1)
+def test_tupe_without_its_scores_is_a_function_of_the_lag(encoding):
+    """Beside row and column 0, which stand for CLS and have one number each."""
+    size = min(30, encoding.length)
+    scores = type(encoding)(**{**encoding.given, "relative": "no"}).bias_map(size)
+    added = encoding.bias_map(size) - scores
+    for lag in range(2 - size, size - 1):
+        assert np.ptp(np.diagonal(added[:, 1:, 1:], -lag, axis1=1, axis2=2), axis=1).max() < 1e-14
+    assert np.ptp(encoding.bias_map(size)[:, 1:, 0], axis=1).max() == 0
+    assert np.ptp(encoding.bias_map(size)[:, 0, :], axis=1).max() == 0
+
+
+@every(HasBiasMap, where=lambda e: e.name == "swin")
+def test_swin_is_a_function_of_the_offset_on_its_grid(encoding):
+    height, width = encoding.shape
+    places = encoding.bias_map(encoding.rows).reshape(-1, height, width, height, width)
+    assert_array_equal(places[:, 1:, :, 1:, :], places[:, :-1, :, :-1, :])
+    assert_array_equal(places[:, :, 1:, :, 1:], places[:, :, :-1, :, :-1])
+
+
+# ----------------------------------------------------------------------------------- exact keys
+
+
+def compare_rows(table):
+    """Which rows are equal: the rest differ by far more than the rounding of the largest entry."""
+    distances = np.abs(table[:, None, :] - table[None, :, :]).max(axis=2)
+    largest = np.abs(table).max(initial=0.0)
+    equal = distances <= 2e-14 * largest
+    assert np.all(equal | (distances > 1e-10 * largest)), "these rows tell nothing"
+    return equal
+
+
+def has_theorem(encoding):
+    """Some parameters leave no theorem; then the key is void."""
+    return isinstance(encoding, HasExactKey) and encoding.theorem is not None
+
+
+@every(HasExactKey, HasTable, where=has_theorem)
+def test_equal_keys_are_equal_rows(encoding):
+    for length in (1, 2, 3, encoding.d, 2 * encoding.d + 3, 60):
+        s = choose_positions(encoding, np.arange(min(length, 60)))
+        keys = encoding.exact_key(s)
+        assert keys.shape == s.shape
+        assert keys.dtype == np.int64
+        assert_array_equal(np.equal.outer(keys, keys), compare_rows(encoding.table(s)))
+
+
+@every(HasExactKey, where=lambda e: is_of_lags(e) and has_theorem(e))
+def test_equal_keys_of_lags_are_equal_codes(encoding):
+    lags = choose_lags(encoding, np.arange(40))
+    keys = encoding.exact_key(lags)
+    assert keys.shape == lags.shape
+    assert keys.dtype == np.int64
+    assert_array_equal(np.equal.outer(keys, keys), compare_rows(list_codes(encoding, lags)))
+
+
+@every(HasExactKey, where=has_theorem)
+def test_keys_do_not_change_what_they_are_given(encoding):
+    places = choose_lags(encoding) if is_of_lags(encoding) else choose_positions(encoding)
+    kept = places.copy()
+    encoding.exact_key(places)
+    assert_array_equal(places, kept)
+
+
+@every(HasExactKey, where=has_theorem)
+def test_the_theorem_has_a_name_and_a_sentence(encoding):
+    assert encoding.theorem.kind.replace("-", "").isalnum()
+    assert len(encoding.theorem.text) > 20
+    assert "\n" not in encoding.theorem.text

@@ -34,7 +34,6 @@ from pe_spectra.metrics.order import (
 from pe_spectra.metrics.probes import (
     FOLDS,
     RIDGES,
-    find_smallest_distance,
     fit_ridge,
     measure_extrapolation,
     measure_position_probe,
@@ -556,20 +555,6 @@ def test_extrapolation_is_the_slow_fit_asked_further_on():
 def test_extrapolation_refuses_two_widths():
     with pytest.raises(InputError, match=r"2 and 3"):
         measure_extrapolation(np.ones((10, 2)), np.ones((10, 3)))
-
-
-@each_table
-def test_the_smallest_distance_is_over_all_pairs(table, monkeypatch):
-    monkeypatch.setattr("pe_spectra.metrics.probes._BLOCK", 100)
-    expected = min(np.linalg.norm(a - b) for a, b in itertools.combinations(table, 2))
-    assert find_smallest_distance(table) == pytest.approx(expected, rel=1e-12, abs=1e-7)
-
-
-def test_equal_rows_are_at_distance_0():
-    table = draw(50, 3)
-    table[41] = table[7]
-    assert find_smallest_distance(table) == 0
-    assert find_smallest_distance(table[:1]) == math.inf
 
 
 # ----------------------------------------------------------------------------------- periods

@@ -579,9 +579,9 @@ def test_npz_whose_directory_lies_about_its_number_is_refused_quickly(tmp_path):
     path = zip_members(tmp_path / "t.npz", [(f"{'n' * 200}{n}.npy", b"") for n in range(9000)], zipfile.ZIP_STORED)
     data = bytearray(path.read_bytes())
     data[-14:-10] = struct.pack("<HH", 1, 1)
-    start = time.perf_counter()
+    start = time.process_time()
     assert "has a directory of 2284890 bytes; at most 1048576" in refuse(write(path, bytes(data)))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_npz_of_a_wide_directory_is_read(tmp_path, monkeypatch):
@@ -651,9 +651,9 @@ def test_safetensors_with_types_that_are_not_read_beside_the_wanted_one(tmp_path
 def test_too_many_tensors_are_refused_before_they_are_parsed(tmp_path):
     one = '"%d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}'
     path = write(tmp_path / "t.safetensors", pack(("{" + ",".join(one % n for n in range(65537)) + "}").encode()))
-    start = time.perf_counter()
+    start = time.process_time()
     assert "too many tensors (65537)" in refuse(path)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     path = write(tmp_path / "t.safetensors", pack(("{" + ",".join(f'"{n}":1' for n in range(600_000)) + "}").encode()))
     assert "too many tensors (0) or other things" in refuse(path)
 
@@ -683,9 +683,9 @@ def test_one_tensor_out_of_a_file_of_gigabytes_costs_that_tensor(tmp_path):
         pytest.skip("the file system has no sparse files")
     read_array(path)
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     found = read_array(path)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert_array_equal(found.values, table)
@@ -875,9 +875,9 @@ def test_text_notes(tmp_path):
     ],
 )
 def test_text_that_is_refused_by_line(tmp_path, text, reason):
-    start = time.perf_counter()
+    start = time.process_time()
     assert reason in refuse(write(tmp_path / "t.csv", text))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_text_that_is_too_long_is_refused(tmp_path, monkeypatch):
@@ -956,10 +956,10 @@ def test_json_gives_the_object(tmp_path):
 )
 def test_json_that_is_refused(tmp_path, text, reason):
     path = write(tmp_path / "c.json", text)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FileError) as caught:
         read_json(path, "audit")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert reason in str(caught.value)
     assert str(caught.value).endswith("(audit)")
     assert len(str(caught.value)) < len(str(path)) + 150
@@ -1004,7 +1004,7 @@ def test_damaged_files_give_our_error_or_numbers_and_nothing_else(tmp_path):
         generator = random.Random(path.name)
         for number in range(400):
             path.write_bytes(mutate(original, generator))
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 found = read_array(path, "pe" if path.suffix == ".npz" else None, label="-e")
             except PeSpectraError as error:
@@ -1015,7 +1015,7 @@ def test_damaged_files_give_our_error_or_numbers_and_nothing_else(tmp_path):
             else:
                 outcomes[True] += 1
                 assert np.isfinite(found.values).all(), (path.name, number)
-            assert time.perf_counter() - start < 1, (path.name, number)
+            assert time.process_time() - start < 1, (path.name, number)
         path.write_bytes(original)
     # a run that only ever refuses, or never does, tests nothing
     assert min(outcomes.values()) > 50, outcomes

@@ -9,7 +9,7 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.paper import build, read_length
+from pe_spectra.cli.inputs import build, read_length
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice

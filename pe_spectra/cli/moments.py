@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,13 +32,15 @@ def read_times(text: str, label: str = "--positions") -> F64:
     import numpy as np
 
     parts = text.split(":")
-    if len(parts) == 3 and not any(part.endswith(("npy", "csv")) for part in parts):
+    if len(parts) == 3 and not any(part.endswith(("npy", "csv", "tsv")) for part in parts):
         start, stop, step = (_TIME.parse(part, label) for part in parts)
         if not step > 0 or not stop > start:
             raise InputError(f"{label} is an empty range", text, _ACCEPTED)
         if not (stop - start) / step <= MAX_LENGTH:
             raise InputError(f"{label} lists too many positions", text, f"at most {MAX_LENGTH}")
-        count = int(np.ceil((stop - start) / step))
+        # as decimals: in float64, 2.1/0.7 is more than 3
+        first, end, each = (Fraction(repr(value)) for value in (start, stop, step))
+        count = math.ceil((end - first) / each)
         times: F64 = start + step * np.arange(count, dtype=np.float64)
         return times[times < stop]
     if not text or ("." not in text and "/" not in text):

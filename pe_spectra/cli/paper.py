@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
+from pe_spectra.cli.inputs import (
+    build,
+    check_work,
+    count_points,
+    find_lattice,
+    read_bandwidths,
+    read_length,
+    read_positions,
+)
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.errors import InputError
 from pe_spectra.limits import (
-    MAX_BANDWIDTH,
     MAX_CONTEXT,
     MAX_COUNTED_FREQUENCIES,
     MAX_LENGTH,
     MAX_PRINTED_NUMBERS,
     MAX_STREAMED_ENTRIES,
     MAX_WIDTH,
-    MIN_BANDWIDTH,
     MIN_LENGTH,
     MIN_WIDTH,
 )
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
+from pe_spectra.numbers import Choice, IntegerRange
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,12 +41,9 @@ if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
     from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum
 
-_BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
-_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
-_DEFAULT_S = (5, 40, 75)
 _DEFAULT_LIMIT = 10
 _PAPER_PAIR = ("sinusoidal", "dft")
 
@@ -72,12 +75,10 @@ def spectrum(
     encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows)
     if positions is not None:
         return _show_irregular(run, encodings, positions, bandwidth)
-    bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     points = read_length(length, encodings)
-    _check_work(
-        "--d, --grid and --bandwidth", _count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS
-    )
+    check_work("--d, --grid and --bandwidth", count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS)
     from pe_spectra.records.spectrum import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum
 
@@ -107,13 +108,13 @@ def reconstruct(
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
     encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows)
-    bandwidths, edge = _read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     length_of_all = read_length(length, encodings)
-    shortest = min(size or _find_lattice(e, length_of_all) for e in encodings)
-    positions, notes = _read_positions(s, shortest)
-    points = _count_points(encodings, size) * len(bandwidths) * len(positions)
-    _check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
+    shortest = min(size or find_lattice(e, length_of_all) for e in encodings)
+    positions, notes = read_positions(s, shortest)
+    points = count_points(encodings, size) * len(bandwidths) * len(positions)
+    check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.reconstruction import reconstruct_positions
     from pe_spectra.records.reconstruction import answer_reconstructions
     from pe_spectra.spectrum import compute_bare_kernel
@@ -156,7 +157,7 @@ def faithfulness(
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
     widest = max(int(getattr(e, "d", 1)) for e in encodings)
     longest = max(size or e.default_length for e in encodings)
-    _check_work("--d and --length", widest * longest, MAX_STREAMED_ENTRIES)
+    check_work("--d and --length", widest * longest, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 
@@ -180,7 +181,7 @@ def count_low_bin(
     """
     encodings = build(encoding, ("sinusoidal",), d=d, rho=rho)
     points = _CONTEXT.parse(length, "--length") if length is not None else None
-    _check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
+    check_work("--d and --rho", count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
     from pe_spectra.records.low_bin import answer_counts
 
@@ -224,7 +225,7 @@ def _show_irregular(
     from pe_spectra.spectrum import compute_irregular_spectrum
 
     times = read_times(positions)
-    widths = [4.0 if b is None else b for b in _read_bandwidths(bandwidth)]
+    widths = [4.0 if b is None else b for b in read_bandwidths(bandwidth)]
     with Progress("computing spectra", quiet=run.quiet):
         spectra = [compute_irregular_spectrum(e, times, bandwidth=b) for e in encodings for b in widths]
         return run.finish(answer_spectra(spectra, None, ()), lambda: _draw_spectra(spectra, ()))
@@ -261,86 +262,6 @@ def _draw_counts(counts: Sequence[LowBinCount]) -> Figure:
     from pe_spectra.plots.low_bin import compose_low_bin
 
     return compose_low_bin(*counts)
-
-
-def build(
-    specs: Sequence[str] | None,
-    default: tuple[str, ...],
-    label: str = "--encoding",
-    **given: str | Sequence[str] | None,
-) -> tuple[Encoding, ...]:
-    """Build the encodings that SPECs and options name.
-
-    Raises
-    ------
-    InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says.
-    """
-    from pe_spectra.sources import build_encodings
-
-    texts: Mapping[str, Sequence[str]] = {
-        name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
-    }
-    empty = [name for name, value in given.items() if value == ""]
-    if empty:
-        raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
-    return build_encodings(list(specs or default), texts, label)
-
-
-def _split(texts: Sequence[str], name: str) -> list[str]:
-    """Widths and bases may be joined by commas or blanks, as all lists may."""
-    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
-    if "" in items:
-        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
-    return items
-
-
-def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
-    """Read --length, within the rows of every table among the encodings; None where it was not given.
-
-    Raises
-    ------
-    InputError : no length, or more than an encoding has.
-    """
-    if text is None:
-        return None
-    size = _LENGTH.parse(text, "--length")
-    for encoding in encodings:
-        if encoding.rows is not None and size > encoding.rows:
-            accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
-            raise InputError("--length is beyond the rows of an encoding", text, accepted)
-    return size
-
-
-def _find_lattice(encoding: Encoding, length: int | None) -> int:
-    from pe_spectra.spectrum.density import check_grid
-
-    return min(encoding.shape) if encoding.shape is not None else check_grid(encoding, None, length)
-
-
-def _read_bandwidths(texts: Sequence[str] | None) -> tuple[float | None, ...]:
-    return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (None,)
-
-
-def _read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    bounds = IntegerRange(minimum=0, maximum=points - 1)
-    if texts:
-        return parse_integers(list(texts), "--s", bounds), ()
-    clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
-    if clipped == _DEFAULT_S:
-        return clipped, ()
-    return clipped, (f"the default positions 5 40 75 do not fit a lattice of {points} points, so they are clipped",)
-
-
-def _check_work(options: str, numbers: int, most: int) -> None:
-    """Refuse what would take minutes or more memory than there is, before any of it is done."""
-    if numbers > most:
-        raise InputError(
-            f"{options} together ask for too much", f"{numbers:.3g} numbers", f"at most {most} is accepted"
-        )
-
-
-def _count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
-    return sum(grid or e.default_grid for e in encodings)
 
 
 _COMMANDS: dict[str, tuple[Callable[..., Outcome], str, tuple[str, ...]]] = {

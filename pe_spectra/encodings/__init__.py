@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from pe_spectra.encodings.absolute import DfsTrans, Dft
 from pe_spectra.encodings.catalogue import ENCODINGS, find_encoding
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import GivenArray, Parameter
 from pe_spectra.encodings.protocol import (
     Encoding,
@@ -59,6 +60,7 @@ __all__ = [
     "HasLatticeMasses",
     "HasTable",
     "Ladder",
+    "Learned",
     "Parameter",
     "Sinusoidal",
     "Theorem",

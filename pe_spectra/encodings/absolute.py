@@ -5,6 +5,7 @@ Adding one is a frozen class here and its name in `ABSOLUTE`, at the end of the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -14,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.pairs import check_rows
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem, as_lags, as_positions, as_times
+from pe_spectra.encodings.positions import as_lags, as_positions, as_times
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
@@ -60,7 +62,8 @@ class Dft(Encoding):
     def frequencies(self) -> Frequencies:
         """Frequencies 2 pi k/d, k = 0 .. d // 2; those at 0 and pi have a lone cosine."""
         values, low = lattice_pairs(self.d // 2 + 1, self.d)
-        return Frequencies(values=values, low=low, masses=self.lattice_masses() / 2, phases=np.zeros_like(values))
+        masses, phases = self.lattice_masses() / 2, np.zeros_like(values)
+        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
 
     def turns(self, index: int) -> Fraction:
         """Frequency `index` in turns per position, exactly."""
@@ -135,7 +138,8 @@ class DfsTrans(Encoding):
         """Frequencies 2 pi k/d, k = 0 .. d/2 - 1; that at 0 has a lone cosine."""
         values, low = lattice_pairs(self.d // 2, self.d)
         masses = self.lattice_masses()[:-1] / 2
-        return Frequencies(values=values, low=low, masses=masses, phases=np.zeros_like(values))
+        phases = np.zeros_like(values)
+        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
 
     def turns(self, index: int) -> Fraction:
         """Frequency `index` in turns per position, exactly."""

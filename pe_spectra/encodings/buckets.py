@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.heads import HEAD, SEED, YES_NO, HeadTable, build_heads, build_table
 from pe_spectra.encodings.parameters import GivenArray, Parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem, as_integers
+from pe_spectra.encodings.positions import as_integers
+from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, format_value
-from pe_spectra.encodings.protocol import Encoding, HasTable, as_positions
+from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, ladder_words, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_RHO, MAX_WIDTH, MIN_RHO

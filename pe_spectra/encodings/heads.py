@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.learned import number_equal_rows
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
-from pe_spectra.encodings.protocol import Encoding, as_lags
+from pe_spectra.encodings.positions import as_lags
+from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH

@@ -12,6 +12,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.heads import (
     HEAD,
     LAG_LENGTH,
@@ -22,7 +23,6 @@ from pe_spectra.encodings.heads import (
     build_table,
     start_generator,
 )
-from pe_spectra.encodings.learned import number_equal_rows
 from pe_spectra.encodings.parameters import GivenArray, Parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError

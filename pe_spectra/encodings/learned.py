@@ -9,59 +9,17 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.equal_rows import number_equal_rows
+from pe_spectra.encodings.grid_size import Grid, read_shape
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
-from pe_spectra.errors import InputError
+from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.errors import InputError, shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 _DRAWN = {"init": ("normal",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """The kind of a grid's size: `14x14`, rows by columns; in Python the same text."""
-
-    @property
-    def accepted(self) -> str:
-        """What is accepted, in words."""
-        return "HxW is accepted, as 14x14"
-
-    def parse(self, text: str, name: str) -> str:
-        """Read a size.
-
-        Raises
-        ------
-        InputError : not two integers from 1 joined by x.
-
-        >>> Grid().parse("2x8", "grid")
-        '2x8'
-        """
-        return self.check(text, name)
-
-    def check(self, value: object, name: str) -> str:
-        """Return a size given in Python.
-
-        Raises
-        ------
-        InputError : not two integers from 1 joined by x.
-        """
-        parts = value.split("x") if isinstance(value, str) else []
-        if len(parts) != 2:
-            raise InputError(f"{name} is no size of a grid", str(value) or "''", self.accepted)
-        side = IntegerRange(minimum=1, maximum=MAX_LENGTH)
-        return "x".join(str(side.parse(part, name)) for part in parts)
-
-
-def read_shape(text: str) -> tuple[int, int]:
-    """Turn the text of a checked grid into its numbers of rows and columns.
-
-    >>> read_shape("2x8")
-    (2, 8)
-    """
-    rows, columns = (int(part) for part in text.split("x"))
-    return rows, columns
 
 
 @final
@@ -255,7 +213,7 @@ class Learned(Encoding):
         grid = f" grid {self.grid}" if self.grid else ""
         if self.values is None:
             return f"learned untrained {size} seed={self.seed}{grid}"
-        return f"{self.values.origin} {size}{grid}"
+        return f"{shorten(self.values.origin)} {size}{grid}"
 
     @property
     def spec(self) -> str:
@@ -289,44 +247,6 @@ class Learned(Encoding):
     def theorem(self) -> Theorem:
         """The numbers are given, so they are compared as they are."""
         return Theorem(kind="rows", text="the rows are given numbers, compared bit by bit (0 and -0 are one)")
-
-
-def number_equal_rows(table: F64) -> I64:
-    """Number the rows of a table so that two have one number if and only if they are equal; shape (S,).
-
-    A 64-bit hash of every row, streamed, then an exact comparison of the rows whose hashes agree.
-
-    >>> number_equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]]))
-    array([0, 1, 0])
-    """
-    keys = np.arange(len(table), dtype=np.int64)
-    hashes = _hash_rows(table)
-    order = np.argsort(hashes, kind="stable")
-    ties = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
-    representatives: dict[int, list[int]] = {}
-    for place in ties:
-        first, second = int(order[place]), int(order[place + 1])
-        known = representatives.setdefault(int(hashes[first]), [first])
-        for row in known:
-            if np.array_equal(table[row], table[second]):
-                keys[second] = row
-                break
-        else:
-            known.append(second)
-    return keys
-
-
-def _hash_rows(table: F64) -> I64:
-    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**62, table.shape[1], dtype=np.int64) | 1
-    hashes = np.empty(len(table), dtype=np.int64)
-    step = max(1, (1 << 20) // table.shape[1])
-    for start in range(0, len(table), step):
-        block = table[start : start + step] + 0.0  # -0 becomes 0
-        words = block.view(np.int64)
-        with np.errstate(over="ignore"):
-            words ^= (words >> 32) * factors
-            hashes[start : start + step] = np.sum(words * factors, axis=1)
-    return hashes
 
 
 LEARNED: tuple[type[Encoding], ...] = (Learned,)

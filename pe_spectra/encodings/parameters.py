@@ -74,7 +74,9 @@ class GivenArray:
     __slots__ = ("_digest", "dtype", "origin", "spec", "values")
 
     def __init__(self, values: ArrayLike, *, origin: str = "array", spec: str = "", dtype: str = "float64") -> None:
-        self.values: F64 = np.array(values, dtype=np.float64, order="C")
+        array = np.asarray(values, dtype=np.float64, order="C")
+        # a caller could still change an array of its own; one that is read-only is not copied
+        self.values: F64 = array.copy() if array.flags.writeable else array
         self.values.flags.writeable = False
         self.origin, self.spec, self.dtype = origin, spec, dtype
         shape = repr(self.values.shape).encode()

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem, as_lags, as_positions, as_times
+from pe_spectra.encodings.positions import as_lags, as_positions, as_times
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
 from pe_spectra.encodings.rope_parameters import ROPE_PARAMETERS
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays

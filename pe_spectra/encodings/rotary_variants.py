@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_parameters import MAX_HEAD_WIDTH
 from pe_spectra.errors import InputError
@@ -258,6 +259,11 @@ class Fope(Encoding):
     def is_random(self) -> bool:
         """The matrices are drawn."""
         return self.gain > 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the matrices are drawn."""
+        return (f"{self.label}: drawn at random, as published: not trained",) if self.is_random else ()
 
     def words(self) -> F64:
         """Frequencies that are mixed, in rad/position as (3, M) words."""

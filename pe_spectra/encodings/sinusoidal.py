@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.pairs import Pairs, add_offset, compute_geometric_words, compute_ratio, explain_aliasing
 from pe_spectra.encodings.parameters import Parameter
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem, as_lags
+from pe_spectra.encodings.positions import as_lags
+from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, ladder_pairs, ladder_words, sin_cos, sum_cosines, to_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RHO, MAX_WIDTH, MIN_LENGTH, MIN_RHO, MIN_WIDTH

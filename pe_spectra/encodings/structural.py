@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.grids import GRIDS
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem, as_positions
+from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import DEFAULT_LENGTH, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_POSITION

@@ -1,7 +1,9 @@
 """The closest two rows of any table: found among all pairs by blocks of products, decided by differences.
 
-One product of two blocks gives squared distances with a rounding error that is bounded; every pair
-that could be the closest within that bound is computed again from the difference of its rows.
+One product of two blocks in float32 gives squared distances with a rounding error that is bounded;
+every pair that could be the closest within that bound is computed again from the difference of its
+rows. Where very many pairs are as close as that (rows of an orthonormal table), a product in
+float64 narrows them down first.
 """
 
 from __future__ import annotations
@@ -10,15 +12,23 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.encodings.equal_rows import number_equal_rows
+from pe_spectra.exact import F64, I64
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK = 512
 #: Numbers of the differences that are held at a time.
-_HELD = 1 << 22
+_HELD = 1 << 18
 #: Distances are the same where they differ by less than their own rounding.
 _TIE = 1 + 4 * _EPS
+#: More candidates in a block than this are narrowed down by a product in float64.
+_MANY = 1 << 12
+#: Numbers of the differences that are computed for pairs that float64 products cannot tell apart, in all.
+_BUDGET = 1 << 28
+#: Above this exponent, distances could leave the range of float64.
+_HUGE = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +42,9 @@ class ClosestPair:
 def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     """Find the closest two rows by Euclidean distance; O(S**2 d) time, O(S d) memory.
 
-    Rows are scaled by a power of two first, so that neither squares nor differences leave the range
-    of float64; a distance that does when scaled back is None.
+    Right to the rounding of a difference. Where very many pairs tie within the rounding of a product in
+    float64, the first of them are measured (2**28 numbers), and it is right to that rounding, about
+    1e-15 d of the largest squared distance.
 
     Parameters
     ----------
@@ -43,22 +54,186 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     >>> find_closest_pair(np.array([[0.0, 1e-200], [1e-200, 0.0], [1.0, 1.0]])).pair
     (0, 1)
     """
-    scaled, exponent = scale_down(table)
-    allowed = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -exponent)
-    measured = [(s, t, measure_pairs(scaled, s, t)) for s, t in _collect(scaled, allowed)]
-    best = min(float(distances.min()) for _, _, distances in measured)
-    limit = best * _TIE + allowed
-    pair = min((int(s[i]), int(t[i])) for s, t, distances in measured for i in np.flatnonzero(distances <= limit)[:1])
-    return ClosestPair(distance=scale_up(best, exponent), pair=pair)
+    twins = None if error else _find_twins(table)
+    if twins is not None:
+        return ClosestPair(distance=0.0, pair=twins)
+    search = _Search(table, error)
+    search.run()
+    return ClosestPair(distance=scale_up(search.best, search.exponent), pair=search.find_first())
+
+
+def _find_twins(table: F64) -> tuple[int, int] | None:
+    """The first two rows that are equal."""
+    keys = number_equal_rows(table)
+    later = np.flatnonzero(keys != np.arange(len(keys)))
+    if not len(later):
+        return None
+    first = int(keys[later].min())
+    return first, int(later[keys[later] == first][0])
+
+
+class _Search:
+    """All pairs, block by block, and the closest so far.
+
+    Attributes
+    ----------
+    best : the smallest distance so far, in units of 2**exponent.
+    """
+
+    def __init__(self, table: F64, error: float) -> None:
+        self.table, self.exponent = make_room(table)
+        self.best = math.inf
+        self._allowed = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -self.exponent)
+        self._places = _Places(self.table)
+        self._kept: list[tuple[I64, I64, F64]] = []
+        self._budget = _BUDGET
+
+    def run(self) -> None:
+        """Go through all pairs."""
+        rows = len(self.table)
+        for a in range(0, rows, _BLOCK):
+            for b in range(a, rows, _BLOCK):
+                s, t = self._list_candidates(a, b)
+                if len(s):
+                    self._measure(s, t)
+
+    def find_first(self) -> tuple[int, int]:
+        """The first pair that is as close as the closest."""
+        limit = self._limit()
+        near = [(s[distances <= limit], t[distances <= limit]) for s, t, distances in self._kept]
+        return min((int(s[i]), int(t[i])) for s, t in near if len(s) for i in np.lexsort((t, s))[:1])
+
+    def _limit(self) -> float:
+        return self.best * _TIE + self._allowed
+
+    def _measure(self, s: I64, t: I64) -> None:
+        distances = measure_pairs(self.table, s, t)
+        self.best = min(self.best, float(distances.min()))
+        near = distances <= self._limit()
+        self._kept.append((s[near], t[near], distances[near]))
+
+    def _list_candidates(self, a: int, b: int) -> tuple[I64, I64]:
+        """The pairs of two blocks that could be as close as the closest so far, in order."""
+        places = self._places
+        halves = places.multiply(a, b)
+        least = -places.slack - 0.5 * places.to_units(self._limit()) ** 2
+        largest = float(halves.max())
+        if largest < least:
+            return _NONE
+        s, t = np.nonzero(halves >= max(least, largest - 2 * places.slack - self._spread(largest)))
+        if len(s) > _MANY:
+            s, t = self._narrow(a, b)
+        return s + a, t + b
+
+    def _narrow(self, a: int, b: int) -> tuple[I64, I64]:
+        """The same by products in float64, and fewer once the budget is used up."""
+        places = self._places
+        halves, slack = places.multiply_exactly(a, b), places.slack_of_float64
+        largest = float(halves.max())
+        known = 0.5 * places.to_units(self._limit()) ** 2
+        least = -slack - known if self._budget > 0 else slack - known
+        s, t = np.nonzero(halves >= max(least, largest - 2 * slack - self._spread(largest)))
+        most = max(_MANY, self._budget // self.table.shape[1])
+        self._budget -= len(s) * self.table.shape[1]
+        return s[:most], t[:most]
+
+    def _spread(self, largest: float) -> float:
+        """How far below `largest`, half a squared distance with its sign, ties within the given error may be."""
+        allowed = self._places.to_units(self._allowed)
+        distance = math.sqrt(max(0.0, -2 * largest) + 4 * self._places.slack)
+        return distance * allowed + 0.5 * allowed**2
+
+
+_NONE: tuple[I64, I64] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+
+class _Places:
+    """Rows less their mean, scaled so that squares stay in range; products are -distance**2/2 of two rows.
+
+    Attributes
+    ----------
+    slack, slack_of_float64 : how wrong a product can be.
+    """
+
+    def __init__(self, table: F64) -> None:
+        rows, width = table.shape
+        self._table, self._scale = table, find_exponent(table)
+        self._mean, self._rescale = np.zeros(width), 0
+        self._mean = np.sum([self._centre(part).sum(axis=0) for part in self._split()], axis=0) / rows
+        self._rescale = max(find_exponent(self._centre(part)) for part in self._split())
+        # [c, -|c|**2/2, 1] . [c', 1, -|c'|**2/2] = -|c - c'|**2/2
+        self._left = np.ones((rows, width + 2), dtype=np.float32)
+        self._right = np.ones((rows, width + 2), dtype=np.float32)
+        self._halves = np.empty(rows)
+        for part in self._split():
+            centred = self._centre(part)
+            self._halves[part] = -0.5 * np.einsum("ij,ij->i", centred, centred)
+            self._left[part, :width] = self._right[part, :width] = centred
+        self._left[:, width] = self._right[:, width + 1] = self._halves
+        # of sums of width + 2 products, in any order, and of the conversion
+        largest = -2 * float(self._halves.min())
+        self.slack = 2 * (width + 6) * 2.0**-24 * largest + 1e-30
+        self.slack_of_float64 = 2 * (width + 6) * _EPS * largest + 1e-290
+        self._out = np.empty((_BLOCK, _BLOCK), dtype=np.float32)
+        self._mask = np.tri(_BLOCK, dtype=np.bool_)
+
+    def to_units(self, distance: float) -> float:
+        """Turn a distance of rows into one of what is multiplied."""
+        return distance if math.isinf(distance) else math.ldexp(distance, -self._scale - self._rescale)
+
+    def multiply(self, a: int, b: int) -> NDArray[np.float32]:
+        """-distance**2/2 of the rows of two blocks, right to `slack`; -inf on and below the diagonal."""
+        left, right = self._left[a : a + _BLOCK], self._right[b : b + _BLOCK]
+        out = self._out[: len(left), : len(right)]
+        np.matmul(left, right.T, out=out)
+        if a == b:
+            out[self._mask[: len(left), : len(right)]] = -np.inf
+        return out
+
+    def multiply_exactly(self, a: int, b: int) -> F64:
+        """The same in float64, right to `slack_of_float64`."""
+        rows, columns = slice(a, a + _BLOCK), slice(b, b + _BLOCK)
+        out: F64 = self._centre(rows) @ self._centre(columns).T
+        out += self._halves[rows, None] + self._halves[None, columns]
+        if a == b:
+            out[self._mask[: len(out), : len(out)]] = -np.inf
+        return out
+
+    def _split(self) -> list[slice]:
+        step = max(1, _HELD // self._table.shape[1])
+        return [slice(start, start + step) for start in range(0, len(self._table), step)]
+
+    def _centre(self, part: slice) -> F64:
+        centred: F64 = np.ldexp(np.ldexp(self._table[part], -self._scale) - self._mean, -self._rescale)
+        return centred
+
+
+def find_exponent(table: F64) -> int:
+    """Return the exponent of two below whose power all entries are; 0 for zeros.
+
+    >>> find_exponent(np.array([0.75, -4.0]))
+    3
+    """
+    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+    return math.frexp(largest)[1] if largest > 0 else 0
+
+
+def make_room(table: F64) -> tuple[F64, int]:
+    """Return the table times 2**-exponent, so that no distance of two rows overflows, and the exponent.
+
+    The exponent is 0 below 2**1000: scaled down further, the smallest differences could vanish.
+    """
+    exponent = max(0, find_exponent(table) - _HUGE)
+    return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 
 def scale_down(table: F64) -> tuple[F64, int]:
-    """Return the table times 2**-exponent, entries below 1 in magnitude; rows near 0 are kept apart."""
-    largest = float(np.abs(table).max(initial=0.0))
-    if not largest > 0:
-        return table, 0
-    exponent = math.frexp(largest)[1]
-    return np.ldexp(table, -exponent), exponent
+    """Return the table times 2**-exponent, entries below 1 in magnitude, and the exponent.
+
+    Where entries span more than the range of float64 does below 1, the smallest become 0.
+    """
+    exponent = find_exponent(table)
+    return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 
 def scale_up(distance: float, exponent: int) -> float | None:
@@ -75,38 +250,11 @@ def measure_pairs(table: F64, s: np.ndarray, t: np.ndarray) -> F64:
     step = max(1, _HELD // table.shape[1])
     for start in range(0, len(s), step):
         part = slice(start, start + step)
-        difference = table[s[part]] - table[t[part]]
-        largest = np.abs(difference).max(axis=1)
-        safe = np.where(largest > 0, largest, 1.0)
+        difference = table[s[part]]
+        difference -= table[t[part]]
+        np.abs(difference, out=difference)
+        largest = difference.max(axis=1)
         # relative to the largest entry: a square of 1e-200 would be 0
-        distances[part] = largest * np.sqrt(np.sum((difference / safe[:, None]) ** 2, axis=1))
+        difference /= np.where(largest > 0, largest, 1.0)[:, None]
+        distances[part] = largest * np.sqrt(np.einsum("ij,ij->i", difference, difference))
     return distances
-
-
-def _collect(table: F64, allowed: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Every pair that could be the closest, in order: those within the rounding bound of the smallest.
-
-    Pairs of one block come in order of their first row, so the first tie of a block is its smallest.
-    """
-    centred = table - table.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred)
-    # of a sum of d products, in any order, and of the subtraction of the mean
-    largest = float(squares.max(initial=0.0))
-    slack = 4 * _EPS * (table.shape[1] + 4) * largest + 4 * allowed * math.sqrt(largest)
-    found: list[tuple[np.ndarray, np.ndarray, F64]] = []
-    best = math.inf
-    for a in range(0, len(table), _BLOCK):
-        rows = slice(a, a + _BLOCK)
-        for b in range(a, len(table), _BLOCK):
-            columns = slice(b, b + _BLOCK)
-            squared = squares[rows, None] + squares[None, columns] - 2 * (centred[rows] @ centred[columns].T)
-            if a == b:
-                squared[np.tril_indices(squared.shape[0])] = math.inf
-            smallest = float(squared.min(initial=math.inf))
-            if smallest > best + 2 * slack:
-                continue
-            best = min(best, smallest)
-            s, t = np.nonzero(squared <= best + 2 * slack)
-            found.append((s + a, t + b, squared[s, t]))
-    kept = [(s, t, squared <= best + 2 * slack) for s, t, squared in found]
-    return [(s[near], t[near]) for s, t, near in kept if near.any()]

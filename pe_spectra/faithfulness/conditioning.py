@@ -8,7 +8,7 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness.closest_pair import scale_down
+from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 
 #: float64 cannot see larger condition numbers: the smallest singular value drowns in rounding.
@@ -23,7 +23,7 @@ class Conditioning:
     Attributes
     ----------
     rank : number of singular values above `rank_tolerance`; None beyond the budget of work.
-    rank_tolerance : max(S, d) eps times the largest singular value.
+    rank_tolerance : max(S, d) eps times the largest singular value; None where float64 has no such number.
     condition_number : largest over smallest of the min(S, d) singular values; None above 1e15.
     notes : why something is None.
     """
@@ -61,7 +61,7 @@ def measure_conditioning(encoding: Encoding, length: int, codes: F64 | None = No
     if codes is None and isinstance(encoding, HasTable):
         codes = encoding.table(length)
     scaled, exponent = scale_down(np.asarray(codes))
-    return _summarise(np.ldexp(svdvals(scaled, check_finite=False), exponent), width, rows)
+    return _summarise(svdvals(scaled, check_finite=False), width, rows, exponent)
 
 
 def _dft_singular_values(d: int, length: int) -> F64:
@@ -71,7 +71,8 @@ def _dft_singular_values(d: int, length: int) -> F64:
     return values
 
 
-def _summarise(values: F64, d: int, length: int) -> Conditioning:
+def _summarise(values: F64, d: int, length: int, exponent: int = 0) -> Conditioning:
+    """Sum up the singular values of a table times 2**-exponent."""
     tolerance = max(length, d) * _EPS * float(values[0])
     condition = float(values[0] / values[-1]) if values[-1] > 0 else np.inf
     notes: tuple[str, ...] = ()
@@ -81,7 +82,7 @@ def _summarise(values: F64, d: int, length: int) -> Conditioning:
         notes = ("condition number > 1e15: float64 cannot tell how much larger; see the numerical rank",)
     return Conditioning(
         rank=int(np.count_nonzero(values > tolerance)),
-        rank_tolerance=tolerance,
+        rank_tolerance=scale_up(tolerance, exponent),
         condition_number=None if notes else condition,
         notes=notes,
     )

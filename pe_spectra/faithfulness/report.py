@@ -12,7 +12,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance, list_places
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation, separate_rows, trace_lags
-from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
+from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
@@ -123,10 +123,16 @@ def measure_faithfulness(
 
 
 def _list_codes(encoding: Encoding, size: int) -> F64 | None:
-    """The codes of an encoding of lags: its rows for lags, or its biases with a column for each head."""
+    """The codes of an encoding of lags: its rows for lags, or its biases with a column for each head.
+
+    None for an encoding of positions, and where they are too many to hold.
+    """
     if encoding.domain == "positions":
         return None
     places = list_places(encoding, size)
+    width = encoding.lag_table([0]).shape[1] if isinstance(encoding, HasLagTable) else encoding.heads
+    if len(places) * width > MAX_HELD_ENTRIES:
+        return None
     if isinstance(encoding, HasLagTable):
         return encoding.lag_table(places)
     return encoding.bias(places).T.copy() if isinstance(encoding, HasBias) else None

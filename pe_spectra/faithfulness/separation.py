@@ -16,7 +16,13 @@ import numpy as np
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.exact import F64, sin_cos, sum_cosines
-from pe_spectra.faithfulness.closest_pair import find_closest_pair, measure_pairs, scale_down, scale_up
+from pe_spectra.faithfulness.closest_pair import (
+    find_closest_pair,
+    make_room,
+    measure_pairs,
+    scale_down,
+    scale_up,
+)
 from pe_spectra.limits import MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.spectrum import compute_gram_kernel
 
@@ -190,8 +196,15 @@ def trace_lags(table: F64) -> F64 | None:
     """Return the smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable."""
     if len(table) ** 2 * table.shape[1] > MAX_RANK_WORK:
         return None
-    scaled, exponent = scale_down(table)
-    places = np.arange(len(table))
-    smallest = [float(measure_pairs(scaled, places[:-lag], places[lag:]).min()) for lag in range(1, len(table))]
-    values = [scale_up(distance, exponent) for distance in smallest]
+    roomy, exponent = make_room(table)
+    scaled, _ = scale_down(table)
+    centred, _ = scale_down(scaled - scaled.mean(axis=0))
+    squares = np.einsum("ij,ij->i", centred, centred)
+    # of sums of d products, in any order: only pairs this near the smallest can be it
+    slack = 8 * _EPS * (table.shape[1] + 6) * float(squares.max())
+    values: list[float | None] = []
+    for lag in range(1, len(table)):
+        squared = squares[:-lag] + squares[lag:] - 2 * np.einsum("ij,ij->i", centred[:-lag], centred[lag:])
+        near = np.flatnonzero(squared <= squared.min() + slack)
+        values.append(scale_up(float(measure_pairs(roomy, near, near + lag).min()), exponent))
     return None if None in values else np.array(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.metrics.tables import (
     MAX_PRODUCT_WORK,
     TIE,
@@ -141,7 +141,8 @@ def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
     if len(values) ** 2 * values.shape[1] > MAX_PRODUCT_WORK:
         notes.append(explain_budget("the smallest separation", values))
     else:
-        smallest = find_smallest_distance(values) * factor
+        found = find_closest_pair(values).distance
+        smallest = None if found is None else found * factor
     return Extrapolation(rmse=error, smallest_separation=smallest, notes=tuple(notes))
 
 
@@ -208,25 +209,3 @@ def _solve(gram: F64, moment: F64, square: float, count: int) -> F64:
             best, chosen = score, moment * shrunk
     weights: F64 = vectors @ chosen
     return weights
-
-
-def find_smallest_distance(table: F64) -> float:
-    """Smallest Euclidean distance of two rows, from products in blocks; inf for a single row.
-
-    The closest row to each is found by dot products, and its distance then taken by differences: exact
-    for equal rows, and never off by more than 1e-7 of the largest norm.
-
-    >>> find_smallest_distance(np.array([[0.0], [3.0], [5.0]]))
-    2.0
-    """
-    norms = np.sum(table * table, axis=1)
-    best = np.inf
-    step = max(1, _BLOCK // len(table))
-    for start in range(0, len(table) - 1, step):
-        rows = np.arange(start, min(start + step, len(table) - 1))
-        squared = norms[None, start:] - 2 * (table[rows] @ table[start:].T)
-        squared[np.arange(len(table) - start) <= (rows - start)[:, None]] = np.inf
-        nearest = start + np.argmin(squared, axis=1)
-        apart = table[rows] - table[nearest]
-        best = min(best, float(np.min(np.sum(apart * apart, axis=1))))
-    return math.sqrt(best)

@@ -22,6 +22,8 @@ _SCALINGS = {
     "llama3": "llama3",
     "longrope": "longrope",
     "su": "longrope",
+    # positions of several axes share the ladder that text has
+    "mrope": "none",
     "proportional": "proportional",
 }
 #: Keys of a scaling that are copied, and the parameters that they are here.
@@ -54,6 +56,8 @@ _WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
 _HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads")
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "max_sequence_length")
 _ALIBI = ("bloom", "mpt")
+#: Models that turn by position without saying so in their configuration.
+_ROTARY = ("llama", "falcon", "RefinedWeb", "RefinedWebModel", "mistral", "gemma", "qwen2", "codegen")
 _DEFAULT_BASE = 10000.0
 
 
@@ -93,13 +97,13 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
         config = {**{k: v for k, v in config.items() if k == "model_type"}, **inner}
     reader = _Reader(config, path)
     kind = str(config.get("model_type", ""))
-    if kind in _ALIBI or config.get("alibi") is True or _asks_alibi(config):
+    if _asks_alibi(config, kind):
         return Scheme(name="alibi", values={"heads": reader.read_integer(_HEADS)})
     if "relative_attention_num_buckets" in config:
         return _read_t5(reader)
     if any(key in config for key in (*_BASES, "rope_parameters", "rope_scaling", "rotary_dim", *_SHARES)):
         return _read_rotary(reader)
-    if "position_embedding_type" in config and config["position_embedding_type"] == "rotary":
+    if config.get("position_embedding_type") == "rotary" or kind in _ROTARY:
         return _read_rotary(reader)
     if any(key in config for key in _WIDTHS) and not any(key in config for key in _HEADS):
         reader.read_integer(_HEADS)
@@ -109,11 +113,12 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     raise FileError(path, f"names no positional encoding without a table; looked for {looked}")
 
 
-def _asks_alibi(config: Mapping[str, Any]) -> bool:
+def _asks_alibi(config: Mapping[str, Any], kind: str) -> bool:
     nested = config.get("attn_config")
-    return (isinstance(nested, dict) and nested.get("alibi") is True) or config.get(
-        "position_embedding_type"
-    ) == "alibi"
+    answers = [config.get("alibi"), nested.get("alibi") if isinstance(nested, dict) else None]
+    if any(answer is True for answer in answers) or config.get("position_embedding_type") == "alibi":
+        return True
+    return kind in _ALIBI and not any(answer is False for answer in answers)
 
 
 def _read_t5(reader: _Reader) -> Scheme:
@@ -155,6 +160,8 @@ def _read_scaling(reader: _Reader, parameters: Mapping[str, Any], scaling: str) 
             found[name] = reader.read_list(parameters, key)
         else:
             number = reader.find_number(parameters, (key,))
+            if name in _INTEGERS and number is not None and not number.is_integer():
+                reader.fail(key, parameters[key], "an integer from 1 is accepted")
             found[name] = int(number) if name in _INTEGERS and number is not None else number
     if scaling == "yarn" and isinstance(parameters.get("truncate"), bool):
         found["truncate"] = "yes" if parameters["truncate"] else "no"

@@ -8,6 +8,7 @@ like equal steps; its blue end is the darker one, which tells the signs apart in
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -142,15 +143,15 @@ def thin_map(values: F64, most: tuple[int, int]) -> F64:
     """
     if values.shape[0] <= most[0] and values.shape[1] <= most[1]:
         return values
-    finite = np.isfinite(values)
-    sums, counts = np.where(finite, values, 0.0), finite.astype(np.float64)
-    for axis in (0, 1):
-        block = _find_block(values.shape[axis], most[axis])
-        cells = math.ceil(values.shape[axis] / block)
-        starts = np.linspace(0, values.shape[axis], cells + 1).astype(np.intp)[:-1]
-        sums, counts = np.add.reduceat(sums, starts, axis=axis), np.add.reduceat(counts, starts, axis=axis)
-    with np.errstate(invalid="ignore"):
-        means: F64 = sums / counts
+    edges = _split(values.shape[0], most[0])
+    across = _split(values.shape[1], most[1])[:-1]
+    means = np.empty((edges.size - 1, across.size))
+    for row, (start, stop) in enumerate(itertools.pairwise(edges)):  # no second array of the size of a large table
+        part = values[start:stop]
+        finite = np.isfinite(part)
+        sums = np.add.reduceat(np.where(finite, part, 0.0).sum(axis=0), across)
+        with np.errstate(invalid="ignore"):
+            means[row] = sums / np.add.reduceat(finite.sum(axis=0, dtype=np.float64), across)
     return means
 
 
@@ -168,14 +169,13 @@ def describe_cells(shape: tuple[int, int], width: float, height: float) -> str:
 @functools.lru_cache(maxsize=2)
 def build_colours(diverging: bool) -> Colormap:
     """Return the colours of a map: viridis, or blue through white to vermilion."""
-    colours = matplotlib.colormaps["viridis"].copy()
+    colours: Colormap = matplotlib.colormaps["viridis"]
     if diverging:
         white, blue, red = (_to_oklab(np.array(to_rgb(name))) for name in ("white", _DEEP_BLUE, VERMILION))
         share = np.linspace(0, 1, _STEPS)[:, None]
         path = np.concatenate([blue + share * (white - blue), (white + share * (red - white))[1:]])
         colours = ListedColormap(_from_oklab(path), name="blue-white-vermilion")
-    colours.set_bad(MISSING)
-    return colours
+    return colours.with_extremes(bad=MISSING)
 
 
 def _find_edges(centres: F64) -> tuple[float, float]:
@@ -185,6 +185,12 @@ def _find_edges(centres: F64) -> tuple[float, float]:
 
 def _find_block(size: int, most: int) -> int:
     return max(1, math.ceil(size / most))
+
+
+def _split(size: int, most: int) -> NDArray[np.intp]:
+    """Edges of blocks as even as may be."""
+    cells = math.ceil(size / _find_block(size, most))
+    return np.linspace(0, size, cells + 1).astype(np.intp)
 
 
 def _take_logarithms(values: F64) -> F64:

@@ -181,4 +181,4 @@ def _describe_bandwidth(spectrum: Spectrum) -> str:
 
 
 def _count_bins(spectrum: Spectrum) -> str:
-    return f"bandwidth\u00a0{spectrum.bandwidth:g}\u00a0bins"
+    return f"bandwidth\u00a0{spectrum.bandwidth:g}\u00a0{'bin' if spectrum.bandwidth == 1 else 'bins'}"

@@ -86,6 +86,15 @@ def describe_encoding(encoding: Encoding) -> Document:
     return {"name": encoding.name, "parameters": dict(encoding.parameters)}
 
 
+def agree(values: Sequence[float]) -> object:
+    """Return the value that all rows have, or the list of them.
+
+    >>> agree([80, 80]), agree([80, 256])
+    (80, [80, 256])
+    """
+    return values[0] if len(set(values)) == 1 else list(values)
+
+
 def finite(values: Sequence[float]) -> list[float | None]:
     """Replace what JSON cannot hold (nan, inf) by None."""
     return [value if math.isfinite(value) else None for value in values]

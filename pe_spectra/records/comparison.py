@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from pe_spectra.compare import COMPARED, Comparison
-from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
 
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
 _SHOWN = (
@@ -30,7 +30,7 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
     failed : the requirements that do not hold.
     """
     body: Document = {
-        "parameters": {"length": [c.length for c in compared]},
+        "parameters": {"length": agree([c.length for c in compared])},
         "sorted_by": sorted_by,
         "rows": [_describe(c) for c in compared],
     }

@@ -37,7 +37,7 @@ def answer_catalogue() -> Answer:
     return Answer(
         kind="encodings",
         verdict=Verdict(level="ok", code="catalogue", text=text),
-        body={"rows": [_describe(cls) for cls in ENCODINGS]},
+        body={"parameters": {}, "rows": [_describe(cls) for cls in ENCODINGS]},
         columns={
             "name": [cls.name for cls in ENCODINGS],
             "family": [cls.family for cls in ENCODINGS],
@@ -61,7 +61,7 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
     return Answer(
         kind="encodings",
         verdict=Verdict(level="ok", code="encoding", text=f"{what}: {cls.summary}."),
-        body={"rows": [_describe(cls, encoding)]},
+        body={"parameters": {}, "rows": [_describe(cls, encoding)]},
         facts=(
             ("formula", cls.formula),
             ("source", cls.source),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from pe_spectra.faithfulness import Faithfulness
-from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
 from pe_spectra.records.reconstruction import describe_bandwidth
 
 _CONDITION = "> 1e15"
@@ -21,8 +21,8 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         verdict=_judge(results),
         body={
             "parameters": {
-                "length": _agree([r.length for r in results]),
-                "bandwidth": _agree([r.bandwidth for r in results]),
+                "length": agree([r.length for r in results]),
+                "bandwidth": agree([r.bandwidth for r in results]),
             },
             "rows": [_describe(result) for result in results],
         },
@@ -34,11 +34,6 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         next_command="pe-spectra spectrum",
         failed=failed,
     )
-
-
-def _agree(values: Sequence[float]) -> object:
-    """The value that all have, or all of them."""
-    return values[0] if len(set(values)) == 1 else list(values)
 
 
 def _describe(result: Faithfulness) -> Document:

@@ -53,6 +53,7 @@ def answer_explanation(code: str) -> Answer:
         kind="explanation",
         verdict=Verdict(level="ok", code=code, text=found.reasoning),
         body={
+            "parameters": {},
             "explained": code,
             "reasoning": found.reasoning,
             "formula": found.formula,
@@ -101,7 +102,8 @@ def _list_periods(found: TableInspection | None) -> list[Document]:
     if found is None:
         return []
     return [
-        {"period": one.period, "share": one.share, "axis": getattr(one, "axis", None)} for one in found.dominant_periods
+        {"period": one.period, "share": one.share, "along": None if one.along is None else list(one.along)}
+        for one in found.dominant_periods
     ]
 
 

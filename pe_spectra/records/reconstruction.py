@@ -67,6 +67,8 @@ def _describe_panel(result: Reconstruction) -> Document:
         "encoding": describe_encoding(spectrum.encoding),
         "grid": spectrum.grid,
         "bandwidth": spectrum.bandwidth,
+        "boundary": spectrum.boundary,
+        "estimator": spectrum.estimator,
         "weights": spectrum.weights.tolist(),
         "multipliers": spectrum.multipliers.tolist(),
         "reconstructions": [_describe_position(position) for position in result.positions],

@@ -34,6 +34,7 @@ def answer_spectra(
                 "encoding": describe_encoding(s.encoding),
                 "grid": s.grid,
                 "bandwidth": s.bandwidth,
+                "boundary": s.boundary,
                 "estimator": s.estimator,
                 **_describe(s),
             }
@@ -108,6 +109,8 @@ def _describe_weights(spectrum: Spectrum) -> Document:
 
 
 def _describe_reference(spectrum: Spectrum) -> Document:
+    if spectrum.estimator == "nudft":
+        return {"reference": None}  # real positions have no lattice that a DFT encoding could fill
     dft = Dft(d=spectrum.grid)
     return {"reference": {"encoding": describe_encoding(dft), "weights": compute_dft_weights(spectrum.grid).tolist()}}
 
@@ -115,7 +118,7 @@ def _describe_reference(spectrum: Spectrum) -> Document:
 def _list_rows(spectra: Sequence[Spectrum]) -> dict[str, Sequence[Cell]]:
     rows: dict[str, list[Cell]] = {}
     for spectrum in spectra:
-        size = len(spectrum.omega)
+        size, is_irregular = len(spectrum.omega), spectrum.estimator == "nudft"
         columns: dict[str, Sequence[Cell]] = {
             "encoding": [_label(spectrum)] * size,
             "grid": [spectrum.grid] * size,
@@ -124,7 +127,7 @@ def _list_rows(spectra: Sequence[Spectrum]) -> dict[str, Sequence[Cell]]:
             "omega": spectrum.omega.tolist(),
             "weight": spectrum.weights.tolist(),
             "log_weight": finite(spectrum.log_weights.tolist()),
-            "reference": compute_dft_weights(spectrum.grid).tolist(),
+            "reference": [None] * size if is_irregular else compute_dft_weights(spectrum.grid).tolist(),
         }
         for name, values in columns.items():
             rows.setdefault(name, []).extend(values)

@@ -21,6 +21,8 @@ from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
 _GAIN = 0.02
 #: A peak of the kernel at the width of the grid is above its neighbours by so many standard errors of noise.
 _ERRORS = 5.0
+#: Rows that differ by no more of their largest number are one constant and its rounding.
+_CONSTANT = 1e-14
 #: Sides of grids that are looked for: smaller ones have too few wraps to tell, larger ones are no patches.
 _SIDES = (3, 128)
 
@@ -62,7 +64,12 @@ def measure_fold(codes: F64, side: int) -> Fold:
     >>> measure_fold(np.concatenate([np.cos(angles), np.sin(angles)]).T, 8).is_grid
     True
     """
-    centred = codes - codes.mean(axis=0)
+    largest = float(np.abs(codes).max(initial=0.0))
+    # scaled, so that no square leaves the range of float64
+    scaled = codes / largest if largest > 0 else codes
+    centred = scaled - scaled.mean(axis=0)
+    if not np.abs(centred).max(initial=0.0) > _CONSTANT:
+        return Fold(side=side, gain=0.0, peak=0.0)
     plane, line = measure_toeplitz_share(centred, (side, side)), measure_toeplitz_share(centred)
     if plane is None or line is None:
         return Fold(side=side, gain=0.0, peak=0.0)

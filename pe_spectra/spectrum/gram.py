@@ -80,7 +80,7 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
 
     Returns
     -------
-    (2 H - 1, 2 W - 1), the offset (0, 0) in the middle; k(-dy, -dx) = k(dy, dx).
+    (2 H - 1, 2 W - 1), the offset (0, 0) in the middle; k(-dy, -dx) = k(dy, dx), exactly.
 
     Raises
     ------
@@ -97,8 +97,8 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
         spectrum = np.fft.rfft2(planes[first : first + step], sizes)
         power += np.sum(spectrum.real**2 + spectrum.imag**2, axis=0)
     summed = np.roll(np.fft.irfft2(power, sizes), (height - 1, width - 1), axis=(0, 1))
-    sums: F64 = summed[: 2 * height - 1, : 2 * width - 1]
-    return sums / count_grid_pairs(shape)
+    kernel: F64 = summed[: 2 * height - 1, : 2 * width - 1] / count_grid_pairs(shape)
+    return (kernel + kernel[::-1, ::-1]) / 2
 
 
 def count_grid_pairs(shape: tuple[int, int]) -> F64:

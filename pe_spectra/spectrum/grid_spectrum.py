@@ -24,7 +24,8 @@ class GridSpectrum:
     shape : (H, W) of its grid, and of the lattice (at least 2 each).
     bandwidth : kernel width in bins of either axis.
     omega_vertical, omega_horizontal : (H // 2 + 1,) rad/position, and (W,) in order from -pi.
-    weights : (H // 2 + 1, W), sums to 1; pairs (vertical, horizontal), one of each pair of opposite frequencies.
+    weights : (H // 2 + 1, W), sums to 1; pairs (vertical, horizontal). Vertical frequencies below 0 are left
+        out: there the weight is that of the opposite pair.
     kernel : (2 H - 1, 2 W - 1) mean similarity by offset over that at offset 0, which stands in the middle.
     toeplitz_share : how much of the Gram matrix's energy is a function of the offset alone; None for a bias.
     """
@@ -49,8 +50,9 @@ def compute_grid_spectrum(encoding: Encoding, *, bandwidth: float | None = None)
     """Return the lag-window spectrum of an encoding on a grid, in two dimensions.
 
     The kernel by offset (dy, dx), its mean over heads, is damped with a Gaussian of `bandwidth` bins
-    along either axis and transformed on a lattice of the grid's own size. Its sums along one axis are
-    the spectra that :func:`pe_spectra.compute_spectrum` gives for the other.
+    along either axis and transformed on a lattice of the grid's own size. Summed over all frequencies of
+    one direction, below 0 too, it is the spectrum that :func:`pe_spectra.compute_spectrum` gives for the
+    other (of an encoding with one head).
 
     Raises
     ------

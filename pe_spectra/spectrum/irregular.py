@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings import Encoding, HasContinuousTable
-from pe_spectra.encodings.protocol import as_times
+from pe_spectra.encodings.positions import as_times
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_WIDTH
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, Spectrum
 
 _BLOCK = 256
+#: Median steps in all: beyond, float64 does not have the angles.
+_LARGEST_SPAN = 1e12
 
 
 @np.errstate(under="ignore")
@@ -50,9 +52,12 @@ def compute_irregular_spectrum(
     if not 2 <= n <= MAX_WIDTH or n * encoding.d > MAX_HELD_ENTRIES or n * n * encoding.d > MAX_PAIR_WORK:
         raise InputError("positions are too few or too many", f"{n} different ones", "2 to some thousands")
     delta = float(np.median(np.diff(times)))
+    span = float(times[-1] - times[0])
+    if not span / delta < _LARGEST_SPAN:
+        raise InputError("positions are too uneven", f"{span:g} in all, median step {delta:g}", "steps alike in size")
     omega = np.arange(n // 2 + 1, dtype=np.float64) * (2 * np.pi / (n * delta))
     power = _transform(encoding.table_at(times), times - times[0], omega)
-    smoothed = _smooth(power, b)
+    smoothed = _smooth(power, n, b)
     total = float(np.sum(smoothed))
     if not total > 0:
         raise UndefinedError(f"{encoding.label}: all codes are zero, so there are no weights to normalise")
@@ -83,9 +88,9 @@ def _transform(table: F64, times: F64, omega: F64) -> F64:
     return power
 
 
-def _smooth(power: F64, bandwidth: float) -> F64:
-    """Convolve with a Gaussian of `bandwidth` bins, the axis reflected at both ends."""
-    circle = np.concatenate([power, power[-2:0:-1]])
+def _smooth(power: F64, grid: int, bandwidth: float) -> F64:
+    """Convolve with a Gaussian of `bandwidth` bins, the axis reflected at 0 and at half the lattice."""
+    circle = np.concatenate([power, power[grid - len(power) : 0 : -1]])
     distance = np.minimum(np.arange(len(circle)), len(circle) - np.arange(len(circle)))
     kernel = np.exp(-0.5 * (distance / bandwidth) ** 2)
     smoothed: F64 = np.fft.irfft(np.fft.rfft(circle) * np.fft.rfft(kernel), len(circle))[: len(power)]

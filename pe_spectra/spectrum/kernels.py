@@ -80,7 +80,7 @@ def estimate_kernel(encoding: Encoding, *, length: int | None = None, count: int
     if isinstance(encoding, HasKernel):
         return Kernel(values=encoding.kernel(np.arange(lags)), source="exact", length=None, toeplitz_share=None)
     if isinstance(encoding, HasBias):
-        return _exponentiate_bias(encoding, min(lags, encoding.rows or lags))
+        return _exponentiate_bias(encoding, min(lags, encoding.rows or lags), encoding.heads)
     if isinstance(encoding, HasBiasMap):
         return _average_map(encoding, size, min(lags, size))
     if isinstance(encoding, HasLagTable):
@@ -100,7 +100,7 @@ def estimate_grid_kernel(encoding: Encoding) -> Kernel:
     if shape is None:
         raise InputError("this encoding fills no grid", encoding.label, "grid=HxW gives a table one")
     if isinstance(encoding, HasTable):
-        codes = read_grid_codes(encoding, shape)
+        codes = _bound(read_grid_codes(encoding, shape))
         values = compute_grid_kernel(codes, shape)[None]
         share = measure_toeplitz_share(codes, shape)
         return Kernel(values=values, source="gram-diagonals", length=len(codes), toeplitz_share=share)
@@ -139,7 +139,13 @@ def _exponentiate(bias: F64) -> F64:
     return values
 
 
-def _exponentiate_bias(encoding: HasBias, lags: int) -> Kernel:
+def _exponentiate_bias(encoding: HasBias, lags: int, heads: int) -> Kernel:
+    sides = 1 if encoding.causal else 2
+    if sides * lags * heads > MAX_HELD_ENTRIES:
+        what = f"{sides * lags} lags x {heads} heads"
+        raise InputError(
+            "the bias is too large to hold", what, f"{MAX_HELD_ENTRIES} numbers; a larger bandwidth spans fewer lags"
+        )
     tau = np.arange(lags)
     if encoding.causal:
         return Kernel(values=_exponentiate(encoding.bias(tau)), source="exp-bias", length=None, toeplitz_share=None)
@@ -160,12 +166,16 @@ def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
 
 
 def _average_table(table: F64, lags: int, source: str) -> Kernel:
-    largest = float(np.abs(table).max())
-    if largest > 0 and not 1e-100 < largest < 1e100:
-        table = table / largest  # squares would leave the range of float64; a scale is not in a spectrum
+    table = _bound(table)
     values = compute_gram_kernel(table, min(lags, len(table)))[None]
     share = measure_toeplitz_share(table)
     return Kernel(values=values, source=source, length=len(table), toeplitz_share=share)
+
+
+def _bound(table: F64) -> F64:
+    # squares would leave the range of float64; a scale is not in a spectrum
+    largest = max(float(table.max()), -float(table.min()))
+    return table / largest if largest > 0 and not 1e-100 < largest < 1e100 else table
 
 
 def _average_offsets(one: F64, shape: tuple[int, int]) -> F64:

@@ -16,12 +16,14 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_LAGS
+from pe_spectra.numbers import Choice
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, GRID, Spectrum, check_grid, compute_omega
 from pe_spectra.spectrum.kernels import SOURCES, Kernel, check_length, estimate_grid_kernel, estimate_kernel
 
 #: exp(-x**2/2) at this x is below 1e-17: lags beyond do not count.
 _LAST_LAG = 8.9
 AXES = ("vertical", "horizontal")
+_AXIS = Choice(members=AXES)
 
 
 def compute_lag_window_spectrum(
@@ -59,9 +61,12 @@ def compute_lag_window_spectrum(
     """
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     if encoding.shape is not None:
-        kernel = _slice(estimate_grid_kernel(encoding), axis or AXES[1])
+        direction = AXES[1] if axis is None else _AXIS.check(axis, "axis")
+        kernel = _slice(estimate_grid_kernel(encoding), direction)
         n = GRID.check(max(2, kernel.values.shape[1]) if grid is None else grid, "grid")
-        return _transform(encoding, kernel, n, b, axis or AXES[1])
+        return _transform(encoding, kernel, n, b, direction)
+    if axis is not None:
+        raise InputError("axis has no meaning for an encoding on a line", axis, "leave it out")
     size = check_length(encoding, length)
     n = check_grid(encoding, grid, size)
     kernel = estimate_kernel(encoding, length=size, count=_count_lags(n, b) + 1)
@@ -109,8 +114,10 @@ def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str |
 
 def _normalise(values: F64, encoding: Encoding) -> F64:
     total = float(np.sum(values))
-    if not total > 0:
+    if not np.any(values):
         raise UndefinedError(f"{encoding.label}: all codes are zero, so there are no weights to normalise")
+    if not total > 0:
+        raise UndefinedError(f"{encoding.label}: weights have no positive sum; a larger bandwidth smooths more")
     weights: F64 = values / total
     return weights
 

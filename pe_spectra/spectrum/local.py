@@ -10,12 +10,14 @@ import numpy as np
 from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.numbers import IntegerRange
 from pe_spectra.spectrum.density import compute_omega
 from pe_spectra.spectrum.kernels import check_length, read_codes
 
-#: Stretches are an eighth of the table, within these bounds, and overlap by half or more.
+_LEAST = 4
+#: Stretches are an eighth of the table, within these bounds, and begin a fourth of their length apart.
 _PART, _SHORTEST, _LONGEST = 8, 16, 512
-#: At most so many stretches, evenly spread.
+#: Of long tables at most so many steps, evenly spread: stretches then overlap less, or not at all.
 _MOST = 128
 
 
@@ -61,16 +63,20 @@ def compute_local_spectra(encoding: Encoding, *, length: int | None = None, wind
     (13, 9)
     """
     size = check_length(encoding, length)
-    width = min(size, max(_SHORTEST, min(_LONGEST, size // _PART))) if window is None else window
-    if not 4 <= width <= size:
-        raise InputError("window does not fit the positions", str(width), f"4 to {size} is accepted")
+    if size < _LEAST:
+        raise InputError("positions are too few for a window", str(size), f"at least {_LEAST} are accepted")
+    usual = min(size, max(_SHORTEST, min(_LONGEST, size // _PART)))
+    width = usual if window is None else IntegerRange(minimum=_LEAST, maximum=size).check(window, "window")
     codes = read_codes(encoding, size)
     step = max(1, width // 4, math.ceil((size - width) / _MOST))
     starts = np.arange(0, size - width + 1, step)
     taper = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(width) + 0.5) / width)
     weights = np.zeros((len(starts), width // 2 + 1))
     for row, start in enumerate(starts):
-        spectrum = np.fft.rfft(codes[start : start + width].T * taper)
+        part = codes[start : start + width]
+        largest = max(float(part.max()), -float(part.min()))
+        # squares stay in range; each row is relative to its sum anyway
+        spectrum = np.fft.rfft((part / largest if largest > 0 else part).T * taper)
         power = np.sum(spectrum.real**2 + spectrum.imag**2, axis=0)
         total = float(np.sum(power))
         weights[row] = power / total if total > 0 else 0.0

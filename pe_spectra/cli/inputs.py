@@ -1,0 +1,101 @@
+"""What commands read from their options before any work: encodings, lengths, bandwidths, positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_BANDWIDTH, MAX_LENGTH, MIN_BANDWIDTH, MIN_LENGTH
+from pe_spectra.numbers import IntegerRange, RealRange, parse_integers, parse_reals
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
+
+_BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
+_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_DEFAULT_S = (5, 40, 75)
+
+
+def build(
+    specs: Sequence[str] | None,
+    default: tuple[str, ...],
+    label: str = "--encoding",
+    **given: str | Sequence[str] | None,
+) -> tuple[Encoding, ...]:
+    """Build the encodings that SPECs and options name.
+
+    Raises
+    ------
+    InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says.
+    """
+    from pe_spectra.sources import build_encodings
+
+    texts: Mapping[str, Sequence[str]] = {
+        name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
+    }
+    empty = [name for name, value in given.items() if value == ""]
+    if empty:
+        raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
+    return build_encodings(list(specs or default), texts, label)
+
+
+def _split(texts: Sequence[str], name: str) -> list[str]:
+    """Widths and bases may be joined by commas or blanks, as all lists may."""
+    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
+    if "" in items:
+        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
+    return items
+
+
+def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
+    """Read --length, within the rows of every table among the encodings; None where it was not given.
+
+    Raises
+    ------
+    InputError : no length, or more than an encoding has.
+    """
+    if text is None:
+        return None
+    size = _LENGTH.parse(text, "--length")
+    for encoding in encodings:
+        if encoding.rows is not None and size > encoding.rows:
+            accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
+            raise InputError("--length is beyond the rows of an encoding", text, accepted)
+    return size
+
+
+def find_lattice(encoding: Encoding, length: int | None) -> int:
+    """Return the lattice length of an encoding; on a grid the shorter side."""
+    from pe_spectra.spectrum.density import check_grid
+
+    return min(encoding.shape) if encoding.shape is not None else check_grid(encoding, None, length)
+
+
+def read_bandwidths(texts: Sequence[str] | None) -> tuple[float | None, ...]:
+    """Read --bandwidth; one None, for each encoding's own, where it was not given."""
+    return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (None,)
+
+
+def read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Read --s within a lattice of `points`, and a note where the default does not fit it."""
+    bounds = IntegerRange(minimum=0, maximum=points - 1)
+    if texts:
+        return parse_integers(list(texts), "--s", bounds), ()
+    clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
+    if clipped == _DEFAULT_S:
+        return clipped, ()
+    return clipped, (f"the default positions 5 40 75 do not fit a lattice of {points} points, so they are clipped",)
+
+
+def check_work(options: str, numbers: int, most: int) -> None:
+    """Refuse what would take minutes or more memory than there is, before any of it is done."""
+    if numbers > most:
+        raise InputError(
+            f"{options} together ask for too much", f"{numbers:.3g} numbers", f"at most {most} is accepted"
+        )
+
+
+def count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
+    """Return the points of all lattices together."""
+    return sum(grid or e.default_grid for e in encodings)

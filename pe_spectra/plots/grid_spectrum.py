@@ -1,0 +1,188 @@
+"""Encodings on a grid: the kernel by offset, and the plane of its frequencies, one row of maps for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pe_spectra.plots.axes import head_panel, label_integers
+from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells, draw_map, find_extent
+from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.spectrum_words import name_briefly
+from pe_spectra.plots.style import GREY, PAGE_WIDTH, escape_text, fixed_style
+
+if TYPE_CHECKING:
+    from pe_spectra.spectrum import GridSpectrum
+
+F64 = NDArray[np.float64]
+
+#: Encodings on one sheet, at most.
+MOST_ROWS = 6
+#: Inches of a panel's height, least and most: between them the cells of a kernel are square.
+_LOWEST, _HIGHEST = 1.5, 2.3
+#: Inches left of a panel, and of its width.
+_LEFT = 0.70
+_PANEL_WIDTH = PAGE_WIDTH / 2 - _LEFT - MAP_RIGHT
+#: Weights that span more than this have colours by their logarithm.
+_LINEAR_SPAN = 1000.0
+#: A kernel with values below this share of its largest has colours for both signs.
+_SIGNED = -0.01
+#: Mean frequencies closer than this share are said to be the same.
+_SAME = 0.05
+#: A smaller Toeplitz share is the message: maps by offset show less than half.
+_POOR = 0.5
+#: Share of neighbours of different signs up to which a line can mark where the sign changes.
+_SMOOTH = 0.3
+_TICKS = ((-math.pi, "−π"), (-math.pi / 2, "−π/2"), (0.0, "0"), (math.pi / 2, "π/2"), (math.pi, "π"))
+
+
+def plot_grid_kernel(axes: Axes, plane: GridSpectrum) -> None:
+    """Draw the kernel by offset, offset (0, 0) in the middle; downwards is downwards on the grid.
+
+    Where it has both signs the colours are centred at zero, and a dotted line marks the change of sign.
+    """
+    rows, columns = (np.arange(size) - size // 2.0 for size in plane.kernel.shape)
+    signed = bool(np.nanmin(plane.kernel) < _SIGNED * np.nanmax(np.abs(plane.kernel)))
+    extent = find_extent(columns, rows)
+    draw_map(axes, plane.kernel, extent=extent, label="kernel (1 at offset 0)", diverging=signed)
+    if signed and _count_changes(plane.kernel) <= _SMOOTH:
+        axes.contour(columns, rows, plane.kernel, levels=[0.0], colors=[GREY], linewidths=0.6, linestyles="dotted")
+    axes.invert_yaxis()
+    axes.set_xlabel("horizontal offset (positions)")
+    axes.set_ylabel("vertical offset")
+    label_integers(axes.xaxis)
+    label_integers(axes.yaxis)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:.0f}".replace("-", "−"))
+
+
+def plot_grid_weights(axes: Axes, plane: GridSpectrum) -> None:
+    """Draw the weight of each pair of frequencies, the horizontal one across and the vertical one up."""
+    positive = plane.weights[plane.weights > 0]
+    wide = bool(positive.size) and float(positive.max()) > _LINEAR_SPAN * float(positive.min())
+    extent = find_extent(plane.omega_horizontal, plane.omega_vertical)
+    draw_map(axes, plane.weights, extent=extent, label="weight (share of 1)", logarithmic=wide)
+    axes.set_xlabel("horizontal ω (rad/position)")
+    axes.set_ylabel("vertical ω (rad/position)")
+    for axis, (low, high) in ((axes.xaxis, extent[:2]), (axes.yaxis, extent[2:])):
+        inside = [(place, text) for place, text in _TICKS if low <= place <= high]
+        axis.set_ticks([place for place, _ in inside], [text for _, text in inside])
+    axes.set_yticks([tick for tick in axes.get_yticks() if tick >= 0])
+
+
+@fixed_style()
+def compose_grid_spectra(*planes: GridSpectrum) -> Figure:
+    """The figure of `pe-spectra spectrum` for encodings on grids: kernel and spectrum of each in two dimensions.
+
+    Raises
+    ------
+    ValueError : no spectrum.
+    """
+    if not planes:
+        raise ValueError("a figure of grids needs one at least")
+    shown = planes[:MOST_ROWS]
+    layout = Layout(
+        title=entitle_planes(planes),
+        heights=tuple(_find_height(plane) for plane in shown),
+        top=0.30,
+        gap=0.74,
+        left=_LEFT,
+        right=MAP_RIGHT,
+        columns=2,
+        width=PAGE_WIDTH,
+        small_print=(*describe_planes(shown), *_count_left_out(planes)),
+    )
+    figure, panels = lay_out(layout)
+    for plane, left, right in zip(shown, panels[::2], panels[1::2], strict=True):
+        plot_grid_kernel(left, plane)
+        plot_grid_weights(right, plane)
+        head_panel(left, escape_text(plane.encoding.label), beyond=MAP_RIGHT)
+        if plane.toeplitz_share is not None:
+            head_panel(right, f"Toeplitz share {plane.toeplitz_share:.3f}", beyond=MAP_RIGHT)
+    return figure
+
+
+def measure_means(plane: GridSpectrum) -> tuple[float, float]:
+    """Return the mean vertical and horizontal frequency, rad/position: those of the spectrum along either axis."""
+    height, width = plane.shape[0], plane.omega_horizontal.size
+    vertical = plane.weights.sum(axis=1)
+    # the plane holds one of each pair of opposite frequencies: a row that is no pair of itself stands for two
+    twice = np.full(plane.omega_vertical.size, 2.0)
+    twice[0] = 1.0
+    if max(2, height) % 2 == 0:
+        twice[-1] = 1.0
+    both = twice @ plane.weights
+    middle = width // 2
+    horizontal, omega = np.empty(width // 2 + 1), 2 * np.pi / width * np.arange(width // 2 + 1)
+    for k in range(horizontal.size):
+        horizontal[k] = (both[(middle + k) % width] + both[middle - k]) / 2
+    return float(vertical @ plane.omega_vertical / vertical.sum()), float(horizontal @ omega / horizontal.sum())
+
+
+def entitle_planes(planes: Sequence[GridSpectrum]) -> str:
+    """Say in which direction the codes change faster."""
+    means = [measure_means(plane) for plane in planes]
+    if len(planes) == 1:
+        share, (down, across) = planes[0].toeplitz_share, means[0]
+        if np.allclose(planes[0].kernel, 1.0, rtol=0, atol=1e-12):
+            return "All places of the grid have the same code"
+        if share is not None and share < _POOR:
+            return f"Of the similarity of two places {100 * share:.2g} % is a function of their offset alone"
+        if abs(down - across) <= _SAME * max(abs(down), abs(across)):
+            return f"The codes change as fast down as across: mean frequency {(down + across) / 2:.3g} rad per position"
+        words = ("across", across, "down", down) if across > down else ("down", down, "across", across)
+        return "The codes change faster {} (mean frequency {:.3g}) than {} ({:.3g} rad per position)".format(*words)
+    names = [name_briefly(plane.encoding) for plane in planes]
+    totals = [math.hypot(*pair) for pair in means]
+    low, high = int(np.argmin(totals)), int(np.argmax(totals))
+    if len(set(names)) < len(names) or totals[high] - totals[low] <= _SAME * totals[high]:
+        return "How alike two places of a grid are, by offset, and the frequencies of that"
+    return f"Over the grid {names[high]} changes fastest, {names[low]} most slowly"
+
+
+def describe_planes(planes: Sequence[GridSpectrum]) -> tuple[str, ...]:
+    """Say how the maps were made."""
+    sizes = dict.fromkeys(f"{plane.shape[0]} × {plane.shape[1]}" for plane in planes)
+    widths = list(dict.fromkeys(f"{plane.bandwidth:g}" for plane in planes))
+    bins = f"bandwidth\u00a0{', '.join(widths)}\u00a0{'bin' if widths == ['1'] else 'bins'}"
+    sources = dict.fromkeys(note.removeprefix(f"{p.encoding.label}: ") for p in planes for note in p.notes[:1])
+    grids = f"{', '.join(sizes)} (rows × columns)"
+    lines = [f"lag-window spectrum in two dimensions ({'; '.join(sources)}), {bins}, grid {grids}"]
+    if any(plane.toeplitz_share is not None for plane in planes):
+        lines.append("Toeplitz share: of the Gram matrix's energy, what is a function of the offset alone")
+    below = max(float(-plane.weights[plane.weights < 0].sum()) for plane in planes)
+    if below > 1e-12:
+        lines.append(f"weights below zero (their sum is −{below:.2g} at most) have the lowest colour")
+    cells = {text for plane in planes for text in _describe_cells(plane) if text}
+    return (*lines, *sorted(cells))
+
+
+def _describe_cells(plane: GridSpectrum) -> list[str]:
+    height = _find_height(plane)
+    shapes = {"kernel": plane.kernel.shape, "spectrum": plane.weights.shape}
+    found = {name: describe_cells((shape[0], shape[1]), _PANEL_WIDTH, height) for name, shape in shapes.items()}
+    return [f"{name}: {text}" for name, text in found.items() if text]
+
+
+def _count_left_out(planes: Sequence[GridSpectrum]) -> tuple[str, ...]:
+    return (f"the first {MOST_ROWS} of {len(planes)} encodings",) if len(planes) > MOST_ROWS else ()
+
+
+def _find_height(plane: GridSpectrum) -> float:
+    rows, columns = plane.kernel.shape
+    return float(np.clip(_PANEL_WIDTH * rows / columns, _LOWEST, _HIGHEST))
+
+
+def _count_changes(values: F64) -> float:
+    """Share of neighbours that differ in sign: near 0 for a smooth map, a half for noise."""
+    if min(values.shape) < 3:
+        return 1.0
+    above = values > 0
+    across, down = above[:, 1:] != above[:, :-1], above[1:] != above[:-1]
+    return float((across.sum() + down.sum()) / (across.size + down.size))

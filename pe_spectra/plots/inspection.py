@@ -1,0 +1,266 @@
+"""The portrait of one encoding: every view that it has, two panels side by side on a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.plots.axes import head_panel, place_label, places_along
+from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
+from pe_spectra.plots.inspection_panels import (
+    list_rows,
+    mark_periods,
+    plot_bias,
+    plot_bias_map,
+    plot_columns,
+    plot_components,
+    plot_grid_columns,
+    plot_lag_kernel,
+    plot_offset_kernel,
+    plot_periods,
+    plot_plane,
+    plot_rows,
+    plot_table,
+)
+from pe_spectra.plots.local import plot_local
+from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.spectrum import plot_log_spectrum
+from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
+from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_text, fixed_style
+
+if TYPE_CHECKING:
+    from pe_spectra.inspection import TableInspection
+    from pe_spectra.portrait import Portrait, Resized
+
+F64 = NDArray[np.float64]
+Right = Literal["map", "words", "nothing"]
+
+#: Inches: height of a panel, white at its left and between rows.
+_PANEL, _LEFT, _GAP = 1.4, 0.66, 0.74
+#: White at the right of a panel without a colour bar or words.
+_RIGHT = 0.16
+#: Sentences of findings below the panels.
+_MOST_FINDINGS = 8
+_NORMS = ("outlier-rows", "special-first-row", "special-first-rows", "zero-rows")
+_STEPS = ("seam", "stray-rows")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Panel:
+    """A panel of a portrait: what draws it, and what stands at its right."""
+
+    draw: Callable[[Axes], object]
+    right: Right = "nothing"
+
+
+@fixed_style()
+def compose_portrait(portrait: Portrait) -> Figure:
+    """The figure of `pe-spectra inspect`: the table, its columns, kernel, spectrum, rows, biases.
+
+    Only what the encoding has is drawn.
+
+    Raises
+    ------
+    ValueError : an encoding with nothing to draw.
+    """
+    panels = list(list_panels(portrait))
+    if not panels:
+        raise ValueError("a portrait needs one view at least")
+    layout = Layout(
+        title=_entitle(portrait),
+        heights=(_PANEL,) * math.ceil(len(panels) / 2),
+        small_print=tuple(_describe(portrait)),
+        left=_LEFT,
+        right=MAP_RIGHT,
+        top=0.32,
+        gap=_GAP,
+        width=PAGE_WIDTH,
+        columns=2,
+    )
+    figure, places = lay_out(layout)
+    for axes, panel in zip(places, panels, strict=False):
+        if panel.right == "nothing":
+            _widen(axes)
+        panel.draw(axes)
+    for axes in places[len(panels) :]:
+        axes.remove()
+    return figure
+
+
+def list_panels(portrait: Portrait) -> Iterator[_Panel]:
+    """List the panels of a portrait in the order in which they stand on the page."""
+    yield from _list_table(portrait)
+    if portrait.bias_map is not None:
+        last = len(portrait.bias_map) - 1
+        for head in sorted({0, last}):
+            yield _Panel(draw=partial(plot_bias_map, bias=portrait.bias_map[head], head=head), right="map")
+    if portrait.bias is not None and portrait.lags is not None:
+        yield _Panel(draw=partial(plot_bias, lags=portrait.lags, bias=portrait.bias), right="words")
+    plane = portrait.plane
+    if plane is not None:
+        yield _Panel(draw=partial(plot_offset_kernel, kernel=plane.kernel), right="map")
+        axes = {"vertical": plane.omega_vertical, "horizontal": plane.omega_horizontal}
+        yield _Panel(draw=partial(plot_plane, **axes, weights=plane.weights), right="map")
+    elif portrait.kernel is not None and portrait.kernel.values.ndim == 2:
+        yield _Panel(draw=partial(plot_lag_kernel, values=portrait.kernel.values))
+    if portrait.spectra:
+        yield _Panel(draw=partial(_plot_spectra, portrait=portrait))
+    if portrait.local is not None:
+        yield _Panel(draw=partial(plot_local, local=portrait.local), right="map")
+    if portrait.inspection is not None:
+        yield from _list_inspection(portrait, portrait.inspection)
+    if portrait.resized is not None:
+        for axis in range(len(portrait.resized.before)):
+            yield _Panel(draw=partial(_plot_resized, resized=portrait.resized, axis=axis))
+
+
+def _list_table(portrait: Portrait) -> Iterator[_Panel]:
+    if portrait.table is None:
+        return
+    shape = portrait.encoding.shape
+    rows = _name_rows(portrait)
+    noun = _find_noun(portrait)
+    yield _Panel(draw=partial(_draw_table, portrait=portrait, rows=rows), right="map")
+    if shape is not None and len(portrait.table) >= math.prod(shape):
+        codes = portrait.table[-math.prod(shape) :]
+        yield _Panel(draw=partial(plot_grid_columns, table=codes, shape=shape), right="map")
+    else:
+        yield _Panel(draw=partial(plot_columns, table=portrait.table, rows=rows, noun=noun))
+
+
+def _list_inspection(portrait: Portrait, inspection: TableInspection) -> Iterator[_Panel]:
+    has_periods = any(one.along is None for one in inspection.dominant_periods)
+    if portrait.encoding.shape is None and (has_periods or np.isfinite(inspection.channels.periods).any()):
+        yield _Panel(draw=partial(plot_periods, inspection=inspection), right="words")
+    first = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
+    rows = first + np.arange(inspection.norms.size, dtype=np.float64)
+    noun = _find_noun(portrait)
+    norms = {"values": inspection.norms, "label": "norm ‖e(s)‖", "marked": _find_marked(inspection, _NORMS)}
+    yield _Panel(
+        draw=partial(_plot_rows, rows=rows, inspection=inspection, noun=noun, head="Norm of each row", **norms)
+    )
+    if np.isfinite(inspection.steps).any():
+        seams = [row + 0.5 for row in _find_marked(inspection, ("seam",))[::2]]
+        stray = [row - 0.5 for row in _find_marked(inspection, ("stray-rows",))]
+        steps = {"values": inspection.steps, "label": "‖e(s+1) − e(s)‖", "marked": [*seams, *stray]}
+        head = "Step from each row to the next"
+        yield _Panel(
+            draw=partial(_plot_rows, rows=rows[:-1] + 0.5, inspection=inspection, noun=noun, head=head, **steps)
+        )
+    helix, used = inspection.helix, inspection.rows_used
+    if helix.shares[0] > 0 and len(helix.coordinates) > 1:
+        for pair in ((0, 1), (1, 2)):
+            if helix.shares[pair[1]] > 0:
+                yield _Panel(
+                    draw=partial(
+                        _plot_components,
+                        helix=(helix.coordinates, helix.shares),
+                        pair=pair,
+                        ends=(used[0], used[1] - 1),
+                    )
+                )
+
+
+def _draw_table(axes: Axes, portrait: Portrait, rows: F64) -> None:
+    if portrait.table is None:
+        return
+    cut = plot_table(axes, portrait.table, rows, noun=_find_noun(portrait))
+    size = f"{portrait.table.shape[0]} × {portrait.table.shape[1]}"
+    head_panel(axes, f"Table, {size}{' (colours cut at 99.5 %)' if cut else ''}", beyond=0.6)
+
+
+def _plot_rows(axes: Axes, head: str, inspection: TableInspection, **what: object) -> None:
+    plot_rows(axes, used=inspection.rows_used, **what)
+    head_panel(axes, head)
+
+
+def _plot_components(axes: Axes, helix: tuple[F64, F64], pair: tuple[int, int], ends: tuple[int, int]) -> None:
+    plot_components(axes, *helix, pair, ends)
+    head_panel(axes, f"Principal components {pair[0] + 1} and {pair[1] + 1}, dark to light along the rows")
+
+
+def _plot_spectra(axes: Axes, portrait: Portrait) -> None:
+    plot_log_spectrum(axes, *portrait.spectra)
+    inspection = portrait.inspection
+    if inspection is not None and len(portrait.spectra) == 1:
+        mark_periods(axes, inspection.dominant_periods)
+    marked = inspection is not None and bool(inspection.dominant_periods) and len(portrait.spectra) == 1
+    head_panel(axes, "Spectrum, dominant periods marked" if marked else "Spectrum")
+    if len(portrait.spectra) > 1:
+        _name_lines(axes, [spectrum.axis or "" for spectrum in portrait.spectra])
+
+
+def _plot_resized(axes: Axes, resized: Resized, axis: int) -> None:
+    plot_log_spectrum(axes, resized.before[axis], resized.after[axis])
+    if resized.scales[axis] < 1:
+        axes.axvline(math.pi * resized.scales[axis], color=GREY, linewidth=0.6, zorder=0)
+    _name_lines(axes, [f"before, {resized.old[axis]}", f"after, {resized.new[axis]}"])
+    direction = f", {resized.after[axis].axis}" if len(resized.before) > 1 else ""
+    head_panel(axes, f"Resized {resized.old[axis]} to {resized.new[axis]}, {resized.method}{direction}")
+
+
+def _name_lines(axes: Axes, names: list[str]) -> None:
+    """Write a name beside each line; the lines are drawn last to first."""
+    lines = [line for line in axes.lines if line.get_xdata(orig=True).__len__() > 2]
+    for number, (line, name) in enumerate(zip(reversed(lines), names, strict=False)):
+        x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
+        places = places_along(x, y, ("above right", "below left", "above left", "right"))
+        place_label(axes, name, places, colour=curve_style(number)["color"])
+
+
+def _widen(axes: Axes) -> None:
+    """Use the white that other panels leave for a colour bar."""
+    box, width = axes.get_position(), PAGE_WIDTH
+    wider = box.width + (MAP_RIGHT - _RIGHT) / width
+    label = axes.yaxis.label.get_position()[0] * box.width / wider
+    axes.set_position((box.x0, box.y0, wider, box.height))
+    axes.yaxis.set_label_coords(label, 0.5)
+
+
+def _name_rows(portrait: Portrait) -> F64:
+    encoding = portrait.encoding
+    first = encoding.origin if isinstance(encoding, Learned) else 0
+    return first + np.arange(0 if portrait.table is None else len(portrait.table), dtype=np.float64)
+
+
+def _find_noun(portrait: Portrait) -> str:
+    return "row of the file" if isinstance(portrait.encoding, Learned) else "position"
+
+
+def _find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int]:
+    return [row for finding in inspection.findings if finding.code in codes for row in list_rows(finding.rows)]
+
+
+def _entitle(portrait: Portrait) -> str:
+    """Name the encoding, and say the first thing that was found, else what its spectrum says."""
+    name = escape_text(portrait.encoding.label)
+    findings = portrait.inspection.findings if portrait.inspection is not None else ()
+    if findings:
+        return f"{name}. {escape_text(findings[0].message, longest=200)}"
+    if portrait.spectra:
+        return f"{name}. {entitle_spectra(portrait.spectra)}"
+    return name
+
+
+def _describe(portrait: Portrait) -> Iterator[str]:
+    findings = portrait.inspection.findings[1:] if portrait.inspection is not None else ()
+    for finding in findings[:_MOST_FINDINGS]:
+        yield escape_text(finding.message, longest=400)
+    if len(findings) > _MOST_FINDINGS:
+        yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
+    if portrait.spectra:
+        yield from describe_spectra(portrait.spectra)
+    if portrait.table is not None:
+        width = PAGE_WIDTH / 2 - _LEFT - MAP_RIGHT
+        cells = describe_cells((portrait.table.shape[1], portrait.table.shape[0]), width, _PANEL)
+        if cells:
+            yield f"table: {cells} (column × row)"

@@ -103,6 +103,23 @@ def export_encoding(
     return _export_kernel(encoding, size) if chosen == "kernel" else _export_bias(encoding, size)
 
 
+def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
+    """Return how many numbers :func:`export_encoding` would give, without computing any of them.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> count_exported(Sinusoidal(d=4), None, 80)
+    320
+    """
+    chosen = what or (*list_exports(encoding), "")[0]
+    width = int(getattr(encoding, "d", 1))
+    if chosen == "table":
+        return length * width
+    if chosen == "frequencies":
+        return 3 * width
+    by_query = chosen == "bias" and not isinstance(encoding, HasBias)
+    return encoding.heads * length * (length if by_query else 1)
+
+
 def _export_at(encoding: Encoding, what: str, positions: F64) -> Exported:
     if what != "table" or not isinstance(encoding, HasContinuousTable):
         raise InputError(f"{encoding.label} has no {what} at real positions", accepted="integers: --length")
@@ -136,7 +153,7 @@ def _export_table(encoding: Encoding, size: int) -> Exported:
     else:
         values, index, name = read_codes(encoding, size), np.arange(size), "position"
     return Exported(
-        encoding=encoding, what="table", index_name=name, index=index, columns=_name("c", values), values=values.copy()
+        encoding=encoding, what="table", index_name=name, index=index, columns=_name("c", values), values=_own(values)
     )
 
 
@@ -148,7 +165,7 @@ def _export_kernel(encoding: Encoding, size: int) -> Exported:
         index_name="lag",
         index=np.arange(len(values)),
         columns=_name("head", values),
-        values=values.copy(),
+        values=_own(values),
     )
 
 
@@ -162,7 +179,12 @@ def _export_bias(encoding: Encoding, size: int) -> Exported:
         columns = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
     name = "lag" if columns is None else "position"
     columns = _name("head", values) if columns is None else columns
-    return Exported(encoding=encoding, what="bias", index_name=name, index=lags, columns=columns, values=values.copy())
+    return Exported(encoding=encoding, what="bias", index_name=name, index=lags, columns=columns, values=_own(values))
+
+
+def _own(values: F64) -> F64:
+    """A copy of what an encoding may still hold; what was made for this answer alone is not copied."""
+    return values if values.flags.owndata and values.flags.writeable else values.copy()
 
 
 def _name(stem: str, values: F64) -> tuple[str, ...]:

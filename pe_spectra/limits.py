@@ -23,6 +23,9 @@ MAX_HELD_ENTRIES = 1 << 26
 MAX_POSITION = 1 << 53
 #: Numbers that one answer may print: bins of all spectra, points of all reconstructions.
 MAX_PRINTED_NUMBERS = 1 << 23
+#: Numbers that one export may write: as bytes, and as text, of which each takes 20 characters.
+MAX_EXPORTED_NUMBERS = 1 << 25
+MAX_EXPORTED_TEXT_NUMBERS = 1 << 23
 #: Frequencies that one count may go through, over all encodings.
 MAX_COUNTED_FREQUENCIES = 1 << 26
 #: Encodings that one command may be asked for.

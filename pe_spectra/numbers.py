@@ -214,8 +214,17 @@ class Choice:
         InputError : not a member.
         """
         if not isinstance(value, str) or value not in self.members:
-            raise InputError(f"{name} is not known", quote(str(value)), self.accepted)
+            hint = _suggest(value, self.members) if isinstance(value, str) else ""
+            raise InputError(f"{name} is not known", quote(str(value)), f"{hint}{self.accepted}")
         return value
+
+
+def _suggest(text: str, members: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    # beyond this length nothing is near, and the comparison would take its time
+    nearest = get_close_matches(text, members, n=1) if len(text) <= _MAX_DIGITS else []
+    return f"did you mean {nearest[0]}? " if nearest else ""
 
 
 @dataclass(frozen=True, kw_only=True)

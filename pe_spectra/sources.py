@@ -140,7 +140,7 @@ def _build(
             _add_rows(description.values, given.get("rows", ()), spec.text)
     else:
         description = _describe_file(spec, given.get("rows", ()), label)
-    return tuple(_construct(description, chosen) for chosen in _choose(description, given))
+    return tuple(_construct(description, chosen, tuple(given)) for chosen in _choose(description, given))
 
 
 def _describe_name(spec: NamedSpec, label: str, depth: int) -> _Description:
@@ -297,7 +297,7 @@ def _choose(description: _Description, given: Mapping[str, Sequence[str]]) -> li
     return choices
 
 
-def _construct(description: _Description, chosen: Mapping[str, Value]) -> Encoding:
+def _construct(description: _Description, chosen: Mapping[str, Value], options: Sequence[str]) -> Encoding:
     arguments: dict[str, Any] = dict(chosen)
     if description.cls is Learned:
         arguments["remarks"] = description.remarks
@@ -306,4 +306,8 @@ def _construct(description: _Description, chosen: Mapping[str, Value]) -> Encodi
     except InputError as error:
         if description.path:
             raise FileError(description.path, str(error)) from error
+        # where an option gave the value, the message names the option
+        start, key, rest = error.what.partition(f"{description.cls.name}: ")
+        if key and not start and rest.split(" ")[0] in options:
+            raise InputError(f"--{rest}", error.given, error.accepted) from error
         raise

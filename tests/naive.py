@@ -186,3 +186,90 @@ def dft_collisions(d: int, length: int) -> list[tuple[int, int]]:
     for s in range(length):
         groups[tuple(k * s % d for k in range(d // 2 + 1))].append(s)
     return sorted(pair for group in groups.values() for pair in combinations(group, 2))
+
+
+def gram_diagonals(rows: Floats) -> Floats:
+    """k(tau): the mean of <e(s), e(s + tau)> over all s, for each lag tau = 0, 1, .."""
+    n = len(rows)
+    return np.array([sum(float(rows[s] @ rows[s + tau]) for s in range(n - tau)) / (n - tau) for tau in range(n)])
+
+
+def gram_offsets(rows: Floats, shape: tuple[int, int]) -> Floats:
+    """The mean of <e(y, x), e(y + dy, x + dx)> over all places, for each offset; (0, 0) in the middle."""
+    height, width = shape
+    sums = np.zeros((2 * height - 1, 2 * width - 1))
+    pairs = np.zeros_like(sums)
+    for one in range(height * width):
+        for other in range(height * width):
+            dy, dx = other // width - one // width, other % width - one % width
+            sums[height - 1 + dy, width - 1 + dx] += rows[one] @ rows[other]
+            pairs[height - 1 + dy, width - 1 + dx] += 1
+    return np.asarray(sums / pairs)
+
+
+def toeplitz_share(rows: Floats, shape: tuple[int, int] | None = None) -> float:
+    """||T||^2 / ||G||^2: T is the Gram matrix G with each entry replaced by the mean over its lag (or offset)."""
+    gram = rows @ rows.T
+    groups: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for s in range(len(rows)):
+        for t in range(len(rows)):
+            columns = shape[1] if shape else 1
+            groups[(t // columns - s // columns, t % columns - s % columns)].append((s, t))
+    projected = np.zeros_like(gram)
+    for places in groups.values():
+        mean = np.mean([gram[place] for place in places])
+        for place in places:
+            projected[place] = mean
+    return float(np.sum(projected**2) / np.sum(gram**2))
+
+
+def lag_window(k: Floats, n: int, bandwidth: float) -> Floats:
+    """Blackman-Tukey of any kernel: sum over all lags that it has, negative ones too."""
+    sigma = bandwidth * 2 * np.pi / n
+    g = np.zeros(n // 2 + 1)
+    for tau in range(-len(k) + 1, len(k)):
+        for j in range(len(g)):
+            g[j] += k[abs(tau)] * np.exp(-(sigma**2) * tau**2 / 2) * np.cos(2 * np.pi * j * tau / n)
+    return np.asarray(g / np.sum(g))
+
+
+def grid_lag_window(k: Floats, n: tuple[int, int], bandwidth: float) -> Floats:
+    """The same over offsets, at every pair of frequencies 2 pi (i / H, j / W), i and j from 0; unnormalised."""
+    plane = np.zeros(n)
+    reach = k.shape[0] // 2, k.shape[1] // 2
+    for i in range(n[0]):
+        for j in range(n[1]):
+            for dy in range(-reach[0], reach[0] + 1):
+                for dx in range(-reach[1], reach[1] + 1):
+                    steps = (2 * np.pi * dy / n[0]) ** 2 + (2 * np.pi * dx / n[1]) ** 2
+                    angle = 2 * np.pi * (i * dy / n[0] + j * dx / n[1])
+                    plane[i, j] += k[reach[0] + dy, reach[1] + dx] * np.exp(-(bandwidth**2) * steps / 2) * np.cos(angle)
+    return plane
+
+
+def periodogram(rows: Floats, times: Floats, omega: Floats) -> Floats:
+    """P(omega) = sum over columns of |sum_n e(t_n) exp(-i omega t_n)|^2."""
+    power = np.zeros(len(omega))
+    for j, w in enumerate(omega):
+        for column in rows.T:
+            power[j] += abs(sum(value * np.exp(-1j * w * t) for value, t in zip(column, times, strict=True))) ** 2
+    return power
+
+
+def smooth(power: Floats, n: int, bandwidth: float) -> Floats:
+    """Sum of Gaussians of `bandwidth` bins around each bin of a circle of n bins, the second half mirrored."""
+    circle = [power[min(j, n - j)] for j in range(n)]
+    out = np.zeros(len(power))
+    for j in range(len(power)):
+        for i, value in enumerate(circle):
+            distance = min((i - j) % n, (j - i) % n)
+            out[j] += value * np.exp(-((distance / bandwidth) ** 2) / 2)
+    return np.asarray(out / np.sum(out))
+
+
+def local_spectrum(rows: Floats, start: int, width: int) -> Floats:
+    """Power of one stretch of rows faded by a Hann taper, summed over columns, as shares."""
+    taper = [np.sin(np.pi * (i + 0.5) / width) ** 2 for i in range(width)]
+    faded = rows[start : start + width] * np.array(taper)[:, None]
+    power = periodogram(faded, np.arange(width), 2 * np.pi * np.arange(width // 2 + 1) / width)
+    return np.asarray(power / power.sum())

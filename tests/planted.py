@@ -84,8 +84,8 @@ def plant_seam_offset(table, row=127, seed=0, size=0.6):
     return changed
 
 
-def plant_seam_norm(table, row=127, factor=0.6):
-    """From row + 1 on, everything is smaller."""
+def plant_seam_norm(table, row=127, seed=0, factor=0.6):
+    """From row + 1 on, everything is smaller; the same for every seed."""
     changed = table.copy()
     changed[row + 1 :] *= factor
     return changed

@@ -10,6 +10,30 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import __version__, compute_spectrum, count_low_bin, measure_faithfulness
 from pe_spectra.encodings import HasExactKey, HasFrequencies, HasTable, catalogue
+from tests import test_encodings as laws
+
+#: Laws of every encoding with the views that the worked example has.
+LAWS = (
+    laws.test_frozen_and_comparable,
+    laws.test_parameters_are_json,
+    laws.test_the_label_tells_what_it_is,
+    laws.test_positions_are_described,
+    laws.test_sizes_are_sizes,
+    laws.test_table_has_shape_type_and_finite_numbers,
+    laws.test_no_entry_is_larger_than_its_amplitude,
+    laws.test_table_is_the_same_every_time,
+    laws.test_a_table_can_be_written_to,
+    laws.test_a_row_is_the_same_whatever_others_are_asked_for,
+    laws.test_table_refuses_what_is_no_position,
+    laws.test_the_last_position_has_a_code_and_the_next_has_none,
+    laws.test_a_table_that_cannot_be_held_is_refused_before_anything_is,
+    laws.test_frequencies_are_read_only_arrays_of_one_length,
+    laws.test_masses_count_columns,
+    laws.test_turns_are_the_frequencies,
+    laws.test_equal_keys_are_equal_rows,
+    laws.test_keys_do_not_change_what_they_are_given,
+    laws.test_the_theorem_has_a_name_and_a_sentence,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -57,6 +81,16 @@ def test_its_faithfulness_ends_after_a_period(clock):
     within = measure_faithfulness(clock(period=24), length=24)
     assert within.injective is True
     assert_allclose(within.min_separation, 2 * np.sin(np.pi / 24), rtol=1e-12)
+
+
+@pytest.mark.parametrize("period", [3, 24, 57])
+def test_the_laws_of_the_catalogue_hold_for_it(clock, period):
+    """Those that ask for no entry in the catalogue: what it has besides, a test then asks for by name."""
+    encoding = clock(period=period)
+    for law in LAWS:
+        law(encoding)
+    laws.test_parameters_are_the_fields(clock)
+    laws.test_names_of_parameters_are_unique(clock)
 
 
 def test_the_command_line_picks_it_up(clock, cli, monkeypatch):

@@ -65,6 +65,13 @@ FEW = {"of": (Sinusoidal(d=6), Learned(init="normal", width=6, length=50))}
 MINUTES = ("minute", "hour", "weekday")
 #: What makes an encoding small, so that it can be looked at many times; by keyword. Others have their defaults.
 SMALL = {
+    "sinusoidal": {"d": 10},
+    "tensor2tensor": {"d": 10},
+    "tape": {"d": 10},
+    "learnable-sinusoid": {"width": 10},
+    "fourier-features": {"width": 10},
+    "pixel-bands": {"d": 10},
+    "mtan": {"d": 10},
     "learned": {"init": "normal", "width": 6, "length": 40},
     "hybrid": FEW,
     "time2vec": {"width": 8},
@@ -99,11 +106,11 @@ SCALINGS = {
 }
 #: name -> keyword -> values for the laws, beside the default. Every parameter has a line.
 VALUES = {
-    "sinusoidal": {"d": ANY, "rho": RHO, "layout": ("concatenated",), "offset": (1, 37), "scale": (0.125, 3.0)},
+    "sinusoidal": {"d": (*ANY, 256), "rho": RHO, "layout": ("concatenated",), "offset": (1, 37), "scale": (0.125, 3.0)},
     "tensor2tensor": {"d": ANY, "min_timescale": (0.5, 7.0), "max_timescale": (50.0, 1e9), "offset": (2,)},
     "tape": {"d": EVEN, "rho": RHO, "length": (5, 4096)},
     "learnable-sinusoid": {"values": (give([1.0, -0.25, 2.5]),), "width": EVEN, "start": ("decades",), "rho": RHO},
-    "dft": {"d": ANY},
+    "dft": {"d": (*ANY, 256)},
     "dfstrans": {"d": EVEN},
     "ramp": {"d": (2, 7), "length": (2, 5, 300), "denominator": ("n",)},
     "one-hot": {"d": (2, 3, 33)},
@@ -1011,7 +1018,7 @@ def test_the_label_tells_what_it_is(encoding):
 
 
 def test_labels_tell_encodings_apart():
-    """The label of a table from a file is the file and its size; it is `spec` that says which rows, and their spread."""
+    """The label of a table from a file is the file and its size: `spec` says which rows and what spread."""
     labels = [e.label for e in ALL if e.name != "learned"]
     assert len(set(labels)) == len(labels)
 
@@ -1277,7 +1284,8 @@ def test_a_decaying_kernel_is_below_that_of_its_frequencies(encoding):
     kernel = encoding.kernel(np.arange(2000))[0]
     without = np.cos(np.outer(np.arange(2000), frequencies.values)) @ frequencies.masses + add_still(encoding)
     assert_allclose(kernel[0], without[0], rtol=1e-15)
-    assert np.abs(kernel[1500:] - add_still(encoding)).max() < np.abs(without[1500:] - add_still(encoding)).max()
+    far, undamped = (np.abs(values[1500:] - add_still(encoding)).max() for values in (kernel, without))
+    assert far < 0.7 * undamped  # zeta is at most 0.83 for these, and 1500 lags are nearly three of its 512
 
 
 @every(HasKernel, HasFrequencies, where=lambda e: not (is_decaying(e) or has_still_channels(e)))

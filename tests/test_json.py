@@ -3,10 +3,14 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
+from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS
-from pe_spectra.records.answer import SCHEMA
+from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.records.answer import SCHEMA, describe_encoding
+from tests.planted import make_grid, make_trained, plant_cls, plant_copies, plant_padding, plant_seam_jump, plant_tail
 
 #: Command lines, each of which gives one document.
 LINES = [
@@ -48,6 +52,51 @@ LINES = [
     "count-low-bin -e dft dfstrans sinusoidal --d 6",
     "count-low-bin --d 128 --length 4096",
     "count-low-bin -e dft:d=9 --length 1",
+    "spectrum -e alibi:heads=2",
+    "spectrum -e alibi:heads=2 sinusoidal:d=16 --boundary none",
+    "spectrum -e t5:heads=2,seed=1 shaw:clip=4,d=8 --length 20",
+    "spectrum -e sincos2d:d=8,height=4,width=6",
+    "spectrum -e tupe:heads=2,width=4,length=16 --length 12",
+    "spectrum -e learned:init=normal,length=16,d=1 --bandwidth 0.01",
+    "reconstruct -e alibi:heads=1 sinusoidal:d=256 --s 3",
+    "reconstruct -e learned:init=normal,length=16,d=4 --s 3 --window-free",
+    "reconstruct -e sincos2d:d=8,height=4,width=6 --s 3",
+    "faithfulness -e alibi:heads=2 sinusoidal:d=8",
+    "faithfulness -e erpe:length=8,heads=2 --length 8",
+    "faithfulness -e t5:heads=2 --length 40 --limit 2",
+    "faithfulness -e calendar:fields=hour+weekday --length 192",
+    "faithfulness -e rnn:d=4 tree:depth=3 --length 12",
+    "encodings",
+    "encodings rope",
+    "encodings calendar:fields=hour+weekday",
+    """encodings "hybrid:of='rope:d=64,base=5e5'+'sinusoidal:d=64'" """,
+    "compare sinusoidal:d=8 dft:d=8 --length 24",
+    "compare sinusoidal:d=8 alibi sincos2d:d=8,height=3,width=4 fire:heads=2 --length 12 --sort stable_rank",
+    "compare calendar:fields=minute+hour sinusoidal:d=8 --step 5min --periods day,90min --length 40",
+    "compare learned:init=normal,d=4 --length 1",
+    "inspect sinusoidal:d=8 --length 40 --resize 80",
+    "inspect sincos2d:d=8,height=4,width=4 --resize 6x8 --method bilinear --align-corners",
+    "inspect alibi:heads=2 --length 12",
+    "inspect ramp --length 3",
+    "inspect learned:init=normal,length=64,d=16",
+    "inspect one-hot:d=8 --length 1",
+    "inspect --explain seam",
+]
+#: Lines about files, which `tables` makes.
+FILE_LINES = [
+    "spectrum -e grid.npy table.npy",
+    "spectrum -e table.npy?rows=3:60 --bandwidth 0.5 2",
+    "reconstruct -e table.npy --s 1 --window-free",
+    "faithfulness -e copies.npy table.npy --rows 2:60",
+    "compare table.npy zeros.npy grid.npy --length 50",
+    "inspect table.npy",
+    "inspect grid.npy --resize 16x8",
+    "inspect copies.npy",
+    "inspect padding.npy",
+    "inspect seam.npy --rows 1:",
+    "inspect tail.npy",
+    "inspect zeros.npy",
+    "encodings table.npy?rows=0:8",
 ]
 
 
@@ -60,6 +109,23 @@ def read_strictly(text):
     assert text.endswith("}\n")
     assert text.count("\n") == 1
     return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Tables with planted truth, in the working directory of `cli`."""
+    table = make_trained(256, 32)
+    grid = plant_cls(np.concatenate([np.ones((1, 32)), make_grid(8, 8, 32)]))
+    planted = {"table": table[:64], "grid": grid, "zeros": np.zeros((64, 4)), "copies": plant_copies(table)}
+    planted |= {"padding": plant_padding(table), "seam": plant_seam_jump(table), "tail": plant_tail(table, 200)}
+    for name, values in planted.items():
+        np.save(tmp_path / f"{name}.npy", values)
+
+
+def draw_nothing(line):
+    """Where a command may draw, say that it shall not."""
+    drawing = line.split()[0] in ("spectrum", "reconstruct", "faithfulness", "count-low-bin", "compare", "inspect")
+    return f"{line} --no-figure" if drawing else line
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +168,23 @@ def test_the_schema_says_which_it_is(schema):
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
+#: Which parameters there are is the encoding's own, which numbers stand behind a finding the finding's: a new one
+#: needs no new schema.
+OPEN = (
+    "$.encoding.properties.parameters",
+    "$.parameter.properties.only_with",
+    "$.comparison-row.properties.undefined",
+    "$.finding.properties.data",
+)
+
+
 def test_the_schema_leaves_nothing_open_and_describes_everything(schema):
     objects = list(list_objects(schema["$defs"]))
     assert len(objects) > 20
     for path, node in objects:
-        # which parameters there are is the encoding's own: a new one needs no new schema
-        own = path == "$.encoding.properties.parameters"
+        own = path in OPEN
         assert (node["additionalProperties"] is False) != own, path
+        assert set(node["propertyNames"]) == {"pattern" if "undefined" not in path else "enum"} if own else True
         assert own or set(node["required"]) <= set(node["properties"]), path
         for name, member in node["properties"].items():
             text = member["description"]
@@ -116,9 +192,19 @@ def test_the_schema_leaves_nothing_open_and_describes_everything(schema):
             assert text.endswith("."), f"{path}.{name}"
 
 
-def test_the_schema_knows_the_parameters_of_every_encoding(schema):
-    described = schema["$defs"]["encoding"]["properties"]["parameters"]["properties"]
-    assert {parameter.name for cls in ENCODINGS for parameter in cls.accepts} <= set(described)
+@pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
+def test_the_schema_takes_every_encoding(cls, schema):
+    encoding = cls(init="normal") if cls.name == "learned" else cls()
+    validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/encoding", "$defs": schema["$defs"]})
+    validator.validate(json.loads(json.dumps(describe_encoding(encoding), allow_nan=False)))
+
+
+def test_the_schema_knows_every_metric(schema):
+    metrics = schema["$defs"]["comparison-row"]["properties"]["metrics"]
+    assert list(metrics["properties"]) == metrics["required"] == list(COMPARED)
+    assert schema["$defs"]["comparison"]["properties"]["sorted_by"]["enum"] == [*COMPARED, None]
+    undefined = schema["$defs"]["comparison-row"]["properties"]["undefined"]
+    assert undefined["propertyNames"]["enum"] == list(COMPARED)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +233,24 @@ def test_the_schema_refuses_what_is_wrong(cli, schema, path, value):
     assert not validator.is_valid(document)
 
 
+#: A line of each kind without optional fields.
+DEMANDING = (
+    "spectrum --d 4",
+    "spectrum --d 4 --bandwidth 1 2",
+    "reconstruct --d 4",
+    "faithfulness --d 4",
+    "count-low-bin --d 4",
+    "encodings",
+    "compare dft:d=4 --length 8",
+    "inspect dft:d=4 --length 8",
+    "inspect --explain seam",
+)
+
+
 def test_the_schema_demands_every_field(cli, schema):
     validator = jsonschema.Draft202012Validator(schema)
-    for line in ("spectrum --d 4", "reconstruct --d 4", "faithfulness --d 4", "count-low-bin --d 4"):
-        document = json.loads(cli(f"{line} --json --no-figure").out)
+    for line in DEMANDING:
+        document = json.loads(cli(f"{draw_nothing(line)} --json").out)
         for key in document:
             assert not validator.is_valid({k: v for k, v in document.items() if k != key}), (line, key)
 
@@ -160,13 +260,27 @@ def test_the_schema_demands_every_field(cli, schema):
 
 @pytest.mark.parametrize("line", LINES)
 def test_document(cli, validate, line):
-    done = cli(f"{line} --json --no-figure")
+    done = cli(f"{draw_nothing(line)} --json")
     assert done.code == (1 if "--require" in line else 0), done.err
     document = read_strictly(done.out)
     validate(document)
     assert json.loads(json.dumps(document)) == document
     assert document["figure"] is None
-    assert cli(f"{line} --json --no-figure").out == done.out
+    assert cli(f"{draw_nothing(line)} --json").out == done.out
+
+
+@pytest.mark.parametrize("line", FILE_LINES)
+def test_document_about_a_file(cli, validate, tables, line):
+    done = cli(f"{draw_nothing(line)} --json")
+    assert done.code == 0, done.err
+    validate(read_strictly(done.out))
+
+
+@pytest.mark.parametrize("code", EXPLANATIONS)
+def test_document_of_every_explanation(cli, validate, code):
+    document = read_strictly(cli(f"inspect --explain {code} --json").out)
+    validate(document)
+    assert document["explained"] == document["verdict"]["code"] == code
 
 
 def test_document_of_claims(cli, validate):
@@ -198,7 +312,7 @@ def test_documents_about_figures(validate):
 def test_lengths_agree(cli):
     """Within a spectrum and within a panel every array is over the same bins or points."""
     for line in LINES:
-        document = json.loads(cli(f"{line} --json --no-figure").out) if line[0] in "sr" else {}
+        document = json.loads(cli(f"{line} --json --no-figure").out) if line.startswith(("spectrum", "recon")) else {}
         for member in document.get("spectra", [document] if document.get("kind") == "spectrum" else []):
             bins = len(member["omega"])
             assert len(member["weights"]) == len(member["log_weights"]) == bins
@@ -210,24 +324,33 @@ def test_lengths_agree(cli):
 
 
 @pytest.mark.parametrize(
-    "line", ["spectrum -e sinusoidal:d=16 dft:d=8", "reconstruct -e sinusoidal:d=16 dft:d=8 --s 1"]
+    "line",
+    [
+        "spectrum -e sinusoidal:d=16 dft:d=8",
+        "reconstruct -e sinusoidal:d=16 dft:d=8 --s 1",
+        "spectrum -e sinusoidal:d=16 alibi sincos2d:d=8,height=4,width=6",
+        "reconstruct -e sinusoidal:d=16 alibi sincos2d:d=8,height=4,width=6 --s 1",
+    ],
 )
 def test_members_on_other_lattices_say_so(cli, line):
     """What stands once for all members must be true of all of them."""
     document = json.loads(cli(f"{line} --json --no-figure").out)
     for member in document.get("spectra", document.get("panels")):
         points = {len(r["values"]) for r in member.get("reconstructions", [])} or {2 * (len(member["omega"]) - 1)}
-        assert {member.get("grid", document["parameters"]["grid"])} == points
+        assert {member["grid"]} == points
+        # a window on a kernel always reflects, a density of frequencies does so when it is told to
+        assert member["boundary"] == ("reflect" if member["estimator"] == "lag-window" else "none")
 
 
 # ----------------------------------------------------------------------------------- nulls
 
 #: Fields that are null for one reason only, which the schema states; every other null has its note.
 WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10"}
+WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
 #: field -> a command line in which it is null, and words of the note that says why.
 NULLS = {
     "bandwidth": ("spectrum -e dft --d 8", "no bandwidth enters"),
-    "kernel": ("reconstruct -e dfstrans --d 8 --window-free", "no kernel"),
+    "kernel": ("reconstruct -e sincos2d:d=8,height=4,width=6 --window-free --s 1", "no kernel"),
     "condition_number": ("faithfulness --rho 1 -e sinusoidal --d 8", "condition number"),
     "separation_by_lag": ("faithfulness -e dft --d 4 --length 70000", "separation_by_lag"),
     "rank": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),
@@ -253,7 +376,13 @@ def test_what_is_null_is_explained(cli, field):
 
 @pytest.mark.parametrize("line", LINES)
 def test_nothing_else_is_null(cli, line):
-    document = json.loads(cli(f"{line} --json --no-figure").out)
+    document = json.loads(cli(f"{draw_nothing(line)} --json").out)
+    if document["kind"] == "comparison":
+        for row in document["rows"]:
+            # a metric that is null says why beside it
+            assert {name for name, value in row["metrics"].items() if value is None} == set(row["undefined"])
+    if document["kind"] in ("comparison", "inspection", "encodings"):
+        return  # what null means there is fixed: no value, no such thing, not set
     fields = list_null_fields(document) - WITHOUT_NOTE
     assert fields <= set(NULLS)
     # the DFT encodings have no ladder that could cross anything: this is said by their name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -214,6 +215,12 @@ def test_legend_names_every_curve_once() -> None:
     assert not [name for name in names if "(Eq. 22)" in name]
 
 
+def test_encodings_of_one_label_are_numbered() -> None:
+    text = words(FIGURES["many"]())
+    assert all(f"array 40 x 4 #{number}" in text for number in range(1, 21))
+    assert re.search(r"Toeplitz share .*: 0\.[0-9]{3} to 0\.[0-9]{3}", text)
+
+
 def test_title_says_where_the_means_lie() -> None:
     assert "The mean frequency runs from " in words(FIGURES["overlay"]())
     same = [compute_spectrum(Dft(d=d)) for d in (64, 66)]
@@ -284,6 +291,15 @@ def test_lines_of_a_grid_are_named_by_their_direction() -> None:
     assert ", horizontal" in text
 
 
+def test_small_weights_are_written_in_a_power_of_ten_of_the_label() -> None:
+    figure = compose_spectrum(reference_of(65536))
+    with fixed_style():
+        figure.draw_without_rendering()
+    assert figure.axes[0].get_ylabel() == "weight $g$ (share of 1), $10^{-5}$"
+    assert figure.axes[0].yaxis.get_offset_text().get_text() == ""
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()][:3] == ["0", "1", "2"]
+
+
 # ------------------------------------------------------------------------------------ stretches
 
 
@@ -308,6 +324,7 @@ def test_stretches_of_zeros_are_missing() -> None:
     dead = ~(local.weights > 0).any(axis=1)
     assert dead.any()
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn).all(axis=0), dead)
+    assert "grey: all codes are zero" in words(FIGURES["stretch of zeros"]())
 
 
 def test_heading_says_whether_the_stretches_differ() -> None:

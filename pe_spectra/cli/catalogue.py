@@ -9,9 +9,10 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, read_length
+from pe_spectra.cli.inputs import build, check_work, read_length
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.numbers import Choice
 
 _WHAT = ("table", "frequencies", "kernel", "bias")
@@ -87,10 +88,12 @@ def export(
     (encoding,) = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
     size = read_length(length, [encoding])
     from pe_spectra.cli.moments import read_times
-    from pe_spectra.export import export_encoding
+    from pe_spectra.export import count_exported, export_encoding
     from pe_spectra.files.encoding import encode_array, write_lines
 
     times = read_times(positions) if positions is not None else None
+    places = len(times) if times is not None else size or encoding.default_length
+    _check_size(count_exported(encoding, chosen, places), place)
     found = export_encoding(encoding, chosen, length=size, positions=times)
     notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.notes)
     if place is None:
@@ -106,6 +109,12 @@ def export(
     )
     written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
     return Outcome(messages=(*notes, *written), files={place: data})
+
+
+def _check_size(numbers: int, place: Path | None) -> None:
+    if place is None or place.suffix.lower() in (".csv", ".tsv"):
+        check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
+    check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
 
 
 def _read_place(output: str | None) -> Path | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.arguments import PaperCommand
-from pe_spectra.cli.run import Outcome, prepare_run
+from pe_spectra.cli.inputs import refuse_overwriting
+from pe_spectra.cli.run import Outcome, Run, prepare_run
 from pe_spectra.cli.settings import load_settings
 from pe_spectra.errors import FileError, InputError
 
@@ -26,6 +28,8 @@ _TEXT: dict[str, Any] = {"quiet": options.Quiet, "color": options.Colour, "setti
 _DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output": options.Output, "full": options.Full}
 _FIGURE: dict[str, Any] = {"figure": options.FigurePath, "no_figure": options.NoFigure}
 _FLAGS = ("json", "full", "no_figure", "quiet")
+#: Options and arguments that may name a file to read.
+_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions")
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
@@ -73,7 +77,9 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
         mine = {name: values.pop(name) for name in own}
         _settle_rivals(values, ctx)
         try:
-            return body(prepare_run(default_figure=figure, **values), **mine)
+            run = prepare_run(default_figure=figure, **values)
+            _protect_inputs(run, mine, ctx.params.get("settings"))
+            return body(run, **mine)
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
 
@@ -87,6 +93,16 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__doc__ = body.__doc__
     return command
+
+
+def _protect_inputs(run: Run, mine: Mapping[str, Any], settings: str | None) -> None:
+    """Refuse, before any work, to write over a file that is read."""
+    own = mine.get("output")
+    figure = "--figure" if run.figure_asked else "the figure"
+    outputs = {"--output": run.output or (Path(own) if own else None), figure: run.figure}
+    named = [mine[name] for name in _MAY_NAME_FILES if mine.get(name)] + ([settings] if settings else [])
+    texts = [text for value in named for text in ([value] if isinstance(value, str) else value)]
+    refuse_overwriting(outputs, texts)
 
 
 def _first_line(body: Body) -> str:

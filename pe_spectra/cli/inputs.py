@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pe_spectra.errors import InputError
+from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_BANDWIDTH, MAX_LENGTH, MIN_BANDWIDTH, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange, RealRange, parse_integers, parse_reals
+from pe_spectra.spec import FileSpec, parse_spec, split_list
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
@@ -99,3 +102,49 @@ def check_work(options: str, numbers: int, most: int) -> None:
 def count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
     """Return the points of all lattices together."""
     return sum(grid or e.default_grid for e in encodings)
+
+
+def refuse_overwriting(outputs: Mapping[str, Path | None], texts: Sequence[str]) -> None:
+    """Refuse an output that is a file which the command reads, however both are spelled: by ./, by a link.
+
+    Parameters
+    ----------
+    outputs : option -> where its file goes, or None.
+    texts : what options and arguments name that may be a SPEC or a file.
+
+    Raises
+    ------
+    FileError : an output is an input.
+    """
+    present = [(option, place) for option, place in outputs.items() if place is not None and place.exists()]
+    for text in texts if present else ():
+        for path in _list_files(text):
+            for option, place in present:
+                if _is_same(place, Path(path).expanduser()):
+                    raise FileError(place, f"is read by this command ({option}); another file is accepted")
+
+
+def _list_files(text: str) -> Iterator[str]:
+    """What a SPEC may read: its file, the files that its parameters name, and those of SPECs in it."""
+    yield text
+    try:
+        spec = parse_spec(text)
+    except InputError:
+        return  # refused in its turn, if it is a SPEC at all
+    if isinstance(spec, FileSpec):
+        yield spec.path
+        return
+    for _, value in spec.raw:
+        for part in split_list(value):
+            yield from _list_files(part)
+
+
+def _is_same(output: Path, source: Path) -> bool:
+    """Whether an output is a file that is read, or one of the files of a model that is read."""
+    try:
+        whole_model = source.is_dir() or source.name.endswith(".index.json")
+        if whole_model and output.resolve().parent == (source if source.is_dir() else source.parent).resolve():
+            return output.is_file()
+        return os.path.samefile(output, source)
+    except (OSError, ValueError):
+        return False  # not there, or no possible name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from pe_spectra.limits import MAX_LENGTH, MAX_POSITION
 from pe_spectra.numbers import RealRange
 
 if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
     from pe_spectra.exact import F64
 
 _TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
@@ -51,3 +53,22 @@ def read_times(text: str, label: str = "--positions") -> F64:
     if found.ndim == 2 and 1 not in found.shape:
         raise InputError(f"{label} has shape {found.shape}", text, _ACCEPTED)
     return found.ravel()
+
+
+def sample(encodings: Sequence[Encoding], positions: str | None, length: str | None) -> tuple[Encoding, ...]:
+    """Put encodings at the real positions of --positions, if it is given.
+
+    Raises
+    ------
+    InputError : --length beside it, no range, or an encoding that takes integers only.
+    FileError : a file that cannot be read.
+    """
+    if positions is None:
+        return tuple(encodings)
+    if length is not None:
+        raise InputError("--length and --positions exclude each other", length, "one of them")
+    from pe_spectra.encodings import GivenArray
+    from pe_spectra.encodings.sampled import Sampled
+
+    times = GivenArray(read_times(positions), origin=positions)
+    return tuple(Sampled(encoding=encoding, times=times) for encoding in encodings)

@@ -109,6 +109,12 @@ Length = Annotated[
     str | None,
     typer.Option("--length", "-S", metavar="N", help="number of positions, 1 to 1048576  [80, or all rows of a table]"),
 ]
+ComparedLength = Annotated[
+    str | None,
+    typer.Option(
+        "--length", "-S", metavar="N", help="number of positions for all of them  [128, or all rows of fewer]"
+    ),
+]
 ContextLength = Annotated[
     str | None, typer.Option("--length", "-S", metavar="T", help="take 2 pi/T as the bin's edge in place of 2 pi/d")
 ]
@@ -136,6 +142,12 @@ Require = Annotated[
     list[str] | None,
     typer.Option(
         "--require", metavar="TEXT...", help="'injective', 'separation>=0.1' or 'rank>=80': exit 1 unless it holds"
+    ),
+]
+RequireMetric = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require", metavar="TEXT...", help="'injective', or a metric as in 'separation>=0.1': exit 1 unless it holds"
     ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="compare and write nothing: exit 1 when something differs")]

@@ -18,6 +18,7 @@ from pe_spectra.cli.inputs import (
     read_length,
     read_positions,
 )
+from pe_spectra.cli.moments import sample
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.limits import (
@@ -74,7 +75,7 @@ def spectrum(
     """
     encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows)
     if positions is not None:
-        return _show_irregular(run, encodings, positions, bandwidth)
+        encodings = sample(encodings, positions, length)
     bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     points = read_length(length, encodings)
@@ -139,6 +140,7 @@ def faithfulness(
     rho: options.Rho = None,
     length: options.Length = None,
     rows: options.Rows = None,
+    positions: options.RealPositions = None,
     start: options.Start = None,
     step: options.Step = None,
     limit: options.Limit = None,
@@ -152,7 +154,8 @@ def faithfulness(
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [])
-    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
+    named = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
+    encodings = sample(named, positions, length)
     size = read_length(length, encodings)
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
     widest = max(int(getattr(e, "d", 1)) for e in encodings)
@@ -216,25 +219,10 @@ def _count_first(spectra: Sequence[Spectrum]) -> LowBinCount | None:
     return count_low_bin(encoding) if isinstance(encoding, HasFrequencies) and encoding.shape is None else None
 
 
-def _show_irregular(
-    run: Run, encodings: Sequence[Encoding], positions: str, bandwidth: Sequence[str] | None
-) -> Outcome:
-    """Spectra at real positions, which need no lattice of positions."""
-    from pe_spectra.cli.moments import read_times
-    from pe_spectra.records.spectrum import answer_spectra
-    from pe_spectra.spectrum import compute_irregular_spectrum
-
-    times = read_times(positions)
-    widths = [4.0 if b is None else b for b in read_bandwidths(bandwidth)]
-    with Progress("computing spectra", quiet=run.quiet):
-        spectra = [compute_irregular_spectrum(e, times, bandwidth=b) for e in encodings for b in widths]
-        return run.finish(answer_spectra(spectra, None, ()), lambda: _draw_spectra(spectra, ()))
-
-
 def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Figure:
     from pe_spectra.encodings import Dft
     from pe_spectra.plots.spectrum import compose_spectrum
-    from pe_spectra.spectrum import compute_spectrum
+    from pe_spectra.spectrum import compute_local_spectra, compute_spectrum
 
     if planes and len(planes) * 2 == len(spectra):
         from pe_spectra.plots.grid_spectrum import compose_grid_spectra
@@ -242,7 +230,9 @@ def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -
         return compose_grid_spectra(*planes)
     if spectra[0].estimator == "nudft":
         return compose_spectrum(*spectra)
-    return compose_spectrum(*spectra, reference=compute_spectrum(Dft(d=spectra[0].grid)))
+    averaged = [s for s in spectra if s.kernel_source == "gram-diagonals" and s.axis is None and (s.length or 0) >= 4]
+    local = compute_local_spectra(averaged[0].encoding, length=averaged[0].length) if averaged else None
+    return compose_spectrum(*spectra, reference=compute_spectrum(Dft(d=spectra[0].grid)), local=local)
 
 
 def _draw_reconstructions(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> Figure:

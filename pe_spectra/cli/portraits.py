@@ -9,6 +9,7 @@ import typer
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.inputs import build, read_length
+from pe_spectra.cli.moments import sample
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
@@ -28,6 +29,8 @@ _METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-ant
 _LEVELS = ("note", "warning", "error")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
+#: The whole catalogue is sorted by this unless --sort names another metric.
+_ORDER_OF_ALL = "min_separation"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -55,8 +58,9 @@ def compare(
     all_: Annotated[bool, typer.Option("--all", help="the whole catalogue; random values stand apart")] = False,
     d: options.Width = None,
     rho: options.Rho = None,
-    length: options.Length = None,
+    length: options.ComparedLength = None,
     rows: options.Rows = None,
+    positions: options.RealPositions = None,
     sort: Annotated[
         str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, the better first")
     ] = None,
@@ -66,7 +70,7 @@ def compare(
         str | None,
         typer.Option("--periods", metavar="NAME,..", help="periods to look for: day,week or durations such as 12h"),
     ] = None,
-    require: options.Require = None,
+    require: options.RequireMetric = None,
 ) -> Outcome:
     """Encodings side by side: every metric that needs no model, sorted by one of them.
 
@@ -82,17 +86,18 @@ def compare(
         Choice(members=tuple(COMPARED)).parse(sort, "--sort")
     requirements = parse_requirements(require or [], tuple(COMPARED))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    encodings = _collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step)
+    encodings = sample(_collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step), positions, length)
     size = read_length(length, encodings)
     seconds = read_duration(step or _STEP) if wanted or step is not None else None
     with Progress("comparing", quiet=run.quiet) as progress:
         compared = compare_encodings(
             encodings, length=size, step_seconds=seconds, periods=wanted, progress=progress.step
         )
-        if sort is not None or all_:
-            compared = sort_comparisons(compared, sort or "min_separation")
-        answer = answer_comparison(compared, sort, check_metrics(requirements, compared))
-        return run.finish(answer, lambda: _draw_comparison(compared, sort))
+        order = sort or (_ORDER_OF_ALL if all_ else None)
+        if order is not None:
+            compared = sort_comparisons(compared, order)
+        answer = answer_comparison(compared, order, check_metrics(requirements, compared))
+        return run.finish(answer, lambda: _draw_comparison(compared, order))
 
 
 def inspect(
@@ -109,6 +114,7 @@ def inspect(
     rho: options.Rho = None,
     length: options.Length = None,
     rows: options.Rows = None,
+    positions: options.RealPositions = None,
     start: options.Start = None,
     step: options.Step = None,
     resize: Annotated[
@@ -154,7 +160,8 @@ def inspect(
     level = None if fail_on is None else Choice(members=_LEVELS).parse(fail_on, "--fail-on")
     how = Choice(members=_METHODS).parse(method, "--method")
     new = _read_size(resize) if resize is not None else None
-    encodings = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
+    named = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
+    encodings = sample(named, positions, length)
     size = read_length(length, encodings)
     from pe_spectra.portrait import draw_portrait
 

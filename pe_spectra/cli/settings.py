@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -68,15 +69,21 @@ def _check(path: str, key: str, value: Any, known: set[str], shown: str, suggest
         nearest = get_close_matches(key, sorted(suggested or known), n=1)
         hint = f"; did you mean {nearest[0]}?" if nearest else f"; accepted: {', '.join(sorted(known))}"
         raise FileError(path, f"key {shorten(shown)} is not known{hint}")
-    values = value if isinstance(value, list) else [value]
+    # a moment may stand without quotes, as TOML has it: start = 2016-07-01T00:00:00
+    values = [item.isoformat() if isinstance(item, date) else item for item in _as_list(value)]
     for item in values:
         is_number = isinstance(item, int | float) and not isinstance(item, bool)
         if not isinstance(item, str | int | float | bool) or (
             key in _NUMBERS and not is_number and not _is_list(key, item)
         ):
-            raise FileError(path, f"key {shown} has the wrong type ({shorten(repr(item))}); a number is accepted")
+            accepted = "a number" if key in _NUMBERS else "a text, a number, true or false"
+            raise FileError(path, f"key {shown} has the wrong type ({shorten(repr(item))}); {accepted} is accepted")
     texts = [item if isinstance(item, bool) else str(item) for item in values]
     return texts if isinstance(value, list) else texts[0]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _is_list(key: str, item: object) -> bool:

@@ -212,7 +212,11 @@ class Tupe(HeadedEncoding):
         cls_to_others = np.sum(query[:, 0] * key[:, 0], axis=1)
         maps[:, :, 0] = others_to_cls[:, None]
         maps[:, 0, :] = cls_to_others[:, None]
-        return maps + biases[:, _map_buckets(size)] if self.relative == "yes" else maps
+        if self.relative == "yes":
+            buckets = _map_buckets(size)
+            for one, bias in zip(maps, biases, strict=True):  # a head at a time: the maps are large
+                one += bias[buckets]
+        return maps
 
 
 def _map_buckets(size: int) -> I64:

@@ -26,7 +26,7 @@ _TIE = 1 + 4 * _EPS
 #: More candidates in a block than this are narrowed down by a product in float64.
 _MANY = 1 << 12
 #: Numbers of the differences that are computed for pairs that float64 products cannot tell apart, in all.
-_BUDGET = 1 << 28
+_BUDGET = 1 << 27
 #: Above this exponent, distances could leave the range of float64.
 _HUGE = 1000
 
@@ -43,7 +43,7 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     """Find the closest two rows by Euclidean distance; O(S**2 d) time, O(S d) memory.
 
     Right to the rounding of a difference. Where very many pairs tie within the rounding of a product in
-    float64, the first of them are measured (2**28 numbers), and it is right to that rounding, about
+    float64, the first of them are measured (2**27 numbers), and it is right to that rounding, about
     1e-15 d of the largest squared distance.
 
     Parameters

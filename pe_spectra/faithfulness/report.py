@@ -96,7 +96,7 @@ def measure_faithfulness(
             "d x length is too large", f"{columns} x {size}", f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
         )
     injective, certificate, collisions = certify(encoding, size, shown)
-    separation = _separate(encoding, codes, size)
+    separation = _separate(encoding, codes, size, collisions.first)
     if injective is None and separation is not None and separation.smallest:
         injective, certificate = _decide(encoding, separation.smallest, size, certificate)
     conditioning = measure_conditioning(encoding, size, codes)
@@ -138,9 +138,9 @@ def _list_codes(encoding: Encoding, size: int) -> F64 | None:
     return encoding.bias(places).T.copy() if isinstance(encoding, HasBias) else None
 
 
-def _separate(encoding: Encoding, codes: F64 | None, size: int) -> Separation | None:
+def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:
     if codes is None:
-        return measure_separation(encoding, size)
+        return measure_separation(encoding, size, equal)
     if len(codes) == 1 or len(codes) ** 2 * codes.shape[1] > MAX_PAIR_WORK:
         return measure_separation(encoding, 1) if len(codes) == 1 else None
     places = list_places(encoding, size)

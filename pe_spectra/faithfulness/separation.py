@@ -17,6 +17,7 @@ from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLa
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.exact import F64, sin_cos, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
+    ClosestPair,
     find_closest_pair,
     make_room,
     measure_pairs,
@@ -57,8 +58,11 @@ class Separation:
     sidelobe: Sidelobe | None
 
 
-def measure_separation(encoding: Encoding, length: int) -> Separation | None:
-    """Measure the smallest separation of positions 0 .. length-1; None where no method applies."""
+def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] | None = None) -> Separation | None:
+    """Measure the smallest separation of positions 0 .. length-1; None where no method applies.
+
+    `equal` are positions that are known to have one code: tables are then not searched for the closest pair.
+    """
     if length == 1:
         return Separation(smallest=None, pair=None, by_lag=np.empty(0), sidelobe=None)
     if isinstance(encoding, Dft):
@@ -69,12 +73,14 @@ def measure_separation(encoding: Encoding, length: int) -> Separation | None:
         return _separate_pairs(*words, length)
     if isinstance(encoding, HasTable) and length * length * encoding.d <= MAX_PAIR_WORK:
         table = encoding.table(length)
-        return separate_rows(table, 0.0 if is_given else 4 * _EPS * float(np.abs(table).max()))
+        return separate_rows(table, 0.0 if is_given else 4 * _EPS * float(np.abs(table).max()), equal)
     return None
 
 
-def _find_words(encoding: Encoding) -> tuple[F64, int, float] | None:
-    """Frequencies as words, how many have sine and cosine, and their amplitude; None for what is no such list.
+def _find_words(encoding: Encoding) -> tuple[F64, int, float, float] | None:
+    """Frequencies as words, how many have sine and cosine, their amplitude, and the phase of the last column.
+
+    None for what is no such list; the phase, as a sine, matters where the last column is a sine alone.
 
     For those whose similarity is amplitude**2 times the sum of cos(w tau), so that distances are
     functions of the lag; a few lags tell whether the kernel is that sum.
@@ -83,14 +89,14 @@ def _find_words(encoding: Encoding) -> tuple[F64, int, float] | None:
         return None
     found = encoding.frequencies()
     if isinstance(encoding, HasLadder):
-        return encoding.words(), encoding.ladder.width // 2, found.amplitude
+        return encoding.words(), encoding.ladder.width // 2, found.amplitude, float(found.phases[-1]) + math.pi / 2
     if not (found.masses == 1).all():
         return None
     words = np.stack([found.values, found.low, np.zeros_like(found.low)])
     lags = np.array([0, 1, 2, 5, 17, 1000])
     summed = found.amplitude**2 * sum_cosines(words, found.masses, lags)
     is_sum = np.abs(encoding.kernel(lags)[0] - summed).max() <= 1e-12 * summed[0]
-    return (words, words.shape[1], found.amplitude) if is_sum else None
+    return (words, words.shape[1], found.amplitude, 0.0) if is_sum else None
 
 
 def compute_distances(words: F64, lags: np.ndarray) -> F64:
@@ -110,9 +116,9 @@ def _separate_dft(encoding: Dft, length: int) -> Separation:
     return Separation(smallest=float(by_lag.min()), pair=pair, by_lag=by_lag, sidelobe=sidelobe)
 
 
-def _separate_pairs(words: F64, count: int, amplitude: float, length: int) -> Separation:
+def _separate_pairs(words: F64, count: int, amplitude: float, phase: float, length: int) -> Separation:
     # `count` complete pairs; odd d has one more sine
-    lone = _LoneSine(words[:, count:], length) if words.shape[1] > count else None
+    lone = _LoneSine(words[:, count:], phase, length) if words.shape[1] > count else None
     kernel = sum_cosines(words[:, :count], np.ones(count), np.arange(length))
     squared = 2 * (count - kernel[1:])
     if lone:
@@ -137,7 +143,7 @@ def _separate_pairs(words: F64, count: int, amplitude: float, length: int) -> Se
 
 
 class _LoneSine:
-    """The sine without a cosine of odd d: its difference 2 sin(w tau/2) cos(w (s + tau/2)) depends on s.
+    """The sine without a cosine of odd d: its difference 2 sin(w tau/2) cos(w (s + tau/2) + phase) depends on s.
 
     Attributes
     ----------
@@ -145,11 +151,11 @@ class _LoneSine:
     kernel : (S,) cos(w tau).
     """
 
-    def __init__(self, word: F64, length: int) -> None:
+    def __init__(self, word: F64, phase: float, length: int) -> None:
         # s + tau/2 runs over the half integers x/2, x = tau, tau + 2, .., 2 (S - 1) - tau: as tau
         # grows by 2, the range loses one place at each end, so running minima from inside suffice
         sine, cosine = sin_cos(word / 2, np.arange(2 * length - 1))
-        self._size = np.abs(cosine[:, 0])
+        self._size = np.abs(math.cos(phase) * cosine[:, 0] - math.sin(phase) * sine[:, 0])
         ends = np.minimum(self._size[:length], self._size[::-1][:length])
         for parity in (0, 1):
             ends[parity::2] = np.minimum.accumulate(ends[parity::2][::-1])[::-1]
@@ -179,12 +185,12 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
     return Sidelobe(lag=start + lag, value=float(tail[lag]))
 
 
-def separate_rows(table: F64, error: float = 0.0) -> Separation:
+def separate_rows(table: F64, error: float = 0.0, equal: tuple[int, int] | None = None) -> Separation:
     """Measure the separation of rows, shape (S, d), S at least 2, whose entries may be wrong by `error`.
 
-    All pairs; the curve over the lag, O(S**2 d) without any product to help, within a smaller budget.
+    All pairs, unless two are known to be `equal`; the curve over the lag within a smaller budget.
     """
-    closest = find_closest_pair(table, error)
+    closest = find_closest_pair(table, error) if equal is None else ClosestPair(distance=0.0, pair=equal)
     by_lag = trace_lags(table)
     scaled, _ = scale_down(table)
     kernel = compute_gram_kernel(scaled)

@@ -56,8 +56,9 @@ def encode_array(
 
         return bytes(save({name: np.ascontiguousarray(values)}, dict(metadata)))
     stream = io.BytesIO()
-    np.lib.format.write_array(stream, np.ascontiguousarray(values), version=(1, 0), allow_pickle=False)
-    return stream.getvalue()
+    whole = np.ascontiguousarray(values)
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(whole))
+    return b"".join([stream.getvalue(), whole.data])  # one copy of what may be large
 
 
 def write_lines(values: F64, index_name: str, index: I64 | F64, columns: Sequence[str], delimiter: str = ",") -> str:
@@ -67,6 +68,6 @@ def write_lines(values: F64, index_name: str, index: I64 | F64, columns: Sequenc
     'lag,head0\\n3,0.5\\n'
     """
     lines = [delimiter.join([index_name, *columns])]
-    for place, row in zip(index.tolist(), values.tolist(), strict=True):
-        lines.append(delimiter.join([repr(place), *map(repr, row)]))
+    for place, row in zip(index.tolist(), values, strict=True):
+        lines.append(delimiter.join([repr(place), *map(repr, row.tolist())]))
     return "\n".join(lines) + "\n"

@@ -80,7 +80,9 @@ def compute_singular_values(table: F64) -> F64:
     from scipy.linalg import svdvals
 
     upright = table if table.shape[0] >= table.shape[1] else table.T
-    values: F64 = svdvals(triangulate(upright), check_finite=False)
+    # a long table is brought to its triangle first; a nearly square one is decomposed as it is
+    long = upright.shape[0] > 4 * upright.shape[1]
+    values: F64 = svdvals(triangulate(upright) if long else upright, check_finite=False)
     return values
 
 

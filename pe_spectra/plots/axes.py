@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -79,6 +80,20 @@ def label_integers(axis: Axis) -> None:
     """Label an axis that carries positions or lags: whole numbers, written out."""
     axis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+
+
+def label_scaled(axis: Axis, largest: float, label: str) -> None:
+    """Label an axis; very small and very large numbers are written in a power of ten that the label names.
+
+    Matplotlib would write that power at the end of the axis, where it touches what stands above.
+    """
+    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+    if -4 <= exponent <= 4:
+        axis.set_label_text(label)
+        return
+    half = exponent // 2  # in two steps: one may leave the range of float64
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.3g}"))
+    axis.set_label_text(f"{label}, $10^{{{exponent}}}$")
 
 
 def _write_power(exponent: float) -> str:

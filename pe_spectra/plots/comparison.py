@@ -39,14 +39,13 @@ F64 = NDArray[np.float64]
 #: Cells side by side, and the width of the sheet in inches, for up to so many encodings.
 _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH))
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
-_PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.56, 0.33, 0.06, 0.22, 0.12
+_PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
 #: Inches of a heading above encodings that stand apart.
 _HEADING = 0.26
 #: Powers of ten of the axis of spectra, at most; kernels beyond these values are cut.
 _MOST_DECADES, _KERNEL_RANGE = 5, (-1.05, 1.5)
 _SHOWN = ("kernel_half_width", "min_separation")
 _SHORT_NAMES = {"kernel_half_width": "half width", "min_separation": "separation"}
-_GRID = "lags along a row of the grid"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +118,15 @@ def plot_kernel(axes: Axes, one: Comparison) -> None:
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     style: LineStyle = {"color": BLACK, "linestyle": "-"}
     marker = "o" if last < 3 else ""
-    draw_curve(axes, np.arange(one.kernel.size, dtype=np.float64), one.kernel, style, marker=marker, markersize=2.5)
+    draw_curve(
+        axes,
+        np.arange(one.kernel.size, dtype=np.float64),
+        one.kernel,
+        style,
+        linewidth=1.0,
+        marker=marker,
+        markersize=2.5,
+    )
     axes.set_xlim(0, max(1, last))
     axes.set_xticks([0, max(1, last)])
     axes.set_ylim(-0.05, 1.08)
@@ -131,7 +138,7 @@ def plot_density(axes: Axes, one: Comparison) -> None:
         _say(axes, "no spectrum")
         return
     style: LineStyle = {"color": BLUE, "linestyle": "-"}
-    draw_curve(axes, one.spectrum.omega, _find_density(one), style)
+    draw_curve(axes, one.spectrum.omega, _find_density(one), style, linewidth=1.0)
     axes.set_xlim(0, math.pi)
     axes.set_xticks([0, math.pi], ["0", "π"])
     label_powers_of_ten(axes.yaxis)
@@ -180,10 +187,10 @@ def _write_words(kernel: Axes, density: Axes, one: Comparison, shown: Sequence[s
     figure = kernel.figure
     left, right = (axes.get_window_extent() for axes in (kernel, density))
     width = (right.x1 - left.x0) / figure.dpi
-    name = one.encoding.label if one.encoding.shape is None else f"{one.encoding.label} ({_GRID})"
-    lines = [(shorten_text(escape_text(name, longest=120), TICK_SIZE, width), TICK_SIZE, BLACK)]
+    name = escape_text(one.encoding.label, longest=120)
+    lines = [(shorten_text(name, TICK_SIZE, width), TICK_SIZE, BLACK)]
     for group in _group_metrics(shown):
-        numbers = ", ".join(_write_metric(metric, one.values.get(metric)) for metric in group)
+        numbers = ", ".join(_write_metric(metric, one) for metric in group)
         lines.append((shorten_text(numbers, SMALL_SIZE, width), SMALL_SIZE, GREY))
     up = 3.0
     for text, size, colour in reversed(lines):
@@ -196,9 +203,8 @@ def _write_words(kernel: Axes, density: Axes, one: Comparison, shown: Sequence[s
 def _head_section(axes: Axes, part: Sequence[Comparison], words: float) -> None:
     """Write above the first cell of a section what all of it has in common."""
     count = len(part)
-    text = f"Values drawn at random, one seed each ({count})" if part[0].encoding.is_random else f"Given ({count})"
-    if not part[0].encoding.is_random:
-        text = f"Values from a formula or from training ({count})"
+    kind = "drawn at random, one seed each" if part[0].encoding.is_random else "from a formula or from training"
+    text = f"Values {kind} ({count})"
     axes.annotate(
         text,
         (0, 1),
@@ -265,8 +271,11 @@ def _name_metric(metric: str) -> str:
     return _SHORT_NAMES.get(metric, metric.replace("_", " "))
 
 
-def _write_metric(metric: str, value: float | None) -> str:
+def _write_metric(metric: str, one: Comparison) -> str:
+    value = one.values.get(metric)
     written = "none" if value is None else f"{value:.3g}".replace("-", "−")
+    if value is None and metric == "kernel_half_width" and one.kernel is not None and one.kernel.min() > 0.5:
+        written = f"> {one.kernel.size - 1}"
     return f"{_name_metric(metric)} {written}"
 
 
@@ -287,8 +296,9 @@ def _define(compared: Sequence[Comparison], shown: Sequence[str]) -> tuple[str, 
     lengths = sorted({one.length for one in compared})
     size = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     parts.append(f"{size} positions")
-    heads = any(one.encoding.heads > 1 for one in compared)
-    if heads:
+    if any(one.encoding.shape is not None for one in compared):
+        parts.append("on a grid the lags are those along a row")
+    if any(one.encoding.heads > 1 for one in compared):
         parts.append("of several heads the mean kernel and the median spectrum")
     if any(one.spectrum is not None and (one.spectrum.weights <= 0).any() for one in compared):
         parts.append("gaps: estimates that are zero or negative")

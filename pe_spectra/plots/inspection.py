@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,23 +15,18 @@ from numpy.typing import NDArray
 
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.plots.axes import head_panel, place_label, places_along
+from pe_spectra.plots.grid_spectrum import plot_grid_kernel, plot_grid_weights
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.inspection_panels import (
-    list_rows,
-    mark_periods,
     plot_bias,
     plot_bias_map,
     plot_columns,
-    plot_components,
     plot_grid_columns,
     plot_lag_kernel,
-    plot_offset_kernel,
-    plot_periods,
-    plot_plane,
-    plot_rows,
     plot_table,
 )
 from pe_spectra.plots.local import plot_local
+from pe_spectra.plots.row_panels import list_rows, mark_periods, plot_components, plot_periods, plot_rows
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import plot_log_spectrum
 from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
@@ -40,17 +35,22 @@ from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_text, f
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
     from pe_spectra.portrait import Portrait, Resized
+    from pe_spectra.spectrum import GridSpectrum, LocalSpectra
 
 F64 = NDArray[np.float64]
 Right = Literal["map", "words", "nothing"]
 
 #: Inches: height of a panel, white at its left and between rows.
-_PANEL, _LEFT, _GAP = 1.4, 0.66, 0.74
+_PANEL, _LEFT, _GAP = 1.4, 0.70, 0.74
 #: White at the right of a panel without a colour bar or words.
 _RIGHT = 0.16
+#: Inches that the heading of a panel with a colour bar may go beyond it.
+_BEYOND = 0.6
+#: Powers of ten that a spectrum shows here; `pe-spectra spectrum` shows all.
+_MOST_DECADES = 8.0
 #: Sentences of findings below the panels.
 _MOST_FINDINGS = 8
-_NORMS = ("outlier-rows", "special-first-row", "special-first-rows", "zero-rows")
+_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
 _STEPS = ("seam", "stray-rows")
 
 
@@ -107,15 +107,17 @@ def list_panels(portrait: Portrait) -> Iterator[_Panel]:
         yield _Panel(draw=partial(plot_bias, lags=portrait.lags, bias=portrait.bias), right="words")
     plane = portrait.plane
     if plane is not None:
-        yield _Panel(draw=partial(plot_offset_kernel, kernel=plane.kernel), right="map")
-        axes = {"vertical": plane.omega_vertical, "horizontal": plane.omega_horizontal}
-        yield _Panel(draw=partial(plot_plane, **axes, weights=plane.weights), right="map")
+        yield _Panel(
+            draw=partial(_plot_plane, draw=plot_grid_kernel, plane=plane, head="Kernel by offset"), right="map"
+        )
+        head = "Spectrum in both directions"
+        yield _Panel(draw=partial(_plot_plane, draw=plot_grid_weights, plane=plane, head=head), right="map")
     elif portrait.kernel is not None and portrait.kernel.values.ndim == 2:
         yield _Panel(draw=partial(plot_lag_kernel, values=portrait.kernel.values))
     if portrait.spectra:
         yield _Panel(draw=partial(_plot_spectra, portrait=portrait))
     if portrait.local is not None:
-        yield _Panel(draw=partial(plot_local, local=portrait.local), right="map")
+        yield _Panel(draw=partial(_plot_local, local=portrait.local), right="map")
     if portrait.inspection is not None:
         yield from _list_inspection(portrait, portrait.inspection)
     if portrait.resized is not None:
@@ -163,7 +165,9 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection) -> Iterato
                 yield _Panel(
                     draw=partial(
                         _plot_components,
-                        helix=(helix.coordinates, helix.shares),
+                        coordinates=helix.coordinates,
+                        shares=helix.shares,
+                        shape=portrait.encoding.shape,
                         pair=pair,
                         ends=(used[0], used[1] - 1),
                     )
@@ -175,21 +179,32 @@ def _draw_table(axes: Axes, portrait: Portrait, rows: F64) -> None:
         return
     cut = plot_table(axes, portrait.table, rows, noun=_find_noun(portrait))
     size = f"{portrait.table.shape[0]} × {portrait.table.shape[1]}"
-    head_panel(axes, f"Table, {size}{' (colours cut at 99.5 %)' if cut else ''}", beyond=0.6)
+    head_panel(axes, f"Table, {size}{' (colours cut at 99.5 %)' if cut else ''}", beyond=_BEYOND)
 
 
-def _plot_rows(axes: Axes, head: str, inspection: TableInspection, **what: object) -> None:
+def _plot_rows(axes: Axes, head: str, inspection: TableInspection, **what: Any) -> None:
     plot_rows(axes, used=inspection.rows_used, **what)
     head_panel(axes, head)
 
 
-def _plot_components(axes: Axes, helix: tuple[F64, F64], pair: tuple[int, int], ends: tuple[int, int]) -> None:
-    plot_components(axes, *helix, pair, ends)
-    head_panel(axes, f"Principal components {pair[0] + 1} and {pair[1] + 1}, dark to light along the rows")
+def _plot_components(axes: Axes, pair: tuple[int, int], **what: Any) -> None:
+    plot_components(axes, pair=pair, **what)
+    head_panel(axes, f"Components {pair[0] + 1} and {pair[1] + 1}, dark to light by row")
+
+
+def _plot_local(axes: Axes, local: LocalSpectra) -> None:
+    plot_local(axes, local)
+    head_panel(axes, f"Spectra of {local.centres.size} stretches of {local.window} positions", beyond=_BEYOND)
+
+
+def _plot_plane(axes: Axes, draw: Callable[[Axes, GridSpectrum], None], plane: GridSpectrum, head: str) -> None:
+    draw(axes, plane)
+    head_panel(axes, head, beyond=_BEYOND)
 
 
 def _plot_spectra(axes: Axes, portrait: Portrait) -> None:
     plot_log_spectrum(axes, *portrait.spectra)
+    _cut_decades(axes)
     inspection = portrait.inspection
     if inspection is not None and len(portrait.spectra) == 1:
         mark_periods(axes, inspection.dominant_periods)
@@ -199,8 +214,17 @@ def _plot_spectra(axes: Axes, portrait: Portrait) -> None:
         _name_lines(axes, [spectrum.axis or "" for spectrum in portrait.spectra])
 
 
+def _cut_decades(axes: Axes) -> None:
+    """Let a logarithmic axis end so many powers of ten below the highest point."""
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])
+    top = float(np.max(drawn, initial=-np.inf, where=np.isfinite(drawn)))
+    if axes.get_ylim()[0] < top - _MOST_DECADES:
+        axes.set_ylim(top - _MOST_DECADES, top + 0.06 * _MOST_DECADES)
+
+
 def _plot_resized(axes: Axes, resized: Resized, axis: int) -> None:
     plot_log_spectrum(axes, resized.before[axis], resized.after[axis])
+    _cut_decades(axes)
     if resized.scales[axis] < 1:
         axes.axvline(math.pi * resized.scales[axis], color=GREY, linewidth=0.6, zorder=0)
     _name_lines(axes, [f"before, {resized.old[axis]}", f"after, {resized.new[axis]}"])

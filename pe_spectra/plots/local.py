@@ -69,5 +69,7 @@ def describe_local(local: LocalSpectra, height: float) -> str:
     count = local.centres.size
     stretches = "one stretch" if count == 1 else f"{count} overlapping stretches"
     text = f"map: spectra of {stretches} of {local.window} positions (Hann window), summed over columns"
+    if not (local.weights > 0).any(axis=1).all():
+        text += "; grey: all codes are zero"
     cells = describe_cells((local.omega.size, local.centres.size), COLUMN_WIDTH - LEFT - MAP_RIGHT, height)
     return f"{text}; {cells}" if cells else text

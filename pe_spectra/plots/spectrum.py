@@ -23,6 +23,7 @@ from pe_spectra.plots.axes import (
     draw_band,
     draw_curve,
     label_powers_of_ten,
+    label_scaled,
     place_label,
     places_along,
 )
@@ -163,7 +164,7 @@ def draw_weights(
     if smallest < -1e-3 * largest:
         axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
-    axes.set_ylabel("weight (per rad/position)" if per_radian else "weight $g$ (share of 1)")
+    label_scaled(axes.yaxis, largest, "weight (per rad/position)" if per_radian else "weight $g$ (share of 1)")
     mark_frequencies(axes, last)
 
 

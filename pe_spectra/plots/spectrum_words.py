@@ -29,9 +29,10 @@ def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
     """Name each spectrum by its encoding, and by whatever else tells it from the others."""
     bandwidths = {spectrum.bandwidth for spectrum in spectra if spectrum.axis is None} - {None}
     boundaries = {spectrum.boundary for spectrum in spectra if spectrum.estimator == "kde"}
+    labels = _name_encodings(spectra, brief=False)
     names = []
     for spectrum in spectra:
-        name = escape_text(spectrum.encoding.label)
+        name = labels[spectrum.encoding]
         if spectrum.axis is not None:
             name += f", {spectrum.axis}"
         if len(bandwidths) > 1 and spectrum.bandwidth is not None:
@@ -65,20 +66,21 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
 
 def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
     """Say how the spectra were estimated: what they have in common, and what is true of some only."""
-    names = _name_shortly(spectra)
+    named = _name_encodings(spectra, brief=True)
+    names = [named[spectrum.encoding] for spectrum in spectra]
     estimators = _group(spectra, names, _describe_estimator)
     smoothed = [spectrum for spectrum in spectra if spectrum.bandwidth is not None]
     parts = _agree([_describe_bandwidth(s) for s in smoothed]) or _agree([_count_bins(s) for s in smoothed])
     parts += _agree([f"boundary {s.boundary}" if s.estimator == "kde" else "" for s in spectra])
     parts += _agree([f"lattice N\u00a0=\u00a0{s.grid}" if s.estimator != "nudft" else "" for s in spectra])
     lines = [", ".join([estimators, *parts]) if ": " not in estimators else "; ".join([estimators, *parts])]
-    lines += [text for text in (_describe_shares(spectra, names), _describe_heads(spectra, names)) if text]
+    lines += [text for text in (_describe_shares(spectra), _describe_heads(spectra, names)) if text]
     negative = [s for s in spectra if s.summary.negative_mass > _ROUNDING]
     if negative:
         largest = max(s.summary.negative_mass for s in negative)
         lines.append(f"weights below zero (their sum is −{largest:.2g} at most) leave gaps on the logarithmic axis")
     if limit_decades(spectra) is not None and any(_leaves_axis(s) for s in spectra):
-        lines.append(f"the logarithmic axis ends {MOST_DECADES:.0f} powers of ten below its top; Eq. 15 goes on")
+        lines.append(f"the logarithmic axis ends {MOST_DECADES:.0f} powers of ten below its top, Eq. 15 does not")
     return tuple(lines)
 
 
@@ -107,15 +109,26 @@ def _find(spectra: Sequence[Spectrum], one: Spectrum) -> int:
     return next(number for number, spectrum in enumerate(spectra) if spectrum is one)
 
 
-def _name_shortly(spectra: Sequence[Spectrum]) -> list[str]:
-    """Names for the small print: of the class where that tells an encoding from the others, else in full."""
-    classes = [name_briefly(spectrum.encoding) for spectrum in {s.encoding: s for s in spectra}.values()]
-    names = []
-    for spectrum in spectra:
-        alone = classes.count(name_briefly(spectrum.encoding)) == 1
-        name = name_briefly(spectrum.encoding) if alone else escape_text(spectrum.encoding.label)
-        names.append(name if spectrum.axis is None else f"{name}, {spectrum.axis}")
+def _name_encodings(spectra: Sequence[Spectrum], *, brief: bool) -> dict[Encoding, str]:
+    """A name for each encoding that no other has: `brief` where that tells it apart, else in full or numbered."""
+    encodings = list(dict.fromkeys(spectrum.encoding for spectrum in spectra))
+    short = [name_briefly(encoding) for encoding in encodings]
+    full = [escape_text(encoding.label) for encoding in encodings]
+    names = {}
+    for number, encoding in enumerate(encodings):
+        if brief and short.count(short[number]) == 1:
+            names[encoding] = short[number]
+        elif full.count(full[number]) == 1:
+            names[encoding] = full[number]
+        else:
+            names[encoding] = f"{full[number]} #{full[: number + 1].count(full[number])}"
     return names
+
+
+def _name_shortly(spectra: Sequence[Spectrum]) -> list[str]:
+    """Names for the title."""
+    names = _name_encodings(spectra, brief=True)
+    return [names[s.encoding] + ("" if s.axis is None else f", {s.axis}") for s in spectra]
 
 
 def _describe_estimator(spectrum: Spectrum) -> str:
@@ -143,15 +156,12 @@ def _list_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def _describe_shares(spectra: Sequence[Spectrum], names: Sequence[str]) -> str:
-    shares = {
-        name.partition(", ")[0] if spectrum.axis else name: spectrum.toeplitz_share
-        for spectrum, name in zip(spectra, names, strict=True)
-        if spectrum.toeplitz_share is not None
-    }
+def _describe_shares(spectra: Sequence[Spectrum]) -> str:
+    names = _name_encodings(spectra, brief=True)
+    shares = {names[s.encoding]: s.toeplitz_share for s in spectra if s.toeplitz_share is not None}
     if not shares:
         return ""
-    shown = [f"{share:.3f}" if len(spectra) == 1 else f"{name} {share:.3f}" for name, share in shares.items()]
+    shown = [f"{share:.3f}" if len(names) == 1 else f"{name} {share:.3f}" for name, share in shares.items()]
     if len(shown) > _MOST_NAMES:
         low, high = min(shares.values()), max(shares.values())
         shown = [f"{low:.3f} to {high:.3f}"]

@@ -89,7 +89,7 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     sign = -1 if COMPARED[chosen].better == "lower" else 1
     known = [c for c in compared if c.values[chosen] is not None and not c.encoding.is_random]
     parts = []
-    if known:
+    if len(known) > 1:
         best = max(known, key=lambda c: sign * (c.values[chosen] or 0.0))
         end = "smallest" if sign < 0 else "largest"
         parts.append(f"{best.encoding.label} has the {end} {chosen} ({best.values[chosen]:.4g})")
@@ -98,8 +98,8 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
         parts.append(f"{len(merged)} of {len(compared)} merge positions or lags ({names})")
     else:
         parts.append(f"none of {len(compared)} is known to merge positions")
-    text = "; ".join(parts)
-    return Verdict(level="note" if merged else "ok", code="compared", text=f"{text[0].upper()}{text[1:]}.")
+    # begins in small letters where it begins with a label: names, of files too, stay as they are typed
+    return Verdict(level="note" if merged else "ok", code="compared", text=f"{'; '.join(parts)}.")
 
 
 def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:

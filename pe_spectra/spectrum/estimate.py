@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, Spectrum, compute_density_spectrum
+from pe_spectra.spectrum.irregular import compute_irregular_spectrum
 from pe_spectra.spectrum.lag_window import AXES, compute_lag_window_spectrum
 
 #: On a grid a side has few places: four bins would be a fourth of the axis and more.
@@ -44,6 +46,9 @@ def compute_spectrum(
     ((129,), 1)
     """
     BOUNDARY.check(boundary, "boundary")
+    if isinstance(encoding, Sampled):
+        width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
+        return compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=width)
     if isinstance(encoding, HasFrequencies) and encoding.shape is None:
         width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
         return compute_density_spectrum(encoding, grid=grid, bandwidth=width, boundary=boundary)

@@ -18,7 +18,7 @@ from pe_spectra.exact import F64
 from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
 
 #: A grid explains at least this much more of the centred Gram matrix than a line, as a share of what it explains.
-_GAIN = 0.02
+_GAIN = 0.03
 #: A peak of the kernel at the width of the grid is above its neighbours by so many standard errors of noise.
 _ERRORS = 5.0
 #: Rows that differ by no more of their largest number are one constant and its rounding.

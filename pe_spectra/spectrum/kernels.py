@@ -135,8 +135,8 @@ def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
 def _exponentiate(bias: F64) -> F64:
     # relative to the largest of each head: a softmax does not see what all have in common
     top = bias.reshape(len(bias), -1).max(axis=1)
-    values: F64 = np.exp(bias - top.reshape(-1, *[1] * (bias.ndim - 1)))
-    return values
+    values: F64 = bias - top.reshape(-1, *[1] * (bias.ndim - 1))
+    return np.exp(values, out=values)  # in place: a map may be the largest array that may be held
 
 
 def _exponentiate_bias(encoding: HasBias, lags: int, heads: int) -> Kernel:

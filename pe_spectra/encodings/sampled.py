@@ -1,0 +1,98 @@
+"""An encoding at real positions, numbered 0, 1, ..: it has rows like a table, and a time for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.positions import as_positions, as_times
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sampled(Encoding):
+    """A continuous encoding at given real positions. It has no name of its own on the command line."""
+
+    name: ClassVar[str] = "sampled"
+    family: ClassVar[str] = "combined"
+    summary: ClassVar[str] = "an encoding at real positions"
+    formula: ClassVar[str] = "row s is e(t_s)"
+    source: ClassVar[str] = "the encoding that is sampled"
+    pitfalls: ClassVar[str] = (
+        "its codes are computed in plain float64 arithmetic, without the exact reduction of integers"
+    )
+    accepts: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            name="positions", keyword="times", default=None, accepts=FileOfNumbers(axes=(1,)), meaning="real positions"
+        ),
+    )
+
+    encoding: Encoding
+    times: GivenArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.encoding, HasContinuousTable):
+            raise InputError("this encoding takes no real positions", self.encoding.label, "--length gives it integers")
+        if self.times is None:
+            raise InputError("sampled: positions are missing", accepted="an array of numbers")
+        as_times(self.times.values)
+
+    @property
+    def positions(self) -> F64:
+        """The real positions, (S,)."""
+        return self.times.values if self.times is not None else as_times([])
+
+    @property
+    def d(self) -> int:
+        """Width of the codes."""
+        return self.encoding.d if isinstance(self.encoding, HasContinuousTable) else 0
+
+    @property
+    def rows(self) -> int:
+        """Number of positions."""
+        return len(self.positions)
+
+    @property
+    def is_random(self) -> bool:
+        """As the encoding's."""
+        return self.encoding.is_random
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """As the encoding's, and what a lag is here."""
+        return (*self.encoding.notes, "a lag is a number of steps from one of the real positions to another")
+
+    @property
+    def label(self) -> str:
+        """The encoding, and at how many positions."""
+        return f"{self.encoding.label} at {self.rows} real positions"
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters of the encoding, and how many positions there are."""
+        return {**self.encoding.parameters, "encoding": self.encoding.name, "positions": self.rows}
+
+    @property
+    def spec(self) -> str:
+        """The SPEC of the encoding; --positions stands beside it."""
+        return self.encoding.spec
+
+    def describe_position(self, s: int) -> str:
+        """The real position."""
+        return f"{self.positions[s]:.12g}"
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the real positions with these numbers, shape (S, d)."""
+        s = as_positions(positions, max(1, self.d))
+        if s.size and int(s.max()) >= self.rows:
+            raise InputError("a position has no row", str(int(s.max())), f"0 to {self.rows - 1} is accepted")
+        if not isinstance(self.encoding, HasContinuousTable):
+            raise InputError("this encoding takes no real positions", self.encoding.label)
+        return self.encoding.table_at(self.positions[s])

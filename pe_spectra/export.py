@@ -158,7 +158,11 @@ def _export_table(encoding: Encoding, size: int) -> Exported:
 
 
 def _export_kernel(encoding: Encoding, size: int) -> Exported:
-    values = estimate_kernel(encoding, length=size, count=size).values.T
+    kernel = estimate_kernel(encoding, length=size, count=size)
+    with np.errstate(over="ignore", under="ignore"):
+        values = kernel.values.T * kernel.scale * kernel.scale
+    if not np.isfinite(values).all() or not np.any(values) == np.any(kernel.values):
+        raise InputError(f"{encoding.label} has a kernel beyond the range of float64", accepted="its table")
     return Exported(
         encoding=encoding,
         what="kernel",

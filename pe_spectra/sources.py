@@ -232,6 +232,8 @@ def _describe_table(
     given = GivenArray(found.values, origin=name, spec=name, dtype=found.dtype)
     remarks = (*found.notes, *kind.notes)
     if kind.kind in _OTHER_TABLES:
+        if texts or rows:
+            raise InputError(f"{label} {spec.path}: a table of biases has no rows to choose", spec.text, "leave it out")
         cls = find_encoding(_OTHER_TABLES[kind.kind])
         keyword = next(p.keyword for p in cls.accepts if p.name == "table")
         return _Description(cls=cls, text=spec.text, values={keyword: given}, remarks=remarks)

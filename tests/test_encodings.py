@@ -1129,11 +1129,12 @@ def test_table_is_the_same_every_time(encoding):
 
 
 @every(HasTable)
-def test_a_table_can_be_written_to(encoding):
-    """What is handed out is a copy: who changes it does not change the encoding."""
+def test_who_changes_a_table_does_not_change_the_encoding(encoding):
+    """What is handed out is a copy, or read-only."""
     first = encoding.table(1)
     kept = first.copy()
-    first += 1
+    if first.flags.writeable:
+        first += 1
     assert_array_equal(encoding.table(1), kept)
 
 

@@ -252,7 +252,7 @@ LADDERS = (
     "rope:d=16,share=0.5",
     "tape:d=16", "tensor2tensor:d=16", "tensor2tensor:d=9", "sinusoidal:d=16", "sinusoidal:d=9",
     "sinusoidal:d=9,scale=3,offset=5",
-    "sinusoidal:d=5,rho=3,offset=1000003", "sinusoidal:d=8,scale=0.001,layout=concatenated", 
+    "sinusoidal:d=5,rho=3,offset=1000003", "sinusoidal:d=8,scale=0.001,layout=concatenated",
     "sinusoidal:d=3,rho=2,offset=7",
     "sinusoidal:d=16,rho=0.5", "dft:d=12", "dft:d=7", "rnn:d=6", "time2vec:d=5", "one-hot:d=50", "ramp", "fope:d=16",
     "learnable-sinusoid", "fourier-features:d=8", "tree:depth=6", "sincos2d:d=16", "dfstrans", "pixel-bands",

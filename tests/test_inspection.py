@@ -265,7 +265,7 @@ SEAMS = {
 
 
 @pytest.mark.parametrize("kind", SEAMS)
-@pytest.mark.parametrize("made", each_base(sizes=[(512, 768), (1024, 768), (512, 128), (256, 64)]))
+@pytest.mark.parametrize("made", each_base(sizes=[(512, 768), (1024, 768), (512, 128)]))
 def test_a_seam_at_row_127(table, seed, kind):
     finding, _ = find_row_only(SEAMS[kind](table, row=127, seed=seed), "seam")
     assert finding.rows == (127, 128)
@@ -275,12 +275,44 @@ def test_a_seam_at_row_127(table, seed, kind):
         assert_allclose(finding.data["norm_ratio"] or 0.6, 0.6, atol=0.1)
 
 
-@pytest.mark.parametrize("kind", ["jump", "noise"])
 @pytest.mark.parametrize("made", each_base(sizes=[(197, 768), (128, 64)], seeds=(0, 1, 2)))
-def test_a_seam_in_a_short_table(table, seed, kind):
+def test_a_jump_in_a_short_table(table, seed):
     row = len(table) // 2 - 1
-    finding, _ = find_row_only(SEAMS[kind](table, row=row, seed=seed), "seam")
-    assert abs(finding.rows[0] - row) <= (0 if kind == "jump" else 1)
+    finding, _ = find_row_only(planted.plant_seam_jump(table, row, seed), "seam")
+    assert finding.rows == (row, row + 1)
+
+
+@pytest.mark.parametrize("made", each_base(sizes=[(197, 768), (512, 64)], seeds=(0, 1, 2)))
+def test_more_noise_from_a_row_on(table, seed):
+    finding, _ = find_row_only(planted.plant_seam_noise(table, 97, seed, factor=1.0), "seam")
+    assert abs(finding.rows[0] - 97) <= 1
+    assert finding.data["step_ratio"] > 2
+
+
+def test_a_line_three_times_as_long_has_equal_rows_at_its_held_ends():
+    table = planted.make_interpolated_line(77, 231, 96)
+    assert inspect_codes(table) == ["duplicate-rows", "interpolated"]
+
+
+def round_to_bfloat16(table):
+    return (table.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("store", [lambda t: t.astype(np.float16).astype(float), round_to_bfloat16])
+def test_narrow_types_change_no_finding(store):
+    trained = planted.make_trained(512, 128)
+    for plant, codes in (
+        (lambda t: t, []),
+        (planted.plant_cls, ["special-first-row"]),
+        (planted.plant_padding, ["padding-offset"]),
+        (planted.plant_copies, ["duplicate-rows"]),
+        (planted.plant_seam_noise, ["seam"]),
+        (lambda t: planted.plant_tail(t, 448), ["untrained-tail"]),
+        (lambda t: planted.make_noise(512, 128), ["no-structure"]),
+    ):
+        assert inspect_codes(store(plant(trained))) == codes
+    sinusoid = [code for code in inspect_codes(store(planted.make_sinusoid(512, 128))) if code != "constant-columns"]
+    assert sinusoid == []
 
 
 def test_everything_at_once_with_rows_of_the_file():
@@ -379,7 +411,7 @@ def test_periods_are_found_behind_special_rows_and_before_a_tail():
 def test_shorter_tables_have_the_periods_that_fit_in(size):
     found = sorted(one.period for one in find_periods(planted.make_periodic(*size)).dominant)
     for period in planted.PERIODS:
-        if period < size[0] / 1.5:
+        if period < size[0] / 2.5:
             assert min(abs(np.array(found) / period - 1)) < 0.02, period
 
 
@@ -566,7 +598,7 @@ def test_one_axis_alone():
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize(("method", "align_corners"), CONVENTIONS[:4])
-@pytest.mark.parametrize("sizes", [(512, 1024, 768), (512, 1024, 128), (77, 248, 96), (512, 768, 64)], ids=str)
+@pytest.mark.parametrize("sizes", [(512, 1024, 256), (77, 150, 96), (512, 768, 64)], ids=str)
 def test_a_longer_line_betrays_itself(sizes, method, align_corners, dtype):
     table = planted.make_interpolated_line(*sizes, 0, dtype, method, align_corners)
     finding, _ = find_only(table, "interpolated", dtype=dtype)

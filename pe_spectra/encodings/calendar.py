@@ -180,9 +180,9 @@ class Calendar(Encoding):
         lengths = [60 * self.minute_slot if field == "minute" else FIELDS[field][2] for field in self.fields]
         finest = min((length for length in lengths if length), default=28 * 86400)
         if self.timestamp == "yes" or finest <= step:
-            return ()
+            return super().notes
         name = f"minute slot of {self.minute_slot}" if finest == 60 * self.minute_slot else "finest field"
-        return (f"calendar: the {name} is coarser than the step ({self.step}): neighbours share a code",)
+        return (*super().notes, f"calendar: the {name} is coarser than the step ({self.step}): neighbours share a code")
 
     def describe_position(self, s: int) -> str:
         """The moment of a position: `Fri 2016-07-01 00:00`."""

@@ -142,7 +142,10 @@ class Hybrid(Encoding):
         terms = (
             f"{format_value(a)} x {encoding.label}" for a, encoding in zip(self.weights or (), self._of, strict=True)
         )
-        return f"hybrid {self.mode}: {' + '.join(terms)}"
+        layer = ""
+        if self.mode == "mix":
+            layer = f", layer {self.layer.origin}" if self.layer is not None else f", d={self.d} seed={self.seed}"
+        return f"hybrid {self.mode}: {' + '.join(terms)}{layer}"
 
     @property
     def d(self) -> int:
@@ -176,7 +179,9 @@ class Hybrid(Encoding):
     @property
     def notes(self) -> tuple[str, ...]:
         """What its members have to say."""
-        return tuple(dict.fromkeys(note for encoding in self._of for note in encoding.notes))
+        drawn = self.mode == "mix" and self.layer is None
+        own = (f"{self.label}: layer drawn at random, as before training",) if drawn else ()
+        return (*own, *dict.fromkeys(note for encoding in self._of for note in encoding.notes))
 
     def describe_position(self, s: int) -> str:
         """As the first member does that says more than the number: a date, a place on a grid."""

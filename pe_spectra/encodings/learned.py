@@ -161,7 +161,8 @@ class Learned(Encoding):
                 "the table is too large to hold", f"{self.length} x {width}", f"{MAX_HELD_ENTRIES} numbers"
             )
         generator = np.random.Generator(np.random.PCG64(self.seed))
-        drawn = self.std * generator.standard_normal((self.length, width))
+        drawn = generator.standard_normal((self.length, width))
+        drawn *= self.std  # in place: it may be as large as a table may be
         drawn.flags.writeable = False
         return drawn
 
@@ -210,10 +211,12 @@ class Learned(Encoding):
     def label(self) -> str:
         """The file and tensor, or that it is untrained, with its size."""
         size = f"{self.rows} x {self.d}"
+        part = f" rows {self.first}:{self.last or ''}" if self.first or self.last else ""
         grid = f" grid {self.grid}" if self.grid else ""
         if self.values is None:
-            return f"learned untrained {size} seed={self.seed}{grid}"
-        return f"{shorten(self.values.origin)} {size}{grid}"
+            std = "" if self.std == 0.02 else f" std={self.std:g}"
+            return f"learned untrained {size} seed={self.seed}{std}{part}{grid}"
+        return f"{shorten(self.values.origin)} {size}{part}{grid}"
 
     @property
     def spec(self) -> str:
@@ -233,11 +236,11 @@ class Learned(Encoding):
         return f"{row} (row {s // self.shape[1]}, column {s % self.shape[1]} of the grid)"
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """The rows of the positions, shape (S, d)."""
+        """The rows of the positions, shape (S, d); for S, the first S rows, read-only and not a copy."""
         s = as_positions(positions, self.d)
         if s.size and int(s.max()) >= self.rows:
             raise InputError("a position has no row", str(int(s.max())), f"0 to {self.rows - 1} is accepted")
-        return self.codes[s]
+        return self.codes[: len(s)] if isinstance(positions, int | np.integer) else self.codes[s]
 
     def exact_key(self, positions: I64) -> I64:
         """A number for each row, the same for equal rows."""

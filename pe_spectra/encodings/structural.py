@@ -228,8 +228,11 @@ class Rnn(Encoding):
         moving = np.flatnonzero(np.abs(np.diff(self._states, axis=0)).max(axis=1, initial=0.0) > _STILL)
         start = int(moving[-1]) + 1 if len(moving) else 0
         if start >= self.length - 1:
-            return ()
-        return (f"rnn: from position {start} on the state changes by less than {_STILL:g} at a step",)
+            return super().notes
+        return (
+            *super().notes,
+            f"rnn: from position {start} on the state changes by less than {_STILL:g} at a step",
+        )
 
     @cached_property
     def weights(self) -> tuple[F64, F64]:

@@ -155,7 +155,8 @@ def _decide(
     """Take the closest pair for a certificate where its distance is no rounding."""
     if not isinstance(encoding, HasTable):
         return None, certificate
-    largest = float(np.abs(encoding.table(size)).max())
+    table = encoding.table(size)
+    largest = max(float(table.max()), -float(table.min()))
     found = certify_distance(smallest, encoding.d, largest)
     return (None, certificate) if found is None else (True, found)
 

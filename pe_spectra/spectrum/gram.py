@@ -119,10 +119,11 @@ def measure_toeplitz_share(table: F64, shape: tuple[int, int] | None = None) -> 
     >>> measure_toeplitz_share(np.eye(4)), round(measure_toeplitz_share(np.array([[1.0], [0.0], [0.0]])), 3)
     (1.0, 0.333)
     """
-    largest = float(np.abs(table).max(initial=0.0))
+    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
     if not largest > 0:
         return None
-    scaled = table / largest
+    # a copy only where fourth powers would leave the range of float64: the table may be large
+    scaled = table if 1e-50 < largest < 1e50 else table / largest
     gram = scaled @ scaled.T if len(scaled) < scaled.shape[1] else scaled.T @ scaled
     energy = float(np.sum(gram * gram))
     if shape is None:

@@ -34,12 +34,14 @@ class Kernel:
     length : number of positions that were averaged over; None where the kernel is exact.
     toeplitz_share : how much of the energy of all similarities is a function of the lag alone; None
         where it was not averaged.
+    scale : what codes were divided by so that their products stay in range; 1 for all but huge or tiny ones.
     """
 
     values: F64
     source: str
     length: int | None
     toeplitz_share: float | None
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = False
@@ -100,10 +102,10 @@ def estimate_grid_kernel(encoding: Encoding) -> Kernel:
     if shape is None:
         raise InputError("this encoding fills no grid", encoding.label, "grid=HxW gives a table one")
     if isinstance(encoding, HasTable):
-        codes = _bound(read_grid_codes(encoding, shape))
+        codes, scale = _bound(read_grid_codes(encoding, shape))
         values = compute_grid_kernel(codes, shape)[None]
         share = measure_toeplitz_share(codes, shape)
-        return Kernel(values=values, source="gram-diagonals", length=len(codes), toeplitz_share=share)
+        return Kernel(values=values, source="gram-diagonals", length=len(codes), toeplitz_share=share, scale=scale)
     if isinstance(encoding, HasBiasMap):
         cells = shape[0] * shape[1]
         maps = _exponentiate(encoding.bias_map(cells))
@@ -166,16 +168,16 @@ def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
 
 
 def _average_table(table: F64, lags: int, source: str) -> Kernel:
-    table = _bound(table)
+    table, scale = _bound(table)
     values = compute_gram_kernel(table, min(lags, len(table)))[None]
     share = measure_toeplitz_share(table)
-    return Kernel(values=values, source=source, length=len(table), toeplitz_share=share)
+    return Kernel(values=values, source=source, length=len(table), toeplitz_share=share, scale=scale)
 
 
-def _bound(table: F64) -> F64:
+def _bound(table: F64) -> tuple[F64, float]:
     # squares would leave the range of float64; a scale is not in a spectrum
     largest = max(float(table.max()), -float(table.min()))
-    return table / largest if largest > 0 and not 1e-100 < largest < 1e100 else table
+    return (table / largest, largest) if largest > 0 and not 1e-100 < largest < 1e100 else (table, 1.0)
 
 
 def _average_offsets(one: F64, shape: tuple[int, int]) -> F64:

@@ -1,0 +1,349 @@
+"""From what was typed to an encoding: files and their keys, options, configurations, hybrids."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.models.configuration import read_scheme
+from pe_spectra.sources import build_encodings
+
+#: A model of hidden size 64 with 4 heads: heads of width 16.
+BASE = {"hidden_size": 64, "num_attention_heads": 4}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with a table of 40 x 6."""
+    monkeypatch.chdir(tmp_path)
+    np.save("t.npy", np.random.default_rng(0).normal(size=(40, 6)))
+    return tmp_path
+
+
+def build(*specs, **given):
+    return build_encodings(specs, {key: [value] if isinstance(value, str) else value for key, value in given.items()})
+
+
+def build_one(spec, **given):
+    (encoding,) = build(spec, **given)
+    return encoding
+
+
+def configure(folder, **keys):
+    (folder / "c.json").write_text(json.dumps(keys), encoding="utf-8")
+    return build_one("c.json")
+
+
+# keys of files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows", "shape"),
+    [
+        ("", slice(None), None),
+        ("?rows=3:9", slice(3, 9), None),
+        ("?rows=3:", slice(3, None), None),
+        ("?rows=:9", slice(9), None),
+        ("?prefix=4", slice(4, None), (6, 6)),
+        ("?rows=:9,prefix=2", slice(2, 9), None),
+        ("?rows=2:29,prefix=3", slice(5, 29), None),
+        ("?prefix=4,grid=6x6", slice(4, None), (6, 6)),
+        ("?grid=4x10", slice(None), (4, 10)),
+        ("?rows=1:31,prefix=2,grid=4x7", slice(3, 31), (4, 7)),
+    ],
+)
+def test_keys_choose_rows(folder, keys, rows, shape):
+    encoding = build_one(f"t.npy{keys}")
+    expected = np.load("t.npy")[rows]
+    assert_array_equal(encoding.table(encoding.rows), expected)
+    if shape is None or "grid" in keys:
+        assert encoding.shape == shape
+    again = build_one(encoding.spec)
+    assert (again, again.spec) == (encoding, encoding.spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "match"),
+    [
+        ("t.npy?rows=9", "rows is no range of rows"),
+        ("t.npy?rows=:", "rows is no range of rows"),
+        ("t.npy?rows=9:3", "rows are not in the table"),
+        ("t.npy?rows=3:3", "rows are not in the table"),
+        ("t.npy?rows=0:41", "rows are not in the table"),
+        ("t.npy?rows=40:", "rows are not in the table"),
+        ("t.npy?rows=-3:5", "out of range"),
+        ("t.npy?rows=1.5:5", "not an integer"),
+        ("t.npy?prefix=40", "prefix leaves no row"),
+        ("t.npy?grid=6x6", "grid does not fit the rows"),
+        ("t.npy?grid=40", "no size of a grid"),
+        ("t.npy?row=1:2", "did you mean rows"),
+        ("t.npy?d=3", "key is not known"),
+        ("t.npy?rows=1:2,rows=1:2", "given twice"),
+    ],
+)
+def test_keys_are_checked(folder, spec, match):
+    with pytest.raises(InputError, match=match):
+        build(spec)
+
+
+def test_rows_as_an_option(folder):
+    table = np.load("t.npy")
+    for spec in ("t.npy", "learned:table=t.npy", "t.npy?rows=3:9"):
+        assert_array_equal(build_one(spec, rows="3:9").table(6), table[3:9])
+    assert build_one("learned:init=normal,d=4", rows="3:9").rows == 6
+    both = build("t.npy", "learned:table=t.npy,first=3", "sinusoidal", rows="3:")
+    assert [encoding.rows for encoding in both] == [37, None]  # the first two are one
+    for spec in ("t.npy?rows=3:9", "learned:table=t.npy,first=1"):
+        with pytest.raises(InputError, match="--rows contradicts"):
+            build(spec, rows="3:10")
+    with pytest.raises(InputError, match="--rows has no meaning for sinusoidal"):
+        build("sinusoidal", rows="3:9")
+    with pytest.raises(InputError, match="--rows is no range"):
+        build("t.npy", rows="3")
+
+
+def test_width_of_a_file_is_its_own(folder):
+    assert build_one("t.npy", d="6").d == 6
+    with pytest.raises(InputError, match="d contradicts the table") as caught:
+        build("t.npy", d="7")
+    assert "7" in str(caught.value)
+    assert "6 columns" in str(caught.value)
+    with pytest.raises(InputError, match="--rho has no meaning for learned"):
+        build("t.npy", rho="3")
+    assert [encoding.d for encoding in build("t.npy", "sinusoidal", d="6")] == [6, 6]
+
+
+def test_several_values_give_several_encodings(folder):
+    assert [e.d for e in build("sinusoidal", d=["4", "6"], rho="100")] == [4, 6]
+    assert len(build("sinusoidal", d=["4", "6"], rho=["100", "1e4"])) == 4
+    assert len(build("sinusoidal:d=4", "sinusoidal", d="4")) == 1
+    with pytest.raises(InputError, match="--d contradicts sinusoidal:d=4"):
+        build("sinusoidal:d=4", d="6")
+
+
+def test_hybrids_of_files(folder):
+    table = np.load("t.npy")
+    hybrid = build_one("hybrid:of='t.npy?rows=3:9'+'t.npy?rows=2:8'")
+    np.testing.assert_allclose(hybrid.table(6), (table[3:9] + table[2:8]) / 2, rtol=0, atol=1e-15)
+    assert build_one(hybrid.spec) == hybrid
+    mixed = build_one("hybrid:of=t.npy+'sinusoidal:d=6'")
+    assert mixed.table(3).shape == (3, 6)
+    with pytest.raises(InputError, match="different widths"):
+        build("hybrid:of=t.npy+sinusoidal")
+    assert build_one("hybrid:of=t.npy+sinusoidal,mode=concat").d == 262
+    with pytest.raises(InputError, match="--rows has no meaning for hybrid"):
+        build("hybrid:of=t.npy+'sinusoidal:d=6'", rows="2:9")
+
+
+def test_no_encoding_and_no_file(folder):
+    with pytest.raises(InputError, match="not known"):
+        build("sinusoid")
+    with pytest.raises(FileError, match="no such file"):
+        build("missing.npy")
+    (folder / "model").mkdir()
+    with pytest.raises(FileError, match="is a folder"):
+        build("./model")
+
+
+# configurations ----------------------------------------------------------------------------------------
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LONG = {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({**BASE, "rope_theta": 5e5}, {"d": 16, "base": 5e5}),
+        ({**BASE, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}, {"d": 16, "base": 1e6}),
+        ({**BASE, "head_dim": 32, "rope_theta": 1e4}, {"d": 32, "base": 1e4}),
+        ({**BASE, "rope_scaling": None, "model_type": "llama"}, {"d": 16}),
+        ({**BASE, "model_type": "llama"}, {"d": 16}),
+        ({"hidden_size": 64, "n_head": 4, "model_type": "falcon", "alibi": False}, {"d": 16}),
+        ({**BASE, "rotary_pct": 0.25, "rotary_emb_base": 10000}, {"d": 16, "base": 1e4, "share": 0.25}),
+        ({**BASE, "partial_rotary_factor": 0.5, "rope_theta": 1e4}, {"d": 16, "base": 1e4, "share": 0.5}),
+        ({"n_embd": 64, "n_head": 4, "rotary_dim": 8}, {"d": 16, "share": 0.5}),
+        (
+            {**BASE, "rope_theta": 1e4, "rope_scaling": {"type": "linear", "factor": 8.0}},
+            {"d": 16, "base": 1e4, "scaling": "linear", "factor": 8.0},
+        ),
+        (
+            {**BASE, "rope_theta": 1e4, "max_position_embeddings": 2048,
+             "rope_scaling": {"type": "dynamic", "factor": 2.0}},
+            {"d": 16, "base": 1e4, "scaling": "dynamic", "factor": 2.0, "original": 2048, "served": 2048},
+        ),
+        (
+            {**BASE, "rope_parameters": {**YARN, "rope_theta": 1e6, "truncate": False}},
+            {"d": 16, "base": 1e6, "scaling": "yarn", "factor": 4.0, "original": 1024, "truncate": "no"},
+        ),
+        (
+            {**BASE, "rope_theta": 5e5, "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8192}},
+            {"d": 16, "base": 5e5, "scaling": "llama3", "factor": 8.0, "original": 8192, "low_freq_factor": 1.0,
+             "high_freq_factor": 4.0},
+        ),
+        (
+            {**BASE, "rope_theta": 1e4, "max_position_embeddings": 131072, "original_max_position_embeddings": 4096,
+             "rope_scaling": LONG},
+            {"d": 16, "base": 1e4, "scaling": "longrope", "original": 4096, "served": 131072, "factor": 32.0,
+             "short_factor": (1.0,) * 8, "long_factor": (2.0,) * 8},
+        ),
+        (
+            {**BASE, "rope_theta": 1e6, "rope_scaling": {"type": "mrope", "mrope_section": [2, 3, 3]}},
+            {"d": 16, "base": 1e6},
+        ),
+        (
+            {"model_type": "gemma3", "hidden_size": 5, "text_config": {**BASE, "head_dim": 32, "rope_theta": 1e6}},
+            {"d": 32, "base": 1e6},
+        ),
+    ],
+)  # fmt: skip
+def test_rotary_configurations(folder, config, expected):
+    scheme = read_scheme(config, "c.json")
+    assert (scheme.name, scheme.values) == ("rope", expected)
+    encoding = configure(folder, **config)
+    for name, value in expected.items():
+        assert encoding.parameters[name] == (list(value) if isinstance(value, tuple) else value)
+
+
+def test_both_generations_of_keys_are_one(folder):
+    old = configure(folder, **BASE, rope_theta=1e6, rope_scaling=YARN)
+    assert configure(folder, **BASE, rope_parameters={**YARN, "rope_theta": 1e6}) == old
+
+
+def test_layers_of_several_types_are_named():
+    kinds = {"full_attention": {"rope_type": "default", "rope_theta": 1e6}, "sliding_attention": {"rope_theta": 1e4}}
+    scheme = read_scheme({**BASE, "rope_parameters": kinds}, "c.json")
+    assert scheme.values["base"] == 1e6
+    assert scheme.notes == ("the parameters of full_attention layers are used; others: sliding_attention",)
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "expected"),
+    [
+        ({"hidden_size": 64, "n_head": 4, "model_type": "bloom"}, "alibi", {"heads": 4}),
+        ({"d_model": 64, "n_heads": 4, "attn_config": {"alibi": True}}, "alibi", {"heads": 4}),
+        ({"d_model": 64, "n_heads": 4, "model_type": "mpt"}, "alibi", {"heads": 4}),
+        ({"hidden_size": 64, "n_head": 4, "model_type": "falcon", "alibi": True}, "alibi", {"heads": 4}),
+        ({**BASE, "position_embedding_type": "alibi"}, "alibi", {"heads": 4}),
+        ({"d_model": 64, "num_heads": 4, "relative_attention_num_buckets": 16}, "t5", {"buckets": 16, "heads": 4}),
+        (
+            {"d_model": 64, "num_heads": 4, "relative_attention_num_buckets": 32,
+             "relative_attention_max_distance": 256},
+            "t5",
+            {"buckets": 32, "max_distance": 256, "heads": 4},
+        ),
+    ],
+)  # fmt: skip
+def test_biases_of_configurations(folder, config, name, expected):
+    scheme = read_scheme(config, "c.json")
+    assert (scheme.name, scheme.values) == (name, expected)
+    assert configure(folder, **config).name == name
+
+
+@pytest.mark.parametrize(
+    ("config", "match"),
+    [
+        ({**BASE}, "names no positional encoding"),
+        ({}, "names no positional encoding"),
+        ({"d_model": 64, "n_heads": 4, "model_type": "mpt", "attn_config": {"alibi": False}}, "names no positional"),
+        ({**BASE, "rope_theta": True}, "rope_theta cannot be used"),
+        ({**BASE, "rope_theta": 0}, "rope_theta cannot be used"),
+        ({**BASE, "rope_theta": "1e4"}, "rope_theta cannot be used"),
+        ({**BASE, "hidden_size": 65, "rope_theta": 1e4}, "multiple of the 4 heads"),
+        ({**BASE, "hidden_size": 60, "rope_theta": 1e4}, "d is odd"),
+        ({**BASE, "hidden_size": -64, "rope_theta": 1e4}, "hidden_size cannot be used"),
+        ({"rope_theta": 1e4}, "lacks a key"),
+        ({"hidden_size": 64, "rope_theta": 1e4}, "lacks a key"),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": "yarn"}, "rope_scaling cannot be used"),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": {"rope_type": "x"}}, "rope_type cannot be used"),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": {"rope_type": "yarn"}}, "factor is not set"),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": {"type": "linear", "factor": -1}}, "factor cannot be used"),
+        ({**BASE, "rope_theta": 1e4, "partial_rotary_factor": 3.0}, "share is out of range"),
+        (
+            {**BASE, "rope_theta": 1e4, "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8192.5}},
+            "original_max_position_embeddings cannot be used",
+        ),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": {**LONG, "short_factor": "x"}}, "short_factor cannot be used"),
+        ({**BASE, "rope_theta": 1e4, "rope_scaling": {**LONG, "short_factor": [True]}}, "short_factor cannot be used"),
+    ],
+)
+def test_configurations_that_cannot_be_used(folder, config, match):
+    with pytest.raises(FileError, match=match) as caught:
+        configure(folder, **config)
+    assert str(caught.value).startswith("c.json: ")
+
+
+def test_options_beside_a_configuration(folder):
+    configure(folder, **BASE, rope_theta=5e5)
+    assert build_one("c.json", d="16").parameters["base"] == 5e5
+    with pytest.raises(InputError, match=r"--d contradicts c\.json") as caught:
+        build("c.json", d="32")
+    assert "32" in str(caught.value)
+    with pytest.raises(InputError, match="--rho has no meaning for rope"):
+        build("c.json", rho="5")
+    assert len(build("c.json", "sinusoidal", rho="5", d="16")) == 2
+    for spec, given in (("c.json?prefix=1", {}), ("c.json", {"rows": "0:3"})):
+        with pytest.raises(InputError, match="has no rows"):
+            build(spec, **given)
+    configure(folder, hidden_size=64, n_head=4, model_type="bloom")
+    with pytest.raises(InputError, match="--d has no meaning for alibi"):
+        build("c.json", d="5")
+
+
+def test_the_command_line_names_the_option_and_its_value(folder, refuse):
+    (folder / "good.json").write_text(json.dumps({**BASE, "rope_theta": 5e5}), encoding="utf-8")
+    line = refuse("spectrum -e good.json --d 32 --no-figure")
+    assert "--d" in line
+    assert "32" in line
+
+
+# real positions on the command line ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["0.1", "0.3", "0.7", "0.05", "0.15", "1.1", "0.25"])
+def test_ranges_are_half_open_as_decimals(step):
+    from decimal import Decimal
+
+    from pe_spectra.cli.moments import read_times
+
+    for count in range(1, 60):
+        found = read_times(f"0:{Decimal(step) * count}:{step}")
+        np.testing.assert_allclose(found, [float(Decimal(step) * k) for k in range(count)], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "1:0:0.5", "0:1:0", "0:1:-1", "0:1", "a:b:c", "0:nan:1", "0:1e9:1e-3", "0::1"]
+)
+def test_ranges_are_checked(text):
+    from pe_spectra.cli.moments import read_times
+
+    with pytest.raises(InputError, match="--positions"):
+        read_times(text)
+
+
+def test_positions_from_files(folder):
+    from pe_spectra.cli.moments import read_times
+
+    np.save("p.npy", np.array([0.5, 1.5, 4.0]))
+    np.save("q.npy", np.array([[0.5], [1.5]]))
+    (folder / "r.csv").write_text("time\n0.5\n2\n", encoding="utf-8")
+    assert_array_equal(read_times("p.npy"), [0.5, 1.5, 4.0])
+    assert_array_equal(read_times("./q.npy"), [0.5, 1.5])
+    assert_array_equal(read_times("r.csv"), [0.5, 2.0])
+    with pytest.raises(InputError, match="has shape"):
+        read_times("t.npy")
+
+
+def test_what_is_known_about_a_file_is_noted(folder):
+    places = np.stack(np.divmod(np.arange(196), 14))
+    angles = np.concatenate([0.3 * places, places])
+    np.save("g.npy", np.concatenate([np.cos(angles), np.sin(angles)]).T)
+    encoding = build_one("g.npy")
+    assert encoding.shape == (14, 14)
+    assert "read as a grid of 14 x 14" in encoding.notes[0]
+    assert build_one("g.npy?grid=1x196").shape == (1, 196)
+    assert isinstance(encoding, Learned)

@@ -26,7 +26,8 @@ class InputError(PeSpectraError):
 
     def __init__(self, what: str, given: str = "", accepted: str = "") -> None:
         self.what, self.given, self.accepted = what, given, accepted
-        text = f"{what} ({shorten(given)})" if given else what
+        named = shorten(what, QUOTED_CHARACTERS * 5)  # a path or a key may be in it
+        text = f"{named} ({shorten(given)})" if given else named
         super().__init__(f"{text}; {accepted}" if accepted else text)
 
 

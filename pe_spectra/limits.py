@@ -26,6 +26,9 @@ MAX_PRINTED_NUMBERS = 1 << 23
 #: Numbers that one export may write: as bytes, and as text, of which each takes 20 characters.
 MAX_EXPORTED_NUMBERS = 1 << 25
 MAX_EXPORTED_TEXT_NUMBERS = 1 << 23
+#: Rows, and numbers, of a table whose rows, seams and periods are looked at one by one.
+MAX_INSPECTED_ROWS = 1 << 18
+MAX_INSPECTED_NUMBERS = 1 << 25
 #: Frequencies that one count may go through, over all encodings.
 MAX_COUNTED_FREQUENCIES = 1 << 26
 #: Encodings that one command may be asked for.

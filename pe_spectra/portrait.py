@@ -16,6 +16,7 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import list_places
 from pe_spectra.inspection import TableInspection, inspect_table, resize_table
+from pe_spectra.limits import MAX_INSPECTED_NUMBERS, MAX_INSPECTED_ROWS
 from pe_spectra.metrics.rank import measure_ranks
 from pe_spectra.spectrum import (
     GridSpectrum,
@@ -116,7 +117,7 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
     (64, 8)
     """
     size = check_length(encoding, length)
-    notes = list(encoding.notes)
+    notes = list(encoding.all_notes)
     table = read_codes(encoding, size) if isinstance(encoding, HasTable) else None
     kernel = _attempt(notes, lambda: _find_kernel(encoding, size))
     spectra = _attempt(notes, lambda: _find_spectra(encoding, size)) or ()
@@ -221,6 +222,13 @@ def _find_spectra(encoding: Encoding, size: int | None) -> tuple[Spectrum, ...]:
 
 
 def _inspect(encoding: Encoding, size: int) -> TableInspection:
+    width = int(getattr(encoding, "d", 1))
+    if size > MAX_INSPECTED_ROWS or size * width > MAX_INSPECTED_NUMBERS:
+        raise InputError(
+            "rows, seams and periods are left out, for the table is too large",
+            f"{size} x {width}",
+            f"{MAX_INSPECTED_ROWS} rows of {MAX_INSPECTED_NUMBERS} numbers in all; --length or --rows takes a part",
+        )
     if isinstance(encoding, Learned) and size == encoding.rows:
         return inspect_table(
             encoding.file_rows,

@@ -301,10 +301,8 @@ def _choose(description: _Description, given: Mapping[str, Sequence[str]]) -> li
 
 def _construct(description: _Description, chosen: Mapping[str, Value], options: Sequence[str]) -> Encoding:
     arguments: dict[str, Any] = dict(chosen)
-    if description.cls is Learned:
-        arguments["remarks"] = description.remarks
     try:
-        return description.cls(**arguments)
+        return description.cls(**arguments).remember(description.remarks)
     except InputError as error:
         if description.path:
             raise FileError(description.path, str(error)) from error

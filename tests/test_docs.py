@@ -1,14 +1,38 @@
-"""Every quantity that the program prints has its sentence in the documentation."""
+"""The documentation tells the truth: every quantity has its sentence, every command line its output.
+
+Run this file to bring the outputs up to date: .venv/bin/python -m tests.test_docs
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
-DOCUMENT = (Path(__file__).parents[1] / "docs" / "quantities.md").read_text(encoding="utf-8")
+from pe_spectra.compare import COMPARED
+from pe_spectra.encodings import ENCODINGS, find_encoding
+from pe_spectra.files.known_tables import KNOWN_NAMES
+from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.records.encodings import list_views
+from pe_spectra.spec import FILE_EXTENSIONS
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+DOCUMENT = PAGES["quantities.md"]
+CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+BLOCKS = [(page, match) for page, text in PAGES.items() for match in CONSOLE.finditer(text)]
+#: Lines of an output that is shown in part.
+SHOWN = 7
 
 
 def list_properties(node: object) -> set[str]:
@@ -25,3 +49,121 @@ SCHEMA = json.loads((files("pe_spectra") / "schema.json").read_text(encoding="ut
 @pytest.mark.parametrize("key", sorted(list_properties(SCHEMA)))
 def test_every_key_of_the_schema_is_explained(key: str) -> None:
     assert f"`{key}`" in DOCUMENT
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_every_metric_has_an_entry(name: str) -> None:
+    section = DOCUMENT[DOCUMENT.index("## compare\n") : DOCUMENT.index("## inspect\n")]
+    assert f"`{name}`" in section
+
+
+def test_every_finding_stands_in_the_table_with_its_level() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| (note|warning|error) \| .{20,} \|$", DOCUMENT, re.MULTILINE)
+    assert [code for code, _ in rows] == list(EXPLANATIONS)
+    source = (files("pe_spectra") / "inspection" / "statements.py").read_text(encoding="utf-8")
+    made = set(re.findall(r'_make\(\s*"(\w+)",\s*"([a-z-]+)"', source))
+    assert len(made) > 10
+    assert {(code, level) for level, code in made} <= set(rows)
+
+
+def test_every_view_is_explained() -> None:
+    for view in {view for cls in ENCODINGS for view in list_views(cls)}:
+        assert f"`{view}`" in DOCUMENT
+
+
+def test_every_ending_and_table_is_named() -> None:
+    text = PAGES["reading-tables.md"]
+    for ending in set(FILE_EXTENSIONS) - {".gguf"}:
+        assert ending in text
+    named = re.findall(r"`([a-z_.]+(?:weight|pos_embed|table))`", text)
+    assert len(named) > 4
+    assert set(named) <= set(KNOWN_NAMES)
+
+
+def test_what_is_out_of_scope_is_not_in_the_catalogue() -> None:
+    names = {cls.name for cls in ENCODINGS}
+    for name in re.findall(r"`([a-z0-9-]+)`", PAGES["scope.md"]):
+        assert name in names
+    assert not {"cope", "dape", "cpvt"} & names
+
+
+@pytest.mark.parametrize(
+    ("page", "target"), [(p, t) for p, text in PAGES.items() for t in re.findall(r"\]\(([^)#]+)\)", text)]
+)
+def test_every_link_leads_somewhere(page: str, target: str) -> None:
+    assert (DOCS / page).parent.joinpath(target).exists()
+
+
+# ----------------------------------------------------------------------------------- command lines
+
+
+def write_fixtures(folder: Path) -> None:
+    """Write the files that the command lines of the documentation name."""
+    table = find_encoding("sinusoidal")(d=8).table(96)
+    plane = find_encoding("sincos2d")(d=16, height=14, width=14).table(196)
+    np.save(folder / "table.npy", table)
+    np.save(folder / "grid.npy", np.concatenate([np.full((1, 16), 2.5), plane]))
+    np.save(folder / "cls.npy", np.concatenate([np.linspace(-9, 7, 8)[None], table]))
+    np.savez(folder / "two.npz", a=table, b=table[:64])
+    (folder / "old.pt").write_bytes(b"\x80\x02}q\x00.")
+    (folder / "model").mkdir()
+    save_file({"wpe.weight": table.astype(np.float32)}, folder / "model" / "model.safetensors")
+    configuration = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 5e5}
+    (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
+
+
+def run(command: str, folder: Path) -> str:
+    """Run a command line of the documentation; give what it prints, stdout first."""
+    program, *arguments = shlex.split(command)
+    assert program == "pe-spectra"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PE_SPECTRA_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pe_spectra", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=folder,
+        env={**kept, "PYTHONUTF8": "1"},
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("docs")
+    write_fixtures(place)
+    return place
+
+
+@pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[block["command"] for _, block in BLOCKS])
+def test_every_output_is_what_the_command_prints(folder: Path, page: str, block: re.Match[str]) -> None:
+    output, shown = run(block["command"], folder), block["output"]
+    assert "Traceback" not in output
+    if shown.endswith("...\n"):
+        assert output.startswith(shown.removesuffix("...\n"))
+        assert shown != "...\n"
+    else:
+        assert output == shown
+
+
+def test_there_are_command_lines() -> None:
+    assert len(BLOCKS) > 5
+
+
+def update() -> None:
+    """Run every command line again and write what it prints; long outputs are cut."""
+    with tempfile.TemporaryDirectory() as name:
+        write_fixtures(Path(name))
+
+        def show(match: re.Match[str]) -> str:
+            lines = run(match["command"], Path(name)).splitlines(keepends=True)
+            text = "".join(lines if len(lines) <= SHOWN else [*lines[:SHOWN], "...\n"])
+            return f"```console\n$ {match['command']}\n{text}```"
+
+        for page, text in PAGES.items():
+            (DOCS / page).write_text(CONSOLE.sub(show, text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    update()

@@ -13,6 +13,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import (
+    compute_bare_kernel,
     compute_density_spectrum,
     compute_gram_kernel,
     compute_grid_kernel,
@@ -78,6 +79,7 @@ def test_few_columns_at_a_time_give_the_same(monkeypatch):
     table, plane = draw(60, 9), draw(30, 9)
     line, grid = compute_gram_kernel(table), compute_grid_kernel(plane, (5, 6))
     monkeypatch.setattr(gram_module, "_BLOCK", 1)
+    monkeypatch.setattr(gram_module, "_COLUMNS", 2)
     monkeypatch.setattr(gram_module, "_LAST", 2)
     assert_allclose(compute_gram_kernel(table), line, rtol=0, atol=1e-13 * line[0])
     assert_allclose(compute_grid_kernel(plane, (5, 6)), grid, rtol=0, atol=1e-13 * line[0])
@@ -257,6 +259,16 @@ def test_a_scale_is_not_in_a_spectrum(scale):
     assert_allclose(grids[1], grids[0], rtol=0, atol=1e-5)
     local = [compute_local_spectra(read(t)).weights for t in (table, table * scale)]
     assert_allclose(local[1], local[0], rtol=0, atol=1e-5)
+
+
+def test_the_bare_kernel_is_over_all_rows_as_the_spectrum_is():
+    table = np.cumsum(draw(60, 3), axis=0)
+    expected = naive.gram_diagonals(table)
+    assert_allclose(compute_bare_kernel(read(table), 20), expected[:20] / expected[0], rtol=1e-12)
+    assert compute_bare_kernel(read(table), 61) is None
+    assert compute_bare_kernel(read(0 * table), 20) is None
+    assert compute_bare_kernel(read(table, grid="6x10"), 20) is None
+    assert compute_bare_kernel(make("time2vec"), 100).shape == (100,)
 
 
 def test_zeros_have_no_spectrum():

@@ -50,12 +50,12 @@ def find_row_only(table, code):
 
 
 def each_base(sizes=planted.SIZES, seeds=planted.SEEDS):
-    """Every kind of table in every size: all seeds of the narrow ones, two of the wide ones."""
+    """Every kind of table in every size: all seeds of the narrow ones, one of the wide ones."""
     return [
         pytest.param((base, rows, width, seed), id=f"{base}-{rows}x{width}-{seed}")
         for base in BASES
         for rows, width in sizes
-        for seed in (seeds if width < 768 else seeds[:2])
+        for seed in (seeds if width < 768 else seeds[:1])
     ]
 
 
@@ -308,7 +308,7 @@ def test_narrow_types_change_no_finding(store):
         (planted.plant_copies, ["duplicate-rows"]),
         (planted.plant_seam_noise, ["seam"]),
         (lambda t: planted.plant_tail(t, 448), ["untrained-tail"]),
-        (lambda t: planted.make_noise(512, 128), ["no-structure"]),
+        (lambda t: planted.make_noise(*t.shape), ["no-structure"]),
     ):
         assert inspect_codes(store(plant(trained))) == codes
     sinusoid = [code for code in inspect_codes(store(planted.make_sinusoid(512, 128))) if code != "constant-columns"]
@@ -564,7 +564,7 @@ CONVENTIONS = [
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("seed", planted.SEEDS)
 def test_a_grid_of_14_made_24_betrays_itself(dtype, method, align_corners, seed):
-    table = planted.make_interpolated((14, 14), (24, 24), 192, seed, dtype, method, bool(align_corners))
+    table = planted.make_interpolated((14, 14), (24, 24), 48, seed, dtype, method, bool(align_corners))
     finding, _ = find_only(table, "interpolated", grid=(24, 24), dtype=dtype)
     assert "from 14x14 to 24x24" in finding.message
     for axis in finding.data["axes"]:

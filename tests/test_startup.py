@@ -54,21 +54,54 @@ def complete(tmp_path, shell, line):
     return start(tmp_path, _PE_SPECTRA_COMPLETE=f"complete_{shell}", **variables)
 
 
-@pytest.mark.parametrize("line", ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"])
+HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
+HELP += ["encodings -h", "export --help", "compare --help", "inspect -h"]
+
+
+@pytest.mark.parametrize("line", HELP)
 def test_help_loads_nothing_heavy(tmp_path, line):
     out, loaded = start(tmp_path, *line.split())
     assert out
     assert loaded == []
 
 
-def test_numbers_load_numpy_alone(tmp_path):
-    out, loaded = start(tmp_path, "spectrum", "--json", "--no-figure")
-    assert json.loads(out)["kind"] == "spectrum"
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("spectrum --json --no-figure", "spectrum"),
+        ("encodings --json", "encodings"),
+        ("encodings rope --json", "encodings"),
+        ("encodings rope:d=64 --json", "encodings"),
+        ("inspect --explain seam --json", "explanation"),
+        ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
+    ],
+)
+def test_numbers_load_numpy_alone(tmp_path, line, kind):
+    out, loaded = start(tmp_path, *line.split())
+    assert json.loads(out)["kind"] == kind
     assert loaded == ["numpy"]
 
 
-def test_a_refusal_loads_nothing_for_pictures(tmp_path):
-    out, loaded = start(tmp_path, "spectrum", "--d", "x", expected=2)
+@pytest.mark.parametrize("line", ["compare dft:d=8 alibi --length 12", "inspect dft:d=8", "export dft:d=8 --output -"])
+def test_without_a_figure_nothing_for_pictures_is_loaded(tmp_path, line):
+    out, loaded = start(tmp_path, *line.split(), "--quiet")
+    assert out
+    assert set(loaded) <= {"numpy", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spectrum --d x",
+        "encodings gauss",
+        "compare --sort x",
+        "inspect none.npy",
+        "export dft",
+        "inspect dft --figure a",
+    ],
+)
+def test_a_refusal_loads_nothing_for_pictures(tmp_path, line):
+    out, loaded = start(tmp_path, *line.split(), expected=2)
     assert out == ""
     assert set(loaded) <= {"numpy"}
 
@@ -86,12 +119,23 @@ def test_the_package_loads_nothing(tmp_path, statement):
     [
         ("pe-spectra ", ["spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims"], ["--json"]),
         ("pe-spectra sp", ["spectrum"], ["reconstruct"]),
-        ("pe-spectra spectrum --", ["--encoding", "--bandwidth", "--boundary", "--json", "--help"], ["--length"]),
+        ("pe-spectra spectrum --", ["--encoding", "--bandwidth", "--boundary", "--json", "--help"], ["--limit"]),
         ("pe-spectra reconstruct --s 5 40 --w", ["--window-free"], ["--json"]),
         ("pe-spectra spectrum --encoding ", list(ENCODING_NAMES), ["--json"]),
         ("pe-spectra spectrum -e df", ["dft", "dfstrans"], ["sinusoidal"]),
         ("pe-spectra spectrum --boundary ", ["none", "reflect"], []),
         ("pe-spectra claims --format ", ["table", "json", "csv"], []),
+        ("pe-spectra ", ["encodings", "export", "compare", "inspect"], ["--all"]),
+        ("pe-spectra encodings ", list(ENCODING_NAMES), ["--json"]),
+        ("pe-spectra encodings ro", ["rope", "rope-axial"], ["sinusoidal"]),
+        ("pe-spectra inspect ali", ["alibi"], ["sinusoidal"]),
+        ("pe-spectra compare sinusoidal df", ["dft", "dfstrans"], ["sinusoidal"]),
+        ("pe-spectra compare --", ["--all", "--sort", "--periods", "--require"], ["--resize"]),
+        ("pe-spectra inspect --", ["--resize", "--method", "--align-corners", "--fail-on", "--explain"], ["--sort"]),
+        ("pe-spectra inspect --method bil", ["bilinear", "bilinear-antialias"], ["bicubic"]),
+        ("pe-spectra inspect --fail-on ", ["note", "warning", "error"], []),
+        ("pe-spectra export --what ", ["table", "frequencies", "kernel", "bias"], []),
+        ("pe-spectra export sin", ["sinusoidal", "sincos2d"], ["dft"]),
     ],
 )
 def test_completion(tmp_path, shell, line, offered, withheld):

@@ -95,7 +95,7 @@ def export(
     places = len(times) if times is not None else size or encoding.default_length
     _check_size(count_exported(encoding, chosen, places), place)
     found = export_encoding(encoding, chosen, length=size, positions=times)
-    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.notes)
+    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.all_notes)
     if place is None:
         return Outcome(text=write_lines(found.values, found.index_name, found.index, found.columns), messages=notes)
     data = encode_array(

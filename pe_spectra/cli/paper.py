@@ -66,6 +66,8 @@ def spectrum(
     length: options.SpectrumLength = None,
     rows: options.Rows = None,
     positions: options.RealPositions = None,
+    start: options.Start = None,
+    step: options.Step = None,
 ) -> Outcome:
     """Frequency weights of an encoding (Eq. 15, Fig. 1).
 
@@ -73,7 +75,7 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows)
+    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows, start=start, step=step)
     if positions is not None:
         encodings = sample(encodings, positions, length)
     bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
@@ -102,13 +104,15 @@ def reconstruct(
     window_free: options.WindowFree = False,
     length: options.SpectrumLength = None,
     rows: options.Rows = None,
+    start: options.Start = None,
+    step: options.Step = None,
 ) -> Outcome:
     """What a single position looks like through an encoding (Algorithm 1, Fig. 2).
 
     The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
-    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows)
+    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
     bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     length_of_all = read_length(length, encodings)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pe_spectra.portrait import Portrait, Resized
 
 _METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
+#: The others have one convention about corners only.
+_WITH_CORNERS = ("bicubic", "bilinear")
 _LEVELS = ("note", "warning", "error")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
@@ -124,10 +126,10 @@ def inspect(
         str,
         typer.Option(
             "--method",
-            metavar="|".join(_METHODS),
+            metavar="NAME",
             autocompletion=options.complete(_METHODS),
             show_default=False,
-            help="how to interpolate  [bicubic]",
+            help=f"how to interpolate: {', '.join(_METHODS)}  [bicubic]",
         ),
     ] = "bicubic",
     align_corners: Annotated[
@@ -199,8 +201,8 @@ def _check_code(code: str, spec: str | None) -> str:
 
 def _read_size(text: str) -> tuple[int, ...]:
     parts = text.split("x")
-    if len(parts) > 2:
-        raise InputError("--resize is no size", text, "N, or HxW for a grid, is accepted")
+    if len(parts) > 2 or "" in parts:
+        raise InputError("--resize is no size", text or "''", "N, or HxW for a grid, is accepted")
     return tuple(_SIDE.parse(part, "--resize") for part in parts)
 
 
@@ -211,6 +213,8 @@ def _resize(
         if align_corners:
             raise InputError("--align-corners has no meaning without --resize", accepted="--resize N or HxW")
         return None
+    if align_corners and method not in _WITH_CORNERS:
+        raise InputError("--align-corners has no meaning with this --method", method, ", ".join(_WITH_CORNERS))
     from pe_spectra.portrait import resize_encoding
 
     return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from pe_spectra.records.answer import Answer
 
+#: A longer command, as with a tensor of a very long name, is no hint for a person.
+_LONGEST_COMMAND = 200
 _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
 
 
@@ -74,7 +76,8 @@ class Run:
             notes += [f"note: {note}" for note in answer.notes]
         messages = [*notes, *(f"wrote {path}" for path in files)]
         failed = tuple(f"check failed: {text}" for text in answer.failed)
-        if self.screen.terminal and is_terminal(sys.stderr) and answer.next_command:
+        is_short = 0 < len(answer.next_command) <= _LONGEST_COMMAND
+        if self.screen.terminal and is_terminal(sys.stderr) and is_short:
             messages.append(f"next: {answer.next_command}")
         return Outcome(
             text=text,

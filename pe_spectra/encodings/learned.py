@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -118,7 +118,6 @@ class Learned(Encoding):
     last: int | None = None
     prefix: int = 0
     grid: str | None = None
-    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,12 +199,6 @@ class Learned(Encoding):
     def is_random(self) -> bool:
         """Whether it is what training would begin with."""
         return self.values is None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found out about the file, and that an untrained table is one."""
-        drawn = (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
-        return (*self.remarks, *drawn)
 
     @property
     def label(self) -> str:

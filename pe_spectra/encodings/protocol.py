@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -121,6 +121,17 @@ class Encoding(ABC):
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about how the encoding was read; of itself, that its values were drawn."""
         return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What was found out when it was read, and `notes`."""
+        remarks: tuple[str, ...] = self.__dict__.get("_remarks", ())
+        return (*remarks, *self.notes)
+
+    def remember(self, remarks: tuple[str, ...]) -> Self:
+        """Keep sentences about how the encoding was read, from a file or a configuration; they compare as nothing."""
+        self.__dict__["_remarks"] = remarks
+        return self
 
     def describe_position(self, s: int) -> str:
         """Write a position so that a person can read it: as a number, a date, a place on a grid."""

@@ -27,6 +27,8 @@ _TIE = 1 + 4 * _EPS
 _MANY = 1 << 12
 #: Numbers of the differences that are computed for pairs that float64 products cannot tell apart, in all.
 _BUDGET = 1 << 27
+#: Exponents of two whose squares, summed, are in the range of float32.
+_MODERATE = 24
 #: Above this exponent, distances could leave the range of float64.
 _HUGE = 1000
 
@@ -54,20 +56,17 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     >>> find_closest_pair(np.array([[0.0, 1e-200], [1e-200, 0.0], [1.0, 1.0]])).pair
     (0, 1)
     """
-    twins = None if error else _find_twins(table)
-    if twins is not None:
-        return ClosestPair(distance=0.0, pair=twins)
     search = _Search(table, error)
     search.run()
+    if search.has_twins:
+        return ClosestPair(distance=0.0, pair=_find_twins(table))
     return ClosestPair(distance=scale_up(search.best, search.exponent), pair=search.find_first())
 
 
-def _find_twins(table: F64) -> tuple[int, int] | None:
-    """The first two rows that are equal."""
+def _find_twins(table: F64) -> tuple[int, int]:
+    """The first two rows that are equal, of a table that has such."""
     keys = number_equal_rows(table)
     later = np.flatnonzero(keys != np.arange(len(keys)))
-    if not len(later):
-        return None
     first = int(keys[later].min())
     return first, int(later[keys[later] == first][0])
 
@@ -78,11 +77,13 @@ class _Search:
     Attributes
     ----------
     best : the smallest distance so far, in units of 2**exponent.
+    has_twins : whether two rows are equal; then the search ends, as hashes find the first two.
     """
 
     def __init__(self, table: F64, error: float) -> None:
         self.table, self.exponent = make_room(table)
-        self.best = math.inf
+        self.best, self.has_twins = math.inf, False
+        self._is_exact = not error and not self.exponent
         self._allowed = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -self.exponent)
         self._places = _Places(self.table)
         self._kept: list[tuple[I64, I64, F64]] = []
@@ -96,6 +97,8 @@ class _Search:
                 s, t = self._list_candidates(a, b)
                 if len(s):
                     self._measure(s, t)
+                if self.has_twins:
+                    return
 
     def find_first(self) -> tuple[int, int]:
         """The first pair that is as close as the closest."""
@@ -109,6 +112,7 @@ class _Search:
     def _measure(self, s: I64, t: I64) -> None:
         distances = measure_pairs(self.table, s, t)
         self.best = min(self.best, float(distances.min()))
+        self.has_twins = self._is_exact and self.best == 0
         near = distances <= self._limit()
         self._kept.append((s[near], t[near], distances[near]))
 
@@ -159,21 +163,21 @@ class _Places:
         rows, width = table.shape
         self._table, self._scale = table, find_exponent(table)
         self._mean, self._rescale = np.zeros(width), 0
+        if abs(self._scale) <= _MODERATE:
+            self._scale = 0
         self._mean = np.sum([self._centre(part).sum(axis=0) for part in self._split()], axis=0) / rows
-        self._rescale = max(find_exponent(self._centre(part)) for part in self._split())
-        # [c, -|c|**2/2, 1] . [c', 1, -|c'|**2/2] = -|c - c'|**2/2
-        self._left = np.ones((rows, width + 2), dtype=np.float32)
-        self._right = np.ones((rows, width + 2), dtype=np.float32)
+        spread = max(find_exponent(self._centre(part)) for part in self._split())
+        self._rescale = spread if abs(spread) > _MODERATE else 0
+        self._rows = np.empty((rows, width), dtype=np.float32)
         self._halves = np.empty(rows)
         for part in self._split():
-            centred = self._centre(part)
+            self._rows[part] = centred = self._centre(part)
             self._halves[part] = -0.5 * np.einsum("ij,ij->i", centred, centred)
-            self._left[part, :width] = self._right[part, :width] = centred
-        self._left[:, width] = self._right[:, width + 1] = self._halves
+        self._narrow_halves = self._halves.astype(np.float32)
         # of sums of width + 2 products, in any order, and of the conversion
         largest = -2 * float(self._halves.min())
-        self.slack = 2 * (width + 6) * 2.0**-24 * largest + 1e-30
-        self.slack_of_float64 = 2 * (width + 6) * _EPS * largest + 1e-290
+        self.slack = 2 * (width + 8) * 2.0**-24 * largest + 1e-30
+        self.slack_of_float64 = 2 * (width + 8) * _EPS * largest + 1e-290
         self._out = np.empty((_BLOCK, _BLOCK), dtype=np.float32)
         self._mask = np.tri(_BLOCK, dtype=np.bool_)
 
@@ -183,9 +187,13 @@ class _Places:
 
     def multiply(self, a: int, b: int) -> NDArray[np.float32]:
         """-distance**2/2 of the rows of two blocks, right to `slack`; -inf on and below the diagonal."""
-        left, right = self._left[a : a + _BLOCK], self._right[b : b + _BLOCK]
+        rows, columns = slice(a, a + _BLOCK), slice(b, b + _BLOCK)
+        left, right = self._rows[rows], self._rows[columns]
         out = self._out[: len(left), : len(right)]
         np.matmul(left, right.T, out=out)
+        # -|c - c'|**2/2 = c . c' - |c|**2/2 - |c'|**2/2
+        out += self._narrow_halves[columns]
+        out += self._narrow_halves[rows, None]
         if a == b:
             out[self._mask[: len(left), : len(right)]] = -np.inf
         return out
@@ -204,8 +212,9 @@ class _Places:
         return [slice(start, start + step) for start in range(0, len(self._table), step)]
 
     def _centre(self, part: slice) -> F64:
-        centred: F64 = np.ldexp(np.ldexp(self._table[part], -self._scale) - self._mean, -self._rescale)
-        return centred
+        scaled = np.ldexp(self._table[part], -self._scale) if self._scale else self._table[part]
+        centred: F64 = scaled - self._mean
+        return np.ldexp(centred, -self._rescale) if self._rescale else centred
 
 
 def find_exponent(table: F64) -> int:

@@ -118,7 +118,7 @@ def measure_faithfulness(
         fwhm=fwhm,
         relative_error=error,
         bandwidth=used,
-        notes=(*encoding.notes, *conditioning.notes, *_explain(encoding, separation, size), *notes),
+        notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes),
     )
 
 

@@ -72,8 +72,7 @@ def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
     last = tail.start if tail else size
     zero = find_zero_rows(table[:last], signals.norms[:last])
     outliers, ratios = find_outliers(table[:last], signals.norms[:last])
-    odd = np.zeros(size, dtype=bool)
-    odd[zero] = odd[outliers] = True
+    odd = _mark(size, zero, outliers)
     special = count_special_rows(table, odd)
     special = min(special, prefix) if is_grid else special
     first = max(special, prefix)
@@ -83,9 +82,7 @@ def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
     if noise:
         tail, last, special, first = None, size, int(prefix and odd[:prefix].all()) * prefix, prefix
     regular[last:] = False
-    copied = [row for group in equal for row in group]
-    if len(copied) <= size // 20:
-        regular[copied] = False
+    regular &= ~_mark_copies(size, equal)
     seams = Seams() if is_grid or noise else find_seams(table, signals, regular)
     odd[list(seams.stray)] = True
     return Anatomy(
@@ -105,6 +102,19 @@ def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
         last=last,
         odd=odd,
     )
+
+
+def _mark(size: int, *rows: I64) -> Mask:
+    marked = np.zeros(size, dtype=bool)
+    for some in rows:
+        marked[some] = True
+    return marked
+
+
+def _mark_copies(size: int, groups: tuple[tuple[int, ...], ...]) -> Mask:
+    # where many rows are equal, the table repeats, and they are no accidents
+    copied = np.array([row for group in groups for row in group], dtype=np.int64)
+    return _mark(size, copied if len(copied) <= size // 20 else copied[:0])
 
 
 def bridge_rows(table: F64, odd: Mask) -> F64:

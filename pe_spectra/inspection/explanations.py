@@ -102,8 +102,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=(_BERT, "Page 1954, Biometrika 41, 100 (detection of a change)"),
         ),
         "stray-rows": Explanation(
-            reasoning="A single row far from two neighbours that agree with each other is damaged or misplaced.",
-            formula="both its steps are jumps (see seam), and ||e(s + 1) - e(s - 1)|| is below 0.6 of each",
+            reasoning="A single row far from both neighbours is damaged, misplaced or was trained apart.",
+            formula="both its steps are jumps (see seam)",
             references=(),
         ),
         "regular-jumps": Explanation(

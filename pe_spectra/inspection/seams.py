@@ -21,6 +21,8 @@ _JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
 _SINGLE_RATIO = 1.3
 #: A change of level is this factor, so many standard errors, and so many times the usual wiggle.
 _LEVEL_RATIO, _LEVEL_ERRORS, _LEVEL_WIGGLE = 1.25, 7.0, 6.0
+#: A change of the cosine of neighbours by less is not worth a sentence.
+_COSINE_STEP = 0.02
 #: Rows on each side that are looked at: jumps are compared with steps around, lines are fitted.
 _AROUND = 12
 _SHORTEST_WINDOW, _LONGEST_WINDOW = 8, 32
@@ -75,7 +77,8 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
         return Seams()
     ratios = _compare_around(signals.steps, pairs, gap=0)
     jumps = [int(p) for p in np.flatnonzero(_stand_out(ratios, pairs)) if _is_single(signals.steps, pairs, int(p), 1)]
-    stray = tuple(p + 1 for p in jumps if p + 1 in jumps and _is_stray(table, p + 1, signals))
+    # a seam is one long step: two in a row are a row that stands alone
+    stray = tuple(p + 1 for p in jumps if p + 1 in jumps)
     jumps = [p for p in jumps if p not in stray and p + 1 not in stray]
     spacing = _find_spacing(jumps, np.flatnonzero(regular))
     if spacing:
@@ -130,11 +133,6 @@ def _is_single(values: F64, pairs: Mask, place: int, gap: int) -> bool:
     return inside and bool(before and after) and any(longer) and all(a or b for a, b in zip(longer, equal, strict=True))
 
 
-def _is_stray(table: F64, row: int, signals: RowSignals) -> bool:
-    across = float(np.linalg.norm(table[row + 1] - table[row - 1]))
-    return across < 0.6 * min(float(signals.steps[row - 1]), float(signals.steps[row]))
-
-
 def _find_spacing(jumps: list[int], rows: I64) -> int | None:
     """Return W where at least three jumps, and most places s, s + W, .. of the table, agree."""
     if len(jumps) < 3:
@@ -182,7 +180,9 @@ def _add_levels(
         changes.append((place, "step_ratio", np.exp([ratio])))
     apart = np.log(np.maximum(1 - signals.centred_cosines, 1e-9))
     for place, _ in find_level_changes(apart, steady, gap=1):
-        changes.append((place, "cosines", _read_levels(signals.centred_cosines, steady, place)))
+        levels = _read_levels(signals.centred_cosines, steady, place)
+        if abs(levels[1] - levels[0]) >= _COSINE_STEP:
+            changes.append((place, "cosines", levels))
     seams = dict(found)
     for place, what, values in changes:
         near = [p for p in seams if abs(p - place) <= JUMP_WIDTH]

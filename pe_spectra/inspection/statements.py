@@ -189,6 +189,10 @@ def _state_tail(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
     )
 
 
+#: A jump alone, without a lasting change, is sure from this factor on.
+_SURE_JUMP = 2.0
+
+
 def _state_seam(seam: Seam, first: int, offset: int) -> Finding:
     before, after = seam.row + offset, seam.row + 1 + offset
     parts = []
@@ -203,8 +207,10 @@ def _state_seam(seam: Seam, first: int, offset: int) -> Finding:
             f"cosine of neighbours {format_cosine(seam.cosine_before)} before, {format_cosine(seam.cosine_after)} after"
         )
     length = after - first
+    # in tables of public models a lone step may be longer by half without any reason in the training
+    alone = (seam.jump or 0.0) < _SURE_JUMP and not any((seam.norm_ratio, seam.step_ratio, seam.cosine_before))
     return _make(
-        "warning",
+        "note" if alone else "warning",
         "seam",
         f"Seam between rows {before} and {after}: {', '.join(parts)}; training may have begun with length {length}.",
         (before, after),
@@ -222,7 +228,7 @@ def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
     stray = [row for row in anatomy.seams.stray if row not in equal]
     if stray:
         rows = group_rows(stray, offset)
-        what = "far from both neighbours, which are close to each other"
+        what = "far from both neighbours: the steps to and from there are far longer than those around"
         message = f"{name_rows(rows).capitalize()} {_is_or_are(len(stray))} {what}."
         yield _make("warning", "stray-rows", message, rows, count=len(stray))
     if anatomy.seams.spacing:

@@ -41,7 +41,7 @@ _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
 _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
 #: Inches of a heading above encodings that stand apart.
-_HEADING = 0.26
+_HEADING = 0.30
 #: Powers of ten of the axis of spectra, at most; kernels beyond these values are cut.
 _MOST_DECADES, _KERNEL_RANGE = 5, (-1.05, 1.5)
 _SHOWN = ("kernel_half_width", "min_separation")
@@ -164,7 +164,7 @@ def _draw_section(
             kernel.set_yticks([tick for tick in (-1, 0, 1) if limits[0][0] <= tick])
         if part[place].spectrum is not None:
             density.set_ylim(*limits[1])
-            density.set_yticks(np.arange(math.ceil(limits[1][0]), limits[1][1], 2))
+            density.set_yticks(np.arange(math.ceil(limits[1][0]), limits[1][1] - 0.5, 2))
         for axes in (kernel, density):
             axes.tick_params(length=2, pad=2)
             _anchor_ticks(axes)

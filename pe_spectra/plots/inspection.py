@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.plots.axes import head_panel, place_label, places_along
 from pe_spectra.plots.grid_spectrum import plot_grid_kernel, plot_grid_weights
-from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
+from pe_spectra.plots.heatmap import MAP_RIGHT
 from pe_spectra.plots.inspection_panels import (
     plot_bias,
     plot_bias_map,
@@ -25,12 +25,19 @@ from pe_spectra.plots.inspection_panels import (
     plot_lag_kernel,
     plot_table,
 )
+from pe_spectra.plots.inspection_words import (
+    LEFT,
+    MARKED_NORMS,
+    PANEL,
+    describe_portrait,
+    entitle_portrait,
+    find_marked,
+)
 from pe_spectra.plots.local import plot_local
-from pe_spectra.plots.row_panels import list_rows, mark_periods, plot_components, plot_periods, plot_rows
+from pe_spectra.plots.row_panels import mark_periods, plot_components, plot_periods, plot_rows
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import plot_log_spectrum
-from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
-from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_text, fixed_style
+from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, fixed_style
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
@@ -40,18 +47,14 @@ if TYPE_CHECKING:
 F64 = NDArray[np.float64]
 Right = Literal["map", "words", "nothing"]
 
-#: Inches: height of a panel, white at its left and between rows.
-_PANEL, _LEFT, _GAP = 1.4, 0.70, 0.74
+#: Inches of white between rows of panels.
+_GAP = 0.74
 #: White at the right of a panel without a colour bar or words.
 _RIGHT = 0.16
 #: Inches that the heading of a panel with a colour bar may go beyond it.
 _BEYOND = 0.6
 #: Powers of ten that a spectrum shows here; `pe-spectra spectrum` shows all.
 _MOST_DECADES = 8.0
-#: Sentences of findings below the panels.
-_MOST_FINDINGS = 8
-_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
-_STEPS = ("seam", "stray-rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +79,10 @@ def compose_portrait(portrait: Portrait) -> Figure:
     if not panels:
         raise ValueError("a portrait needs one view at least")
     layout = Layout(
-        title=_entitle(portrait),
-        heights=(_PANEL,) * math.ceil(len(panels) / 2),
-        small_print=tuple(_describe(portrait)),
-        left=_LEFT,
+        title=entitle_portrait(portrait),
+        heights=(PANEL,) * math.ceil(len(panels) / 2),
+        small_print=tuple(describe_portrait(portrait)),
+        left=LEFT,
         right=MAP_RIGHT,
         top=0.32,
         gap=_GAP,
@@ -99,12 +102,10 @@ def compose_portrait(portrait: Portrait) -> Figure:
 def list_panels(portrait: Portrait) -> Iterator[_Panel]:
     """List the panels of a portrait in the order in which they stand on the page."""
     yield from _list_table(portrait)
-    if portrait.bias_map is not None:
-        last = len(portrait.bias_map) - 1
-        for head in sorted({0, last}):
-            yield _Panel(draw=partial(plot_bias_map, bias=portrait.bias_map[head], head=head), right="map")
+    yield from _list_bias_maps(portrait)
     if portrait.bias is not None and portrait.lags is not None:
-        yield _Panel(draw=partial(plot_bias, lags=portrait.lags, bias=portrait.bias), right="words")
+        biases = partial(plot_bias, lags=portrait.lags, bias=portrait.bias, first=_find_head(portrait))
+        yield _Panel(draw=biases, right="words")
     plane = portrait.plane
     if plane is not None:
         yield _Panel(
@@ -112,7 +113,7 @@ def list_panels(portrait: Portrait) -> Iterator[_Panel]:
         )
         head = "Spectrum in both directions"
         yield _Panel(draw=partial(_plot_plane, draw=plot_grid_weights, plane=plane, head=head), right="map")
-    elif portrait.kernel is not None and portrait.kernel.values.ndim == 2:
+    elif portrait.kernel is not None and portrait.kernel.values.ndim == 2 and portrait.kernel.values[:, 0].any():
         yield _Panel(draw=partial(plot_lag_kernel, values=portrait.kernel.values))
     if portrait.spectra:
         yield _Panel(draw=partial(_plot_spectra, portrait=portrait))
@@ -123,6 +124,23 @@ def list_panels(portrait: Portrait) -> Iterator[_Panel]:
     if portrait.resized is not None:
         for axis in range(len(portrait.resized.before)):
             yield _Panel(draw=partial(_plot_resized, resized=portrait.resized, axis=axis))
+
+
+def _list_bias_maps(portrait: Portrait) -> Iterator[_Panel]:
+    """The maps of the first and of the last head."""
+    maps = portrait.bias_map
+    if maps is None:
+        return
+    hidden = np.triu(np.ones(maps.shape[1:], dtype=bool), 1) & bool(getattr(portrait.encoding, "causal", False))
+    for place in sorted({0, len(maps) - 1}):
+        seen = np.where(hidden, np.nan, maps[place])
+        yield _Panel(draw=partial(plot_bias_map, bias=seen, head=place + _find_head(portrait)), right="map")
+
+
+def _find_head(portrait: Portrait) -> int:
+    """Number of the first head that is there: one that was chosen, else 0."""
+    chosen = getattr(portrait.encoding, "head", None)
+    return chosen if isinstance(chosen, int) else 0
 
 
 def _list_table(portrait: Portrait) -> Iterator[_Panel]:
@@ -146,14 +164,18 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection) -> Iterato
     first = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
     rows = first + np.arange(inspection.norms.size, dtype=np.float64)
     noun = _find_noun(portrait)
-    norms = {"values": inspection.norms, "label": "norm ‖e(s)‖", "marked": _find_marked(inspection, _NORMS)}
+    norms: dict[str, Any] = {
+        "values": inspection.norms,
+        "label": "norm ‖e(s)‖",
+        "marked": find_marked(inspection, MARKED_NORMS),
+    }
     yield _Panel(
         draw=partial(_plot_rows, rows=rows, inspection=inspection, noun=noun, head="Norm of each row", **norms)
     )
     if np.isfinite(inspection.steps).any():
-        seams = [row + 0.5 for row in _find_marked(inspection, ("seam",))[::2]]
-        stray = [row - 0.5 for row in _find_marked(inspection, ("stray-rows",))]
-        steps = {"values": inspection.steps, "label": "‖e(s+1) − e(s)‖", "marked": [*seams, *stray]}
+        seams = [row + 0.5 for row in find_marked(inspection, ("seam",))[::2]]
+        stray = [row - 0.5 for row in find_marked(inspection, ("stray-rows",))]
+        steps: dict[str, Any] = {"values": inspection.steps, "label": "‖e(s+1) − e(s)‖", "marked": [*seams, *stray]}
         head = "Step from each row to the next"
         yield _Panel(
             draw=partial(_plot_rows, rows=rows[:-1] + 0.5, inspection=inspection, noun=noun, head=head, **steps)
@@ -234,9 +256,10 @@ def _plot_resized(axes: Axes, resized: Resized, axis: int) -> None:
 
 def _name_lines(axes: Axes, names: list[str]) -> None:
     """Write a name beside each line; the lines are drawn last to first."""
-    lines = [line for line in axes.lines if line.get_xdata(orig=True).__len__() > 2]
-    for number, (line, name) in enumerate(zip(reversed(lines), names, strict=False)):
-        x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
+    curves = [np.asarray(line.get_data(), dtype=np.float64) for line in axes.lines[: len(names)]]
+    for number, (curve, name) in enumerate(zip(reversed(curves), names, strict=True)):
+        x = np.linspace(curve[0, 0], curve[0, -1], 60)
+        y = np.interp(x, *curve)
         places = places_along(x, y, ("above right", "below left", "above left", "right"))
         place_label(axes, name, places, colour=curve_style(number)["color"])
 
@@ -258,33 +281,3 @@ def _name_rows(portrait: Portrait) -> F64:
 
 def _find_noun(portrait: Portrait) -> str:
     return "row of the file" if isinstance(portrait.encoding, Learned) else "position"
-
-
-def _find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int]:
-    return [row for finding in inspection.findings if finding.code in codes for row in list_rows(finding.rows)]
-
-
-def _entitle(portrait: Portrait) -> str:
-    """Name the encoding, and say the first thing that was found, else what its spectrum says."""
-    name = escape_text(portrait.encoding.label)
-    findings = portrait.inspection.findings if portrait.inspection is not None else ()
-    if findings:
-        return f"{name}. {escape_text(findings[0].message, longest=200)}"
-    if portrait.spectra:
-        return f"{name}. {entitle_spectra(portrait.spectra)}"
-    return name
-
-
-def _describe(portrait: Portrait) -> Iterator[str]:
-    findings = portrait.inspection.findings[1:] if portrait.inspection is not None else ()
-    for finding in findings[:_MOST_FINDINGS]:
-        yield escape_text(finding.message, longest=400)
-    if len(findings) > _MOST_FINDINGS:
-        yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
-    if portrait.spectra:
-        yield from describe_spectra(portrait.spectra)
-    if portrait.table is not None:
-        width = PAGE_WIDTH / 2 - _LEFT - MAP_RIGHT
-        cells = describe_cells((portrait.table.shape[1], portrait.table.shape[0]), width, _PANEL)
-        if cells:
-            yield f"table: {cells} (column × row)"

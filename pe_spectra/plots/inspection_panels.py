@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
 from pe_spectra.plots.axes import draw_band, draw_curve, head_panel, label_integers
@@ -130,18 +131,18 @@ def plot_lag_kernel(axes: Axes, values: F64) -> None:
     head_panel(axes, f"Kernel{heads}")
 
 
-def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64) -> None:
-    """Draw what is added to the score against the lag, a line for each head, (heads, L)."""
+def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0) -> None:
+    """Draw what is added to the score against the lag, a line for each head, (heads, L), from number `first` on."""
     heads = len(bias)
     colours = build_colours(False)
     words = []
     for head in range(heads):
         style = curve_style(head)
         if heads > _STYLED_HEADS:  # yellow, at the end, is too pale
-            style = {"color": colours(0.85 * head / (heads - 1)), "linestyle": "-"}
+            style = {"color": to_hex(colours(0.85 * head / (heads - 1))), "linestyle": "-"}
         draw_curve(axes, lags.astype(np.float64), bias[head], style, linewidth=1.0 if heads <= _STYLED_HEADS else 0.7)
         if heads <= _STYLED_HEADS or head in (0, heads - 1):
-            words.append((float(bias[head, -1]), f"head {head}", style["color"]))
+            words.append((float(bias[head, -1]), f"head {head + first}", style["color"]))
     seen = bias[np.isfinite(bias)]
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     white = 0.06 * (high - low) or 0.5

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
@@ -24,7 +25,13 @@ F64 = NDArray[np.float64]
 
 #: Points of a curve in space, and labels of one kind, at most.
 _MOST_DOTS, _MOST_LABELS = 4000, 6
-_MARK = {"linestyle": "none", "marker": "o", "markersize": 5, "markerfacecolor": "none", "color": VERMILION}
+_MARK: dict[str, Any] = {
+    "linestyle": "none",
+    "marker": "o",
+    "markersize": 5,
+    "markerfacecolor": "none",
+    "color": VERMILION,
+}
 #: A ladder is drawn that explains this share of a table.
 _LADDER = 0.9
 #: Lightness of the shade behind rows that are left out.
@@ -38,8 +45,8 @@ def mark_periods(axes: Axes, dominant: Sequence[DominantPeriod]) -> None:
     """Mark the frequencies 2 pi / period below a spectrum."""
     places = [2 * math.pi / one.period for one in dominant if one.along is None]
     if places:
-        marks = {"linestyle": "none", "marker": "|", "markersize": 7, "markeredgewidth": 0.8, "color": VERMILION}
-        axes.plot(places, [0.05] * len(places), transform=axes.get_xaxis_transform(), **marks)
+        marks: dict[str, Any] = {"linestyle": "none", "marker": "|", "markersize": 7, "markeredgewidth": 0.8}
+        axes.plot(places, [0.05] * len(places), transform=axes.get_xaxis_transform(), color=VERMILION, **marks)
 
 
 def plot_periods(axes: Axes, inspection: TableInspection) -> None:
@@ -61,8 +68,7 @@ def plot_periods(axes: Axes, inspection: TableInspection) -> None:
     axes.set_xlabel("column")
     axes.set_ylabel("period (positions)")
     label_integers(axes.xaxis)
-    words = [(math.log10(one.period), f"{one.period:.3g} ({_write_share(one.share)})", GREY) for one in shared]
-    write_beside(axes, words)
+    write_beside(axes, [(math.log10(one.period), _describe_period(one), GREY) for one in shared])
     head_panel(axes, "Period of each column")
 
 
@@ -71,11 +77,13 @@ def _draw_ladder(axes: Axes, columns: F64, fit: SinusoidFit) -> None:
     if fit.share < _LADDER or columns.size < 2:
         return
     periods = compute_ladder_periods(fit, columns.size)
+    drops = np.flatnonzero(np.diff(periods) < 0) + 1  # where it begins again, the line has a gap
+    columns, periods = np.insert(columns, drops, np.nan), np.insert(periods, drops, np.nan)
     draw_curve(axes, columns, periods, {"color": VERMILION, "linestyle": (0, (3, 1.5))}, linewidth=0.9)
     base = f"{fit.rho:.0f}" if 100 <= fit.rho < 1e6 else f"{fit.rho:.3g}"
     low, high = axes.get_ylim()
     levels = np.geomspace(low, high, 24)[1:-2]
-    places = [Place(x=columns.size - 0.5, y=float(level), side="left") for level in levels]
+    places = [Place(x=axes.get_xlim()[1], y=float(level), side="left") for level in levels]
     place_label(axes, f"ladder ρ = {base} ({_write_share(fit.share)})", places, colour=VERMILION)
 
 
@@ -159,9 +167,22 @@ def plot_components(
     for name, index in ((ends[0], 0), (ends[1], -1)):
         end = float(points[index, 0]), float(points[index, 1])
         axes.plot(*end, marker="o", markersize=4, color=BLACK, markerfacecolor="none", linestyle="none")
-        places = [Place(x=end[0], y=end[1], side=side) for side in _AROUND]
-        if place_label(axes, str(name), places) is None:
-            axes.annotate(str(name), end, (4, 4 if index else -8), textcoords="offset points", fontsize=SMALL_SIZE)
+        _name_end(axes, str(name), end)
+
+
+def _name_end(axes: Axes, name: str, end: tuple[float, float]) -> None:
+    """Name an end of a curve where nothing else stands, else across the curve but off other names."""
+    written = place_label(axes, name, [Place(x=end[0], y=end[1], side=side) for side in _AROUND])
+    for across, up in ((4, 4), (4, -4), (-4, -4), (-4, 4)) if written is None else ():
+        sides: dict[str, Any] = {"ha": "left" if across > 0 else "right", "va": "bottom" if up > 0 else "top"}
+        tried = axes.annotate(name, end, (across, up), textcoords="offset points", fontsize=SMALL_SIZE, **sides)
+        box = tried.get_window_extent()
+        if not any(box.overlaps(other.get_window_extent()) for other in axes.texts if other is not tried):
+            written = tried
+            break
+        tried.remove()
+    if written is not None:
+        written.set(path_effects=[withStroke(linewidth=2, foreground="white")], zorder=4)
 
 
 def _join(points: F64, shape: tuple[int, int] | None) -> list[F64]:
@@ -170,6 +191,11 @@ def _join(points: F64, shape: tuple[int, int] | None) -> list[F64]:
         return [points]
     mesh = points.reshape(*shape, 2)
     return [*mesh, *mesh.transpose(1, 0, 2)]
+
+
+def _describe_period(one: DominantPeriod) -> str:
+    period = f"{one.period:.3g}" if one.period < 1000 else f"{one.period:.0f}"
+    return f"{period} ({_write_share(one.share)})"
 
 
 def _write_share(share: float) -> str:

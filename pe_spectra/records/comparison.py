@@ -34,7 +34,7 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
         "sorted_by": sorted_by,
         "rows": [_describe(c) for c in compared],
     }
-    notes = [note for c in compared for note in (*c.encoding.notes, *c.remarks)]
+    notes = [note for c in compared for note in (*c.encoding.all_notes, *c.remarks)]
     shown = dict.fromkeys(([sorted_by] if sorted_by else []) + list(_SHOWN))
     return Answer(
         kind="comparison",

@@ -17,6 +17,7 @@ from pe_spectra.encodings import (
     HasTable,
 )
 from pe_spectra.encodings.parameters import Parameter, format_value, simplify_value
+from pe_spectra.errors import shorten
 from pe_spectra.records.answer import Answer, Document, Verdict
 
 _VIEWS = {
@@ -138,8 +139,6 @@ def _say_condition(cls: type[Encoding], parameter: Parameter) -> str:
 def _write(value: object) -> str:
     if value is None:
         return ""
-    return (
-        "+".join(str(item) for item in value)
-        if isinstance(value, Sequence) and not isinstance(value, str)
-        else str(value)
-    )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = "+".join(str(item) for item in value)
+    return shorten(str(value))  # in a table; JSON has all of it

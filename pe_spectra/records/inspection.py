@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from pe_spectra.inspection import EXPLANATIONS, Finding, TableInspection
+from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
 
@@ -156,7 +157,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     found = portrait.inspection
     if found is not None:
         facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
-        periods = ", ".join(f"{one.period:.4g} ({percent(one.share)})" for one in found.dominant_periods[:8])
+        periods = ", ".join(_say_period(one) for one in found.dominant_periods[:8])
         if periods:
             facts.append(("dominant periods", f"{periods} positions"))
     for name, unit in _SHOWN.items():
@@ -172,6 +173,13 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
         facts.append((where, text))
     facts += _list_resized(portrait.resized)
     return tuple(facts)
+
+
+def _say_period(one: DominantPeriod) -> str:
+    """A period with its share, and on a grid its direction."""
+    directions = {(True, False): " down", (False, True): " across", (True, True): " aslant"}
+    way = "" if one.along is None else directions.get((one.along[0] is not None, one.along[1] is not None), "")
+    return f"{one.period:.4g}{way} ({percent(one.share)})"
 
 
 _SHOWN = {

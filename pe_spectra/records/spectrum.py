@@ -44,7 +44,7 @@ def answer_spectra(
         body["planes"] = [_describe_plane(plane) for plane in planes]
     facts = _list_facts(first, count) if len(spectra) == 1 else [_sum_up(spectrum) for spectrum in spectra]
     lattices = {spectrum.grid for spectrum in spectra}
-    notes = [note for s in spectra for note in (*s.encoding.notes, *s.notes)]
+    notes = [note for s in spectra for note in (*s.encoding.all_notes, *s.notes)]
     if len(lattices) > 1:
         sizes = ", ".join(str(n) for n in sorted(lattices))
         notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")

@@ -14,7 +14,9 @@ from pe_spectra.exact import F64
 #: The last lags are few pairs, whose mean would magnify the rounding of a transform: they are summed directly.
 _LAST = 256
 #: Numbers of one block of padded columns: it stays in the cache.
-_BLOCK = 1 << 20
+_BLOCK = 1 << 17
+#: Columns that are read together at least: as many as a line of the cache has numbers.
+_COLUMNS = 8
 
 
 def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
@@ -49,25 +51,36 @@ def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
 
 def _sum_products(table: F64, lags: int) -> F64:
     """Sum the products of rows at each lag, by segments several times as long as the largest lag."""
-    rows, width = table.shape
+    rows = len(table)
     segment = rows if 2 * lags > rows else min(rows, max(8 * lags, 4096))
     total = np.zeros(lags)
     for start in range(0, rows, segment):
         stop = min(rows, start + segment)
-        reach = min(rows, stop + lags - 1)
-        size = find_quick_length(max(reach - start, stop - start) + lags)
-        step = max(1, _BLOCK // size)
-        power = np.zeros(size // 2 + 1)
-        for column in range(0, width, step):
-            block = np.ascontiguousarray(table[start:reach, column : column + step].T)
-            spectrum = np.fft.rfft(block, size)
-            if reach == stop:
-                power = power + np.sum(spectrum.real**2 + spectrum.imag**2, axis=0)
-                continue
-            own = np.fft.rfft(block[:, : stop - start], size)
-            power = power + np.sum(np.conj(own) * spectrum, axis=0)
-        total += np.fft.irfft(power, size)[:lags]
+        total += _correlate(table[start:stop], None, lags)
+        if stop < rows and lags > 1:
+            # pairs of the last rows of this segment and the first of the next
+            tail, head = table[stop - lags + 1 : stop], table[stop : stop + lags - 1]
+            total += _correlate(tail, np.concatenate([np.zeros_like(tail), head]), lags)
     return total
+
+
+def _correlate(first: F64, second: F64 | None, lags: int) -> F64:
+    """Sum the products of row s of `first` and row s + tau of `second` (default the same), shape (lags,)."""
+    length = len(first) if second is None else len(second)
+    size = find_quick_length(max(length, len(first) + lags))
+    step = max(_COLUMNS, _BLOCK // size)
+    power = np.zeros(size // 2 + 1, dtype=np.float64 if second is None else np.complex128)
+    for column in range(0, first.shape[1], step):
+        part = slice(column, column + step)
+        spectrum = np.fft.rfft(np.ascontiguousarray(first[:, part].T), size)
+        if second is None:
+            power += np.einsum("ij,ij->j", spectrum.real, spectrum.real)
+            power += np.einsum("ij,ij->j", spectrum.imag, spectrum.imag)
+        else:
+            other = np.fft.rfft(np.ascontiguousarray(second[:, part].T), size)
+            power += np.einsum("ij,ij->j", np.conj(spectrum), other)
+    summed: F64 = np.fft.irfft(power, size)[:lags]
+    return summed
 
 
 def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
@@ -91,7 +104,7 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
         raise InputError("the rows do not fill the grid", f"{len(table)} rows", f"{height} x {width}")
     sizes = find_quick_length(2 * height - 1), find_quick_length(2 * width - 1)
     planes = table.T.reshape(-1, height, width)
-    step = max(1, _BLOCK // (sizes[0] * sizes[1]))
+    step = max(_COLUMNS, _BLOCK // (sizes[0] * sizes[1]))
     power = np.zeros((sizes[0], sizes[1] // 2 + 1))
     for first in range(0, len(planes), step):
         spectrum = np.fft.rfft2(planes[first : first + step], sizes)

@@ -162,7 +162,8 @@ def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
     if encoding.shape is not None:
         return None
     try:
-        length = None if encoding.rows is None else min(encoding.rows, count)
+        # over all rows of a table, as its spectrum is
+        length = encoding.rows or max(encoding.default_length, count)
         kernel = estimate_kernel(encoding, length=length, count=count).values[0]
     except InputError:
         return None

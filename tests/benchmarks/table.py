@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.benchmarks import command_rows, reconstruction_rows, separation_rows, spectrum_rows
+from tests.benchmarks import command_rows, gram_rows, reconstruction_rows, separation_rows, spectrum_rows
 from tests.benchmarks.measuring import Measured
 
 
@@ -217,6 +217,94 @@ ROWS = (
         measure=separation_rows.measure_error,
         gate=True,
     ),
+    Row(
+        name="F3",
+        what="closest pair of 8192 x 512, half float32 product",
+        target=1.05,
+        measure=lambda: gram_rows.measure_closest_pair(8192),
+    ),
+    Row(
+        name="F3",
+        what="scikit-learn brute over closest pair, 8192 x 512",
+        target=2,
+        at_most=False,
+        measure=gram_rows.measure_scikit_learn,
+    ),
+    Row(
+        name="F3",
+        what="scipy pdist over closest pair, 8192 x 512",
+        target=10,
+        at_most=False,
+        measure=gram_rows.measure_pdist,
+    ),
+    Row(
+        name="F3",
+        what="traced peak of the closest pair, MiB",
+        target=64,
+        measure=gram_rows.measure_peak_of_closest_pair,
+        gate=True,
+    ),
+    Row(
+        name="F4",
+        what="closest pair of 1000 x 512, half float32 product",
+        target=2,
+        measure=lambda: gram_rows.measure_closest_pair(1000),
+    ),
+    Row(
+        name="F5",
+        what="equal rows of 8192 x 512, np.unique",
+        target=1 / 30,
+        measure=gram_rows.measure_equal_rows,
+    ),
+    Row(
+        name="L1",
+        what="Gram matrix and traces over Gram diagonals, 4096 x 384",
+        target=8,
+        at_most=False,
+        measure=gram_rows.measure_diagonals,
+    ),
+    Row(
+        name="L1",
+        what="Gram diagonals of 4096 x 384, T.T @ T",
+        target=2,
+        measure=gram_rows.measure_diagonals_in_products,
+    ),
+    Row(
+        name="L2",
+        what="Gram matrix and traces over Gram diagonals, 65536 x 384",
+        target=60,
+        at_most=False,
+        measure=gram_rows.measure_long_diagonals,
+        gate=True,
+    ),
+    Row(
+        name="L2",
+        what="traced peak of Gram diagonals, 65536 x 384, MiB",
+        target=64,
+        measure=gram_rows.measure_peak_of_long_diagonals,
+        gate=True,
+    ),
+    Row(
+        name="L3",
+        what="error of Gram diagonals at 65536 lags over k(0)",
+        target=1e-13,
+        measure=gram_rows.measure_error,
+        gate=True,
+    ),
+    Row(
+        name="L4",
+        what="192 lags over all lags, 65536 x 384",
+        target=0.5,
+        measure=gram_rows.measure_few_lags,
+        gate=True,
+    ),
+    Row(
+        name="L4",
+        what="traced peak of 192 lags, MiB",
+        target=16,
+        measure=gram_rows.measure_peak_of_few_lags,
+        gate=True,
+    ),
     Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help),
     Row(name="S1", what="--version, import typer", target=1.1, measure=command_rows.measure_version),
     Row(
@@ -234,14 +322,5 @@ ROWS = (
     Row(name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure),
 )
 
-#: Rows of the targets about tables from files and Gram diagonals, which this version does not have.
-NOT_IN_THIS_VERSION = (
-    ("F3", "closest pair of any table, 8192 x 512"),
-    ("F4", "closest pair of any table, 1000 x 512"),
-    ("F5", "equal rows of a table"),
-    ("F6", "distinct rows in bfloat16 and float16"),
-    ("L1", "Gram diagonals, S = 4096"),
-    ("L2", "Gram diagonals, S = 65536"),
-    ("L3", "error of Gram diagonals at every lag"),
-    ("L4", "the first 192 lags of S = 65536"),
-)
+#: Rows of the targets about narrow types, which this version does not have.
+NOT_IN_THIS_VERSION = (("F6", "distinct rows in bfloat16 and float16"),)

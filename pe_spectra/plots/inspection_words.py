@@ -1,0 +1,69 @@
+"""What a portrait says in words: its title, and the small print below its panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
+from pe_spectra.plots.row_panels import list_rows
+from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
+from pe_spectra.plots.style import PAGE_WIDTH, escape_text
+
+if TYPE_CHECKING:
+    from pe_spectra.inspection import TableInspection
+    from pe_spectra.portrait import Portrait
+
+#: Inches: height of a panel, white at its left.
+PANEL, LEFT = 1.4, 0.70
+#: Findings whose rows are ringed among the norms, and among the steps.
+MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
+MARKED_STEPS = ("seam", "stray-rows")
+#: Sentences of findings below the panels.
+_MOST_FINDINGS = 8
+
+
+def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int]:
+    """Return the rows that findings of these codes name; of a run of rows its ends."""
+    return [row for finding in inspection.findings if finding.code in codes for row in list_rows(finding.rows)]
+
+
+def entitle_portrait(portrait: Portrait) -> str:
+    """Name the encoding, and say the first thing that was found, else what its spectrum says."""
+    name = escape_text(portrait.encoding.label)
+    findings = portrait.inspection.findings if portrait.inspection is not None else ()
+    if findings:
+        return f"{name}. {escape_text(findings[0].message, longest=200)}"
+    if portrait.spectra:
+        return f"{name}. {entitle_spectra(portrait.spectra)}"
+    return name
+
+
+def describe_portrait(portrait: Portrait) -> Iterator[str]:
+    """Say below the panels what else was found, how the spectra were made, and what the marks mean."""
+    findings = portrait.inspection.findings[1:] if portrait.inspection is not None else ()
+    for finding in findings[:_MOST_FINDINGS]:
+        yield escape_text(finding.message, longest=400)
+    if len(findings) > _MOST_FINDINGS:
+        yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
+    yield from describe_spectra(portrait.spectra) if portrait.spectra else map(_escape_note, portrait.notes)
+    if portrait.inspection is not None:
+        yield from _explain_marks(portrait.inspection)
+    if portrait.table is not None:
+        width = PAGE_WIDTH / 2 - LEFT - MAP_RIGHT
+        cells = describe_cells((portrait.table.shape[1], portrait.table.shape[0]), width, PANEL)
+        if cells:
+            yield f"table: {cells} (column × row)"
+
+
+def _escape_note(note: str) -> str:
+    return escape_text(note, longest=400)
+
+
+def _explain_marks(inspection: TableInspection) -> Iterator[str]:
+    """Say what rings and shades mean, where there are any."""
+    first, last = inspection.rows_used
+    if find_marked(inspection, (*MARKED_NORMS, *MARKED_STEPS)):
+        yield "rings: rows and steps that the findings name (of a run of rows its ends)"
+    if last - first < inspection.norms.size:
+        yield f"periods and components: rows {first} to {last - 1} only, the others are shaded"

@@ -1,4 +1,4 @@
-"""The options of the benchmarks. They stand here because pytest reads options from the root directory only."""
+"""The options of the benchmarks, and one thread for the libraries; pytest reads both from the root directory only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if "--benchmark" in sys.argv:
     if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in _THREADS[:2]):
         raise pytest.UsageError("NumPy was loaded before its threads were limited: set OMP_NUM_THREADS=1 and try again")
     os.environ.update(dict.fromkeys(_THREADS, "1"))
+for _name in _THREADS:
+    # small matrices gain nothing from threads, and threads that wait for each other take a busy machine's time
+    os.environ.setdefault(_name, "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -198,6 +198,7 @@ def test_export_of_part_of_a_file(cli, tables):
         ("inspect learned", "table=FILE, or init=normal"),
         ("inspect --explain seams", "--explain is not known (seams); did you mean seam? accepted: special"),
         ("inspect dft --explain seam", "--explain takes no SPEC (dft)"),
+        ("inspect --explain seam --figure a.png", "--figure has no meaning with --explain (a.png)"),
         ("inspect dft --fail-on fatal", "--fail-on is not known (fatal); accepted: note, warning, error"),
         ("inspect dft --resize x", "--resize is no size (x); N, or HxW for a grid, is accepted"),
         ("inspect dft --resize ''", "--resize is no size ('')"),
@@ -468,6 +469,9 @@ def test_explain(cli, code):
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0] == EXPLANATIONS[code].reasoning
     assert EXPLANATIONS[code].formula in done.out
+    rows = read_csv(cli(f"inspect --explain {code} --format csv").out)
+    assert [row["text"] for row in rows] == [EXPLANATIONS[code].formula, *EXPLANATIONS[code].references]
+    assert [row["part"] for row in rows] == ["formula"] + ["reference"] * (len(rows) - 1)
 
 
 def test_a_grid_is_found_said_or_named(cli, tables):

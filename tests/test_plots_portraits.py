@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -81,6 +82,12 @@ PORTRAITS: dict[str, Callable[[], Portrait]] = {
     "zeros": lambda: draw_portrait(given(np.zeros((20, 4)))),
 }
 
+
+@functools.cache
+def look(name: str) -> Portrait:
+    return PORTRAITS[name]()
+
+
 FEW = ("sinusoidal", "dft", "alibi", "sincos2d", "t5", "calendar")
 
 
@@ -100,7 +107,7 @@ GALLERIES: dict[str, Callable[[], Figure]] = {
 @pytest.fixture(scope="module", params=[*PORTRAITS, *GALLERIES])
 def figure(request: pytest.FixtureRequest) -> Figure:
     name = request.param
-    drawn = compose_portrait(PORTRAITS[name]()) if name in PORTRAITS else GALLERIES[name]()
+    drawn = compose_portrait(look(name)) if name in PORTRAITS else GALLERIES[name]()
     with fixed_style():
         drawn.draw_without_rendering()  # tick labels exist only after a draw
     return drawn
@@ -161,7 +168,7 @@ def words(figure: Figure) -> str:
 
 
 def test_portrait_of_a_table_has_the_four_panels_and_the_rows() -> None:
-    assert headings(PORTRAITS["planted"]()) == [
+    assert headings(look("planted")) == [
         "Table",
         "5 of 128 columns",
         "Kernel",
@@ -176,17 +183,17 @@ def test_portrait_of_a_table_has_the_four_panels_and_the_rows() -> None:
 
 
 def test_portraits_show_only_what_there_is() -> None:
-    assert headings(PORTRAITS["alibi"]()) == [
+    assert headings(look("alibi")) == [
         "Bias of head 0 (grey: not seen)",
         "Bias against lag",
         "Kernel",
         "Spectrum",
     ]
-    assert headings(PORTRAITS["shaw"]()) == ["Kernel", "Spectrum"]
-    swin = headings(PORTRAITS["swin"]())
+    assert headings(look("shaw")) == ["Kernel", "Spectrum"]
+    swin = headings(look("swin"))
     assert swin == ["Bias of head 0", "Bias of head 7", "Kernel by offset", "Spectrum in both directions", "Spectrum"]
-    assert headings(PORTRAITS["one number"]()) == ["Table", "1 of 1 columns", "Kernel", "Spectrum"]
-    grid = headings(PORTRAITS["grid resized"]())
+    assert headings(look("one number")) == ["Table", "1 of 1 columns", "Kernel", "Spectrum"]
+    grid = headings(look("grid resized"))
     assert "Columns 0" in grid
     assert "Kernel by offset" in grid
     assert grid[-2:] == ["Resized 6 to 9", "Resized 6 to 9"]
@@ -233,7 +240,7 @@ def test_columns_are_the_tables_own_over_its_first_rows() -> None:
 
 
 def test_kernel_and_spectrum_are_those_of_the_portrait() -> None:
-    portrait = PORTRAITS["sinusoidal"]()
+    portrait = look("sinusoidal")
     figure = compose_portrait(portrait)
     x, y = first_curve(panel(figure, "Kernel"), 1)
     np.testing.assert_array_equal(x, np.arange(256))
@@ -245,7 +252,7 @@ def test_kernel_and_spectrum_are_those_of_the_portrait() -> None:
 
 
 def test_dominant_periods_are_marked_and_named() -> None:
-    portrait = PORTRAITS["planted"]()
+    portrait = look("planted")
     figure = compose_portrait(portrait)
     marks, _ = first_curve(panel(figure, "Spectrum"), 1)
     periods = [one.period for one in portrait.inspection.dominant_periods]
@@ -255,7 +262,7 @@ def test_dominant_periods_are_marked_and_named() -> None:
 
 
 def test_periods_of_columns_and_the_ladder_are_those_that_were_found() -> None:
-    portrait = PORTRAITS["sinusoidal"]()
+    portrait = look("sinusoidal")
     axes = panel(compose_portrait(portrait), "Period of each column")
     curves = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
     found = portrait.inspection.channels.periods
@@ -266,7 +273,7 @@ def test_periods_of_columns_and_the_ladder_are_those_that_were_found() -> None:
 
 
 def test_outliers_and_seams_are_ringed_and_named() -> None:
-    portrait = PORTRAITS["planted"]()
+    portrait = look("planted")
     figure = compose_portrait(portrait)
     norms = panel(figure, "Norm")
     np.testing.assert_array_equal(first_curve(norms)[1], portrait.inspection.norms)
@@ -280,7 +287,7 @@ def test_outliers_and_seams_are_ringed_and_named() -> None:
 
 
 def test_untrained_tail_is_shaded_and_said() -> None:
-    portrait = PORTRAITS["tail"]()
+    portrait = look("tail")
     figure = compose_portrait(portrait)
     (shade,) = panel(figure, "Norm").patches
     assert (shade.get_x(), shade.get_x() + shade.get_width()) == (199.5, 255.5)
@@ -296,7 +303,7 @@ def test_rows_are_named_as_in_the_file() -> None:
 
 
 def test_components_are_dots_in_the_order_of_rows() -> None:
-    portrait = PORTRAITS["sinusoidal"]()
+    portrait = look("sinusoidal")
     axes = panel(compose_portrait(portrait), "Components 2 and 3")
     (dots,) = [one for one in axes.collections if isinstance(one, PathCollection)]
     np.testing.assert_array_equal(dots.get_offsets(), portrait.inspection.helix.coordinates[:, 1:])
@@ -305,12 +312,12 @@ def test_components_are_dots_in_the_order_of_rows() -> None:
 
 
 def test_neighbours_on_a_grid_are_joined_in_both_directions() -> None:
-    axes = panel(compose_portrait(PORTRAITS["grid, rectangular"]()), "Components 1 and 2")
+    axes = panel(compose_portrait(look("grid, rectangular")), "Components 1 and 2")
     assert sorted(len(line.get_xdata()) for line in axes.lines if line.get_linestyle() == "-") == [2] * 8 + [8] * 2
 
 
 def test_columns_of_a_grid_lie_on_it() -> None:
-    portrait = PORTRAITS["grid, rectangular"]()
+    portrait = look("grid, rectangular")
     (image,) = panel(compose_portrait(portrait), "Columns").images
     drawn = np.ma.filled(image.get_array(), np.nan)
     first = portrait.table[:, 0].reshape(2, 8)
@@ -318,7 +325,7 @@ def test_columns_of_a_grid_lie_on_it() -> None:
 
 
 def test_biases_are_drawn_for_every_head() -> None:
-    portrait = PORTRAITS["alibi"]()
+    portrait = look("alibi")
     figure = compose_portrait(portrait)
     axes = panel(figure, "Bias against lag")
     for head in range(8):
@@ -344,7 +351,7 @@ def test_many_heads_name_the_first_and_the_last() -> None:
 
 
 def test_resizing_shows_both_spectra_and_where_the_old_one_ends() -> None:
-    portrait = PORTRAITS["line resized"]()
+    portrait = look("line resized")
     axes = panel(compose_portrait(portrait), "Resized 64 to 96")
     assert {text.get_text() for text in axes.texts} == {"before, 64", "after, 96"}
     assert axes.lines[-1].get_xdata()[0] == pytest.approx(math.pi * 64 / 96)
@@ -352,7 +359,7 @@ def test_resizing_shows_both_spectra_and_where_the_old_one_ends() -> None:
 
 
 def test_title_says_what_was_found_first_and_the_rest_stands_below() -> None:
-    portrait = PORTRAITS["planted"]()
+    portrait = look("planted")
     first, *rest = portrait.inspection.findings
     text = words(compose_portrait(portrait))
     assert f"model.safetensors::wpe 512 x 128. {first.message}" in text
@@ -361,24 +368,24 @@ def test_title_says_what_was_found_first_and_the_rest_stands_below() -> None:
 
 
 def test_small_print_explains_marks_and_says_why_there_is_no_spectrum() -> None:
-    text = words(compose_portrait(PORTRAITS["tail"]()))
+    text = words(compose_portrait(look("tail")))
     assert "periods and components: rows 0 to 199 only, the others are shaded" in text
     assert "rings:" not in text
-    assert "rings: rows and steps" in words(compose_portrait(PORTRAITS["planted"]()))
-    zeros = PORTRAITS["zeros"]()
+    assert "rings: rows and steps" in words(compose_portrait(look("planted")))
+    zeros = look("zeros")
     assert zeros.notes
     assert zeros.notes[0] in words(compose_portrait(zeros))
 
 
 def test_portrait_without_any_view_is_refused() -> None:
-    empty = replace(PORTRAITS["shaw"](), kernel=None, spectra=())
+    empty = replace(look("shaw"), kernel=None, spectra=())
     with pytest.raises(ValueError, match="one view"):
         compose_portrait(empty)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_portrait_has_the_same_bytes_twice(suffix: str) -> None:
-    portrait = PORTRAITS["grid, rectangular"]()
+    portrait = look("grid, rectangular")
     assert render(compose_portrait(portrait), suffix) == render(compose_portrait(portrait), suffix)
 
 

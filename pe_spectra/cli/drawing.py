@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
+from pe_spectra.cli.text import escape
 from pe_spectra.records.answer import Drawing
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -17,7 +18,7 @@ def draw(drawing: Drawing, width: int) -> list[str]:
     columns = max(8, width - margin - 1)
     peaks = _resample(drawing.values, columns, min if drawing.smallest else max)
     top = max(0.0, *peaks) or 1.0
-    lines = [drawing.title]
+    lines = [escape(drawing.title)]
     for row in range(_HEIGHT - 1, -1, -1):
         cells = "".join(_EIGHTHS[_level(value / top, row)] for value in peaks)
         label = f"{top:8.3g} ┤" if row == _HEIGHT - 1 else " " * margin + "│"

@@ -156,7 +156,7 @@ def inspect(
     from pe_spectra.records.inspection import answer_explanation, answer_portrait, find_failures
 
     if explain is not None:
-        return run.finish(answer_explanation(_check_code(explain, spec)))
+        return run.finish(answer_explanation(_check_code(explain, spec, run)))
     if spec is None:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = None if fail_on is None else Choice(members=_LEVELS).parse(fail_on, "--fail-on")
@@ -191,9 +191,11 @@ def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> t
     return build(names, (), label="SPEC")
 
 
-def _check_code(code: str, spec: str | None) -> str:
+def _check_code(code: str, spec: str | None, run: Run) -> str:
     from pe_spectra.inspection import EXPLANATIONS
 
+    if run.figure is not None:
+        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
     if spec is not None:
         raise InputError("--explain takes no SPEC", spec, "leave it out")
     return Choice(members=tuple(EXPLANATIONS)).parse(code, "--explain")

@@ -45,7 +45,7 @@ def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
 def _write_pipe(answer: Answer) -> str:
     """Plain text: every row and every digit, columns separated by tabs, no width logic."""
     lines = [escape(answer.verdict.text), ""]
-    lines += [f"{label}: {escape(text)}" for label, text in answer.facts]
+    lines += [f"{escape(label)}: {escape(text)}" for label, text in answer.facts]
     lines += [""] if answer.facts else []
     rows = ["\t".join(_write_exactly(cell) for cell in row) for row in zip(*answer.columns.values(), strict=True)]
     lines += ["\t".join(answer.columns), *rows] if rows else []
@@ -110,7 +110,7 @@ def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in facts:
-        grid.add_row(Text(label), Text(escape(text)))
+        grid.add_row(Text(escape(label)), Text(escape(text)))
     console.print(grid)
 
 

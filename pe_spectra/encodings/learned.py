@@ -14,7 +14,7 @@ from pe_spectra.encodings.grid_size import Grid, read_shape
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
-from pe_spectra.errors import InputError, shorten
+from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
@@ -209,7 +209,7 @@ class Learned(Encoding):
         if self.values is None:
             std = "" if self.std == 0.02 else f" std={self.std:g}"
             return f"learned untrained {size} seed={self.seed}{std}{part}{grid}"
-        return f"{shorten(self.values.origin)} {size}{part}{grid}"
+        return f"{abbreviate(self.values.origin)} {size}{part}{grid}"
 
     @property
     def spec(self) -> str:
@@ -243,6 +243,24 @@ class Learned(Encoding):
     def theorem(self) -> Theorem:
         """The numbers are given, so they are compared as they are."""
         return Theorem(kind="rows", text="the rows are given numbers, compared bit by bit (0 and -0 are one)")
+
+
+def abbreviate(origin: str) -> str:
+    """Shorten the name of a file and tensor to what tells it from others: the ends of both.
+
+    >>> abbreviate("table.npy"), abbreviate("/a/long/path/to/models/bert/::bert.embeddings.position_embeddings.weight")
+    ('table.npy', 'bert/::...ert.embeddings.position_embeddings.weight')
+    """
+    if len(origin) <= QUOTED_CHARACTERS:
+        return origin
+    path, separator, tensor = origin.rpartition("::") if "::" in origin else (origin, "", "")
+    last = path.rstrip("/").rpartition("/")[2] + path[len(path.rstrip("/")) :]
+    return separator.join([_keep_end(last), _keep_end(tensor)]) if separator else _keep_end(last)
+
+
+def _keep_end(text: str) -> str:
+    most = QUOTED_CHARACTERS * 2 // 3
+    return text if len(text) <= most else f"...{text[3 - most :]}"
 
 
 LEARNED: tuple[type[Encoding], ...] = (Learned,)

@@ -280,4 +280,5 @@ def _name_rows(portrait: Portrait) -> F64:
 
 
 def _find_noun(portrait: Portrait) -> str:
-    return "row of the file" if isinstance(portrait.encoding, Learned) else "position"
+    is_file = isinstance(portrait.encoding, Learned) and not portrait.encoding.is_random
+    return "row of the file" if is_file else "position"

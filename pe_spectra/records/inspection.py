@@ -60,8 +60,10 @@ def answer_explanation(code: str) -> Answer:
             "formula": found.formula,
             "references": list(found.references),
         },
-        facts=(("formula", found.formula), *(("reference", reference) for reference in found.references)),
-        columns={},
+        columns={
+            "part": ["formula", *("reference" for _ in found.references)],
+            "text": [found.formula, *found.references],
+        },
     )
 
 

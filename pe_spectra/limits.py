@@ -26,19 +26,27 @@ MAX_PRINTED_NUMBERS = 1 << 23
 #: Numbers that one export may write: as bytes, and as text, of which each takes 20 characters.
 MAX_EXPORTED_NUMBERS = 1 << 25
 MAX_EXPORTED_TEXT_NUMBERS = 1 << 23
-#: Rows, and numbers, of a table whose rows, seams and periods are looked at one by one.
-MAX_INSPECTED_ROWS = 1 << 18
+#: Numbers of a table that is drawn at random in place of a learned one.
+MAX_DRAWN_NUMBERS = 1 << 25
+#: Rows, columns and numbers of a table whose rows, seams and periods are looked at one by one.
+MAX_INSPECTED_ROWS, MAX_INSPECTED_COLUMNS = 1 << 18, 1 << 16
 MAX_INSPECTED_NUMBERS = 1 << 25
 #: Frequencies that one count may go through, over all encodings.
 MAX_COUNTED_FREQUENCIES = 1 << 26
 #: Encodings that one command may be asked for.
 MAX_ENCODINGS = 1 << 12
+#: Encodings that one command may analyse, which takes longer than building them.
+MAX_ANALYSED = 1 << 8
+#: Numbers (length x width, at least 64 a position) that one comparison may measure, over all encodings.
+MAX_COMPARED_NUMBERS = 1 << 27
 #: Values that one option may list.
 MAX_LIST = 1 << 16
 #: Multiplications that rank (length x width x the smaller) or all pairs of a table may cost.
 MAX_RANK_WORK = 1 << 32
 #: Multiplications that the closest pair of a table may cost: blocks of products are quick.
 MAX_PAIR_WORK = 1 << 37
+#: The same over all encodings of one command.
+MAX_PAIR_WORK_TOGETHER = 1 << 38
 #: Lags that a lag window may span.
 MAX_LAGS = 1 << 24
 #: Longest context that a low-bin count may be asked for.

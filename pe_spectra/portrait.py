@@ -16,7 +16,7 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import list_places
 from pe_spectra.inspection import TableInspection, inspect_table, resize_table
-from pe_spectra.limits import MAX_INSPECTED_NUMBERS, MAX_INSPECTED_ROWS
+from pe_spectra.limits import MAX_INSPECTED_COLUMNS, MAX_INSPECTED_NUMBERS, MAX_INSPECTED_ROWS
 from pe_spectra.metrics.rank import measure_ranks
 from pe_spectra.spectrum import (
     GridSpectrum,
@@ -140,6 +140,11 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
     )
 
 
+def is_given(encoding: Encoding) -> bool:
+    """Whether the table is held already, for a file or a caller gave it."""
+    return isinstance(encoding, Learned) and not encoding.is_random
+
+
 def resize_encoding(
     encoding: Encoding,
     new: tuple[int, ...],
@@ -223,11 +228,12 @@ def _find_spectra(encoding: Encoding, size: int | None) -> tuple[Spectrum, ...]:
 
 def _inspect(encoding: Encoding, size: int) -> TableInspection:
     width = int(getattr(encoding, "d", 1))
-    if size > MAX_INSPECTED_ROWS or size * width > MAX_INSPECTED_NUMBERS:
+    if size > MAX_INSPECTED_ROWS or width > MAX_INSPECTED_COLUMNS or size * width > MAX_INSPECTED_NUMBERS:
         raise InputError(
             "rows, seams and periods are left out, for the table is too large",
             f"{size} x {width}",
-            f"{MAX_INSPECTED_ROWS} rows of {MAX_INSPECTED_NUMBERS} numbers in all; --length or --rows takes a part",
+            f"{MAX_INSPECTED_ROWS} rows, {MAX_INSPECTED_COLUMNS} columns, {MAX_INSPECTED_NUMBERS} numbers in all are "
+            "looked at one by one; --length or --rows takes a part",
         )
     if isinstance(encoding, Learned) and size == encoding.rows:
         return inspect_table(

@@ -541,7 +541,7 @@ def test_the_same_table_from_every_form(cli, tmp_path):
         ("inspect old.pt", "old.pt: is a pickle, which can run code"),
         ("inspect table.npy?foo=1", "key is not known (foo); accepted: rows, prefix, grid"),
         ("inspect table.npy?grid=9x9", "grid does not fit the rows (9x9)"),
-        ("inspect table.npy?grid=9", "grid is no size of a grid (9); HxW is accepted"),
+        ("inspect table.npy?grid=9", "grid is no size of a grid (9); HxW"),
         ("inspect table.npy --rows 5", "--rows is no range of rows (5)"),
         ("inspect table.npy --rows a:b", "--rows is not an integer (a)"),
         ("inspect table.npy?rows=1:9 --rows 2:9", "--rows contradicts table.npy?rows=1:9 (2:9)"),

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import MAX_BANDWIDTH, MAX_LENGTH, MIN_BANDWIDTH, MIN_LENGTH
+from pe_spectra.limits import (
+    MAX_ANALYSED,
+    MAX_BANDWIDTH,
+    MAX_LENGTH,
+    MAX_PAIR_WORK,
+    MAX_PAIR_WORK_TOGETHER,
+    MIN_BANDWIDTH,
+    MIN_LENGTH,
+)
 from pe_spectra.numbers import IntegerRange, RealRange, parse_integers, parse_reals
 from pe_spectra.spec import FileSpec, parse_spec, split_list
 
@@ -97,6 +105,34 @@ def check_work(options: str, numbers: int, most: int) -> None:
         raise InputError(
             f"{options} together ask for too much", f"{numbers:.3g} numbers", f"at most {most} is accepted"
         )
+
+
+def check_count(encodings: Sequence[Encoding]) -> None:
+    """Refuse more encodings than one command analyses in time."""
+    if len(encodings) > MAX_ANALYSED:
+        raise InputError("too many encodings for one command", str(len(encodings)), f"at most {MAX_ANALYSED}")
+
+
+def check_together(label: str, encodings: Sequence[Encoding], sizes: Sequence[int], least: int, most: int) -> None:
+    """Refuse encodings that each would be accepted, but that together would take minutes.
+
+    Parameters
+    ----------
+    sizes : number of positions of each.
+    least : what a position costs at least, in numbers; the width, where that is more.
+    most : numbers of all together.
+    """
+    from pe_spectra.encodings import HasFrequencies, HasTable
+
+    check_count(encodings)
+    widths = [int(getattr(encoding, "d", 1)) for encoding in encodings]
+    check_work(label, sum(s * max(d, least) for s, d in zip(sizes, widths, strict=True)), most)
+    pairs = [
+        min(s * s * d, MAX_PAIR_WORK)
+        for encoding, s, d in zip(encodings, sizes, widths, strict=True)
+        if isinstance(encoding, HasTable) and not isinstance(encoding, HasFrequencies)
+    ]
+    check_work("all pairs of rows of these encodings", sum(pairs), MAX_PAIR_WORK_TOGETHER)
 
 
 def count_points(encodings: Sequence[Encoding], grid: int | None) -> int:

@@ -11,6 +11,8 @@ from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.inputs import (
     build,
+    check_count,
+    check_together,
     check_work,
     count_points,
     find_lattice,
@@ -46,6 +48,8 @@ _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 _DEFAULT_LIMIT = 10
+#: What a position costs at least, in columns, whatever the width.
+_LEAST_WIDTH = 512
 _PAPER_PAIR = ("sinusoidal", "dft")
 
 
@@ -81,6 +85,7 @@ def spectrum(
     bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     points = read_length(length, encodings)
+    check_count(encodings)
     check_work("--d, --grid and --bandwidth", count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS)
     from pe_spectra.records.spectrum import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum
@@ -116,6 +121,7 @@ def reconstruct(
     bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     length_of_all = read_length(length, encodings)
+    check_count(encodings)
     shortest = min(size or find_lattice(e, length_of_all) for e in encodings)
     positions, notes = read_positions(s, shortest)
     points = count_points(encodings, size) * len(bandwidths) * len(positions)
@@ -162,9 +168,8 @@ def faithfulness(
     encodings = sample(named, positions, length)
     size = read_length(length, encodings)
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
-    widest = max(int(getattr(e, "d", 1)) for e in encodings)
-    longest = max(size or e.default_length for e in encodings)
-    check_work("--d and --length", widest * longest, MAX_STREAMED_ENTRIES)
+    sizes = [size or e.default_length for e in encodings]
+    check_together("--d and --length", encodings, sizes, _LEAST_WIDTH, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 

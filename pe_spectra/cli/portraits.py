@@ -8,12 +8,12 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, read_length
+from pe_spectra.cli.inputs import build, check_together, check_work, read_length
 from pe_spectra.cli.moments import sample
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
-from pe_spectra.limits import MAX_LENGTH
+from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _WITH_CORNERS = ("bicubic", "bilinear")
 _LEVELS = ("note", "warning", "error")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
+#: What a position costs at least, in columns, whatever the width.
+_LEAST_WIDTH = 64
 #: The whole catalogue is sorted by this unless --sort names another metric.
 _ORDER_OF_ALL = "min_separation"
 
@@ -80,7 +82,7 @@ def compare(
     its definition. With --step and --periods lags are times.
     """
     from pe_spectra.cli.requirements import check_metrics, parse_requirements
-    from pe_spectra.compare import COMPARED, compare_encodings, sort_comparisons
+    from pe_spectra.compare import COMPARED, choose_length, compare_encodings, sort_comparisons
     from pe_spectra.domains import parse_periods, read_duration
     from pe_spectra.records.comparison import answer_comparison
 
@@ -90,6 +92,8 @@ def compare(
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
     encodings = sample(_collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step), positions, length)
     size = read_length(length, encodings)
+    sizes = [size or choose_length(encoding) for encoding in encodings]
+    check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
     seconds = read_duration(step or _STEP) if wanted or step is not None else None
     with Progress("comparing", quiet=run.quiet) as progress:
         compared = compare_encodings(
@@ -165,8 +169,11 @@ def inspect(
     named = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
     encodings = sample(named, positions, length)
     size = read_length(length, encodings)
-    from pe_spectra.portrait import draw_portrait
+    from pe_spectra.portrait import draw_portrait, is_given
 
+    if not is_given(encodings[0]):  # what a file holds is there already, and is looked at as far as possible
+        numbers = (size or encodings[0].default_length) * int(getattr(encodings[0], "d", 1))
+        check_work("--length and the width", numbers, MAX_INSPECTED_NUMBERS)
     with Progress("looking at rows and spectra", quiet=run.quiet):
         resized = _resize(encodings[0], new, how, align_corners, size)
         portrait = draw_portrait(encodings[0], length=size, resized=resized)

@@ -137,8 +137,8 @@ def _print_rows(console: Console, names: list[str], rows: list[list[str]], numer
 
     lengths = [[len(row[i]) for row in rows] for i in range(len(names))]
     wraps = [any(" " in row[i] for row in rows) and max(lengths[i]) > _WRAPPED for i in range(len(names))]
-    needed = sum(_WRAPPED if wraps[i] else max(len(names[i]), *lengths[i]) for i in range(len(names)))
-    if needed + 2 * len(names) > console.width:
+    headings = names if _count_columns(names, lengths, wraps) <= console.width else [_break(name) for name in names]
+    if _count_columns(headings, lengths, wraps) > console.width:
         # too narrow for columns: numbers are never cut, so each row becomes a list
         for row in rows:
             for name, cell in zip(names, row, strict=True):
@@ -146,8 +146,22 @@ def _print_rows(console: Console, names: list[str], rows: list[list[str]], numer
             console.print()
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for i, name in enumerate(names):
-        table.add_column(Text(name), justify="right" if numeric[i] else "left", no_wrap=not wraps[i], overflow="fold")
+    for i in range(len(names)):
+        table.add_column(
+            Text(headings[i]), justify="right" if numeric[i] else "left", no_wrap=not wraps[i], overflow="fold"
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
+
+
+def _count_columns(headings: Sequence[str], lengths: Sequence[Sequence[int]], wraps: Sequence[bool]) -> int:
+    """Columns of the terminal that a table needs."""
+    widest = [max(map(len, heading.split("\n"))) for heading in headings]
+    needed = [_WRAPPED if wrap else max(wide, *own) for wide, own, wrap in zip(widest, lengths, wraps, strict=True)]
+    return sum(needed) + 2 * len(headings)
+
+
+def _break(name: str) -> str:
+    """Write the name of a column on several lines, so that it is no wider than its numbers."""
+    return name.replace("_", "_\n")

@@ -16,10 +16,10 @@ class Grid:
     @property
     def accepted(self) -> str:
         """What is accepted, in words."""
-        return "HxW is accepted, as 14x14"
+        return "HxW, as 14x14, or none for a line is accepted"
 
-    def parse(self, text: str, name: str) -> str:
-        """Read a size.
+    def parse(self, text: str, name: str) -> str | None:
+        """Read a size; None for `none`: a line, though the number of rows is a square.
 
         Raises
         ------
@@ -28,7 +28,7 @@ class Grid:
         >>> Grid().parse("2x8", "grid")
         '2x8'
         """
-        return self.check(text, name)
+        return None if text == "none" else self.check(text, name)
 
     def check(self, value: object, name: str) -> str:
         """Return a size given in Python.

@@ -16,7 +16,7 @@ from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
+from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 _DRAWN = {"init": ("normal",)}
@@ -155,10 +155,9 @@ class Learned(Encoding):
     @cached_property
     def _drawn(self) -> F64:
         width = self.width or 256
-        if self.length * width > MAX_HELD_ENTRIES:
-            raise InputError(
-                "the table is too large to hold", f"{self.length} x {width}", f"{MAX_HELD_ENTRIES} numbers"
-            )
+        if self.length * width > MAX_DRAWN_NUMBERS:
+            size = f"{self.length} x {width}"
+            raise InputError("learned: the table is too large to draw", size, f"at most {MAX_DRAWN_NUMBERS} numbers")
         generator = np.random.Generator(np.random.PCG64(self.seed))
         drawn = generator.standard_normal((self.length, width))
         drawn *= self.std  # in place: it may be as large as a table may be
@@ -237,7 +236,9 @@ class Learned(Encoding):
 
     def exact_key(self, positions: I64) -> I64:
         """A number for each row, the same for equal rows."""
-        return number_equal_rows(self.table(positions))
+        # all positions in order, as mostly: a view of the rows does in place of a copy
+        in_order = np.array_equal(positions, np.arange(len(positions)))
+        return number_equal_rows(self.table(len(positions) if in_order else positions))
 
     @property
     def theorem(self) -> Theorem:
@@ -249,7 +250,7 @@ def abbreviate(origin: str) -> str:
     """Shorten the name of a file and tensor to what tells it from others: the ends of both.
 
     >>> abbreviate("table.npy"), abbreviate("/a/long/path/to/models/bert/::bert.embeddings.position_embeddings.weight")
-    ('table.npy', 'bert/::...ert.embeddings.position_embeddings.weight')
+    ('table.npy', 'bert/::...embeddings.position_embeddings.weight')
     """
     if len(origin) <= QUOTED_CHARACTERS:
         return origin

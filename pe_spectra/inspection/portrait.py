@@ -125,7 +125,7 @@ def inspect_table(
         dominant_periods=() if anatomy.is_noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
-        findings=state_findings(values, anatomy, resizing, offset),
+        findings=state_findings(values, anatomy, resizing, offset, first),
         norms=anatomy.signals.norms,
         steps=_open_wraps(anatomy.signals.steps, grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),

@@ -18,15 +18,18 @@ from pe_spectra.inspection.seams import Seam
 _LISTED = 64
 
 
-def state_findings(table: F64, anatomy: Anatomy, resizing: tuple[Resizing, ...], offset: int) -> tuple[Finding, ...]:
+def state_findings(
+    table: F64, anatomy: Anatomy, resizing: tuple[Resizing, ...], offset: int, prefix: int
+) -> tuple[Finding, ...]:
     """Write the findings, those about single rows first, then changes, then the whole table.
 
     Parameters
     ----------
-    table : (S, d); offset : what is added to row numbers (rows of the file before the table).
+    table : (S, d); offset : what is added to row numbers (rows of the file before the table);
+    prefix : rows in front that were declared special.
     """
     named = [
-        *_state_special(table, anatomy, offset),
+        *_state_special(table, anatomy, offset, prefix),
         *_state_outliers(anatomy, offset),
         *_state_dead(anatomy, offset),
         *_state_equal(anatomy, len(table), offset),
@@ -50,7 +53,7 @@ def _list(numbers: I64 | F64) -> list[float]:
     return [float(number) for number in numbers[:_LISTED]]
 
 
-def _state_special(table: F64, anatomy: Anatomy, offset: int) -> Iterator[Finding]:
+def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> Iterator[Finding]:
     count = anatomy.special
     if not count:
         return
@@ -63,26 +66,30 @@ def _state_special(table: F64, anatomy: Anatomy, offset: int) -> Iterator[Findin
         for row in table[:count]
     ]
     rows = group_rows(range(count), offset)
-    sizes = ", ".join(f"{format_number(ratio)}" for ratio in ratios)
-    cosine = ", ".join(format_cosine(value) for value in cosines)
+    sizes, cosine = ", ".join(map(format_number, ratios)), ", ".join(map(format_cosine, cosines))
+    # declared special rows are left out already: that they are special is no surprise
+    level: Level = "note" if count <= prefix else "warning"
+    advice = f"prefix={prefix} leaves {'it' if prefix == 1 else 'them'} out"
     if count == 1:
+        advice = advice if count <= prefix else "a CLS or BOS row (prefix=1 leaves it out)"
         yield _make(
-            "warning",
+            level,
             "special-first-row",
             f"{name_rows(rows).capitalize()} does not belong to the sequence: its norm is {sizes} times the median, "
-            f"its cosine with the next row {cosine}; a CLS or BOS row (prefix=1 leaves it out).",
+            f"its cosine with the next row {cosine}; {advice}.",
             rows,
             count=1,
             norm_ratios=ratios,
             cosines=cosines,
         )
         return
+    advice = advice if count <= prefix else f"padding, as in RoBERTa and OPT; prefix={count} leaves them out"
     yield _make(
-        "warning",
+        level,
         "padding-offset",
         f"{name_rows(rows).capitalize()} do not belong to the sequence: norms {sizes} times the median, "
-        f"cosines {cosine} with row {count + offset}; positions begin at row {count + offset} (padding, as in RoBERTa "
-        f"and OPT; prefix={count} leaves them out).",
+        f"cosines {cosine} with row {count + offset}; positions begin at row {count + offset} "
+        f"({advice}).",
         rows,
         count=count,
         norm_ratios=ratios,

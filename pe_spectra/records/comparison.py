@@ -11,12 +11,10 @@ from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, 
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
 _SHOWN = (
     "kernel_half_width",
-    "kernel_monotonicity",
-    "toeplitz_share",
     "sidelobe_ratio",
+    "toeplitz_share",
     "stable_rank_centred",
     "min_separation",
-    "low_bin_mass",
 )
 
 

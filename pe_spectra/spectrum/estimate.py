@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pe_spectra.encodings import Encoding, HasFrequencies
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, Spectrum, compute_density_spectrum
@@ -48,7 +50,8 @@ def compute_spectrum(
     BOUNDARY.check(boundary, "boundary")
     if isinstance(encoding, Sampled):
         width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
-        return compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=width)
+        found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=width)
+        return replace(found, encoding=encoding)
     if isinstance(encoding, HasFrequencies) and encoding.shape is None:
         width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
         return compute_density_spectrum(encoding, grid=grid, bandwidth=width, boundary=boundary)

@@ -29,7 +29,9 @@ MAX_EXPORTED_TEXT_NUMBERS = 1 << 23
 #: Numbers of a table that is drawn at random in place of a learned one.
 MAX_DRAWN_NUMBERS = 1 << 25
 #: Rows, columns and numbers of a table whose rows, seams and periods are looked at one by one.
-MAX_INSPECTED_ROWS, MAX_INSPECTED_COLUMNS = 1 << 18, 1 << 16
+MAX_INSPECTED_ROWS, MAX_INSPECTED_COLUMNS = 1 << 18, 1 << 14
+#: Rows of a grid, where every period has two directions to be found.
+MAX_INSPECTED_PLACES = 1 << 14
 MAX_INSPECTED_NUMBERS = 1 << 25
 #: Frequencies that one count may go through, over all encodings.
 MAX_COUNTED_FREQUENCIES = 1 << 26

@@ -16,7 +16,12 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import list_places
 from pe_spectra.inspection import TableInspection, inspect_table, resize_table
-from pe_spectra.limits import MAX_INSPECTED_COLUMNS, MAX_INSPECTED_NUMBERS, MAX_INSPECTED_ROWS
+from pe_spectra.limits import (
+    MAX_INSPECTED_COLUMNS,
+    MAX_INSPECTED_NUMBERS,
+    MAX_INSPECTED_PLACES,
+    MAX_INSPECTED_ROWS,
+)
 from pe_spectra.metrics.rank import measure_ranks
 from pe_spectra.spectrum import (
     GridSpectrum,
@@ -176,6 +181,9 @@ def resize_encoding(
     if len(new) != len(old):
         accepted = "N for a line, HxW for a grid"
         raise InputError("--resize does not fit the encoding", "x".join(map(str, new)), accepted)
+    if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
+        asked = f"{'x'.join(map(str, new))} x {encoding.d} columns"
+        raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
     codes = read_codes(encoding, encoding.rows or size)[-math.prod(old) :]
     values = resize_table(
         codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
@@ -228,11 +236,12 @@ def _find_spectra(encoding: Encoding, size: int | None) -> tuple[Spectrum, ...]:
 
 def _inspect(encoding: Encoding, size: int) -> TableInspection:
     width = int(getattr(encoding, "d", 1))
-    if size > MAX_INSPECTED_ROWS or width > MAX_INSPECTED_COLUMNS or size * width > MAX_INSPECTED_NUMBERS:
+    rows = MAX_INSPECTED_ROWS if encoding.shape is None else MAX_INSPECTED_PLACES
+    if size > rows or width > MAX_INSPECTED_COLUMNS or size * width > MAX_INSPECTED_NUMBERS:
         raise InputError(
             "rows, seams and periods are left out, for the table is too large",
             f"{size} x {width}",
-            f"{MAX_INSPECTED_ROWS} rows, {MAX_INSPECTED_COLUMNS} columns, {MAX_INSPECTED_NUMBERS} numbers in all are "
+            f"{rows} rows, {MAX_INSPECTED_COLUMNS} columns, {MAX_INSPECTED_NUMBERS} numbers in all are "
             "looked at one by one; --length or --rows takes a part",
         )
     if isinstance(encoding, Learned) and size == encoding.rows:
@@ -273,7 +282,7 @@ def _spread_bias(encoding: HasBias, size: int) -> F64 | None:
 
 
 def _measure(encoding: Encoding, table: F64 | None, inspection: TableInspection | None) -> dict[str, float | None]:
-    if table is None:
+    if table is None or table.size > MAX_INSPECTED_NUMBERS:
         return {}
     found: dict[str, float | None] = dict(inspection.metrics) if inspection is not None else {}
     codes = table if encoding.shape is None else table[-math.prod(encoding.shape) :]

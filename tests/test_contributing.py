@@ -22,7 +22,7 @@ LAWS = (
     laws.test_table_has_shape_type_and_finite_numbers,
     laws.test_no_entry_is_larger_than_its_amplitude,
     laws.test_table_is_the_same_every_time,
-    laws.test_a_table_can_be_written_to,
+    laws.test_who_changes_a_table_does_not_change_the_encoding,
     laws.test_a_row_is_the_same_whatever_others_are_asked_for,
     laws.test_table_refuses_what_is_no_position,
     laws.test_the_last_position_has_a_code_and_the_next_has_none,

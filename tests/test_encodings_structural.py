@@ -85,7 +85,7 @@ def test_a_drawn_network_settles():
     encoding = Rnn(length=400)
     table = encoding.table(400)
     assert encoding.is_random
-    start = int(encoding.notes[0].split("position ")[1].split()[0])
+    start = int(encoding.notes[-1].split("position ")[1].split()[0])
     assert 20 < start < 80
     assert np.abs(table[start:] - table[start]).max() < 1e-11
     assert np.abs(table[start] - table[start - 1]).max() > 1e-12
@@ -99,7 +99,7 @@ def test_a_drawn_network_settles():
 def test_a_network_without_drive_stays_at_zero():
     encoding = Rnn(values=np.array([[0.5, 0.0]]), length=5)
     assert_array_equal(encoding.table(5), np.zeros((5, 1)))
-    assert "position 0" in encoding.notes[0]
+    assert "position 0" in encoding.notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def find_only(table, code, **options):
 def look_at_rows(table):
     """The findings about rows alone: what `inspect_table` says without periods and forensics."""
     anatomy = dissect(table, is_grid=False, prefix=0)
-    return state_findings(table, anatomy, (), 0), anatomy
+    return state_findings(table, anatomy, (), 0, 0), anatomy
 
 
 def find_row_only(table, code):

@@ -344,6 +344,6 @@ def test_what_is_known_about_a_file_is_noted(folder):
     np.save("g.npy", np.concatenate([np.cos(angles), np.sin(angles)]).T)
     encoding = build_one("g.npy")
     assert encoding.shape == (14, 14)
-    assert "read as a grid of 14 x 14" in encoding.notes[0]
+    assert "read as a grid of 14 x 14" in encoding.all_notes[0]
     assert build_one("g.npy?grid=1x196").shape == (1, 196)
     assert isinstance(encoding, Learned)

@@ -173,12 +173,13 @@ def _refine(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
     limit = [0.4 / (axis.max() - axis.min() + 1) for axis in axes]
     for index, frequency in enumerate(found):
         cosine, sine = waves[2 * index : 2 * index + 2]
-        a, b = amplitudes[first + 2 * index : first + 2 * index + 2]
+        mixed = amplitudes[first + 2 * index : first + 2 * index + 2][::-1]
         for which, axis in enumerate(axes):
-            slope = 2 * math.pi * axis[:, None] * (np.outer(cosine, b) - np.outer(sine, a))
-            slope -= orthonormal @ (orthonormal.T @ slope)
-            size = float(np.einsum("ij,ij->", slope, slope))
-            move = float(np.einsum("ij,ij->", slope, residual)) / size if size > _TINY else 0.0
+            # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
+            turned = 2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine])
+            turned -= orthonormal @ (orthonormal.T @ turned)
+            size = float(np.sum((turned.T @ turned) * (mixed @ mixed.T)))
+            move = float(np.sum((turned.T @ residual) * mixed)) / size if size > _TINY else 0.0
             frequency[which] += float(np.clip(move, -limit[which], limit[which]))
     return residual
 

@@ -11,8 +11,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from pe_spectra.encodings.parameters import Value
 from pe_spectra.exact import F64
 from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
@@ -59,16 +57,17 @@ def measure_fold(codes: F64, side: int) -> Fold:
     ----------
     codes : (side**2, d).
 
+    >>> import numpy as np
     >>> places = np.stack(np.divmod(np.arange(64), 8))
     >>> angles = np.concatenate([0.3 * places, places])
     >>> measure_fold(np.concatenate([np.cos(angles), np.sin(angles)]).T, 8).is_grid
     True
     """
-    largest = float(np.abs(codes).max(initial=0.0))
-    # scaled, so that no square leaves the range of float64
-    scaled = codes / largest if largest > 0 else codes
-    centred = scaled - scaled.mean(axis=0)
-    if not np.abs(centred).max(initial=0.0) > _CONSTANT:
+    largest = max(float(codes.max(initial=0.0)), -float(codes.min(initial=0.0)))
+    # scaled, so that no square leaves the range of float64; one copy, for the table may be large
+    centred = codes / (largest if largest > 0 else 1.0)
+    centred -= centred.mean(axis=0)
+    if not max(float(centred.max(initial=0.0)), -float(centred.min(initial=0.0))) > _CONSTANT:
         return Fold(side=side, gain=0.0, peak=0.0)
     plane, line = measure_toeplitz_share(centred, (side, side)), measure_toeplitz_share(centred)
     if plane is None or line is None:

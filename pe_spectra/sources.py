@@ -14,18 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.encodings import Encoding, find_encoding
+from pe_spectra.encodings.catalogue import VARIANTS
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import MAX_ENCODINGS, MAX_HELD_ENTRIES
-from pe_spectra.numbers import IntegerRange
-from pe_spectra.spec import FileSpec, NamedSpec, parse_spec, split_list
+from pe_spectra.limits import MAX_ENCODINGS
+from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, split_list
 from pe_spectra.spectrum.folding import settle_grid
 
 if TYPE_CHECKING:
     from pe_spectra.files.arrays import FileArray
 
-_ROW = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
 #: Keys that a file takes, beside those that the options --rows and --d fill.
 _FILE_KEYS = ("rows", "prefix", "grid")
 #: Kinds of tables in checkpoints that are not rows of positions, and the encoding that they belong to.
@@ -63,7 +62,7 @@ def build_encodings(
         or that none of the encodings has.
     FileError : a file that cannot be read.
     """
-    parsed = [parse_spec(text, label) for text in specs]
+    parsed = [_parse(text, label) for text in specs]
     _check_options(parsed, given, label)
     built: dict[Encoding, None] = {}
     for spec in parsed:
@@ -90,6 +89,20 @@ def read_encoding(spec: str) -> Encoding:
     """
     (encoding,) = build_encodings([spec], {}, "SPEC")
     return encoding
+
+
+def _parse(text: str, label: str) -> NamedSpec | FileSpec:
+    """Read a SPEC; one that names a variant by a key of its relative means the variant."""
+    spec = parse_spec(text, label)
+    if not isinstance(spec, NamedSpec):
+        return spec
+    for key, value in spec.parameters:
+        name = VARIANTS.get((spec.name, key, value))
+        if name is not None:
+            kept = tuple(pair for pair in spec.parameters if pair[0] != key)
+            raw = tuple(pair for pair in spec.raw if pair[0] != key)
+            return NamedSpec(text=text, name=name, parameters=kept, raw=raw)
+    return spec
 
 
 def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, Sequence[str]], label: str) -> None:
@@ -162,7 +175,7 @@ def _read_value(parameter: Parameter, text: str, raw: Mapping[str, str], name: s
     if isinstance(parameter.accepts, OtherEncodings):
         if depth >= _DEEPEST:
             raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
-        parts = [parse_spec(part, name) for part in split_list(raw[parameter.name])]
+        parts = [_parse(part, name) for part in split_list(raw[parameter.name])]
         return tuple(encoding for part in parts for encoding in _build(part, {}, name, depth + 1))
     return parameter.accepts.parse(text, name)
 
@@ -250,12 +263,12 @@ def _describe_table(
     return _Description(cls=Learned, text=spec.text, values=settled, remarks=(*remarks, *notes))
 
 
-def _read_rows(texts: Mapping[str, str], rows: Sequence[str], label: str, spec: FileSpec) -> dict[str, Value]:
+def _read_rows(texts: Mapping[str, str], rows: Sequence[str], label: str, spec: FileSpec) -> dict[str, int]:
     """Read `rows=A:B` of a file, or the option --rows; either end may be left out."""
     if "rows" not in texts:
-        return _parse_rows(rows[0], "--rows") if rows else {}
-    found = _parse_rows(texts["rows"], f"{label} {spec.path}: rows")
-    if rows and _parse_rows(rows[0], "--rows") != found:
+        return parse_rows(rows[0], "--rows") if rows else {}
+    found = parse_rows(texts["rows"], f"{label} {spec.path}: rows")
+    if rows and parse_rows(rows[0], "--rows") != found:
         raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
     return found
 
@@ -264,18 +277,10 @@ def _add_rows(values: dict[str, Value], rows: Sequence[str], text: str) -> None:
     """Add what --rows asks for to the values of a table that is named as an encoding of the catalogue."""
     if not rows:
         return
-    bounds = _parse_rows(rows[0], "--rows")
+    bounds = parse_rows(rows[0], "--rows")
     if any(values.get(name, bounds.get(name)) != bounds.get(name) for name in ("first", "last")):
         raise InputError(f"--rows contradicts {text}", rows[0], "give it once")
     values.update(bounds)
-
-
-def _parse_rows(text: str, name: str) -> dict[str, Value]:
-    start, colon, stop = text.partition(":")
-    if not colon or not (start or stop):
-        raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, B left out")
-    bounds: dict[str, Value] = {"first": _ROW.parse(start, name)} if start else {}
-    return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
 
 
 def _choose(description: _Description, given: Mapping[str, Sequence[str]]) -> list[dict[str, Value]]:

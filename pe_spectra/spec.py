@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, field
 
 from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.numbers import IntegerRange
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
@@ -17,6 +19,7 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'")
 #: Bare or quoted parts joined by +, up to a comma or the end.
 _PART = r"(?:'(?:[^']|'')*'|[^,='+]*)"
 _VALUE = re.compile(rf"(?P<value>{_PART}(?:\+{_PART})*)(?P<more>,|)", re.DOTALL)
+_ROW = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
 _MEMBER = re.compile(_PART)
 FILE_EXTENSIONS = (".npy", ".npz", ".csv", ".tsv", ".safetensors", ".json", ".gguf", ".pt", ".pth", ".bin", ".pkl")
 
@@ -72,6 +75,23 @@ def split_list(raw: str) -> list[str]:
     ['rope:d=64,base=5e5', 'sinusoidal']
     """
     return [_take_quotes_off(part) for part in _MEMBER.findall(raw) if part]
+
+
+def parse_rows(text: str, name: str) -> dict[str, int]:
+    """Read a range of rows, `A:B` with B left out; either end may be open.
+
+    Raises
+    ------
+    InputError : no such range.
+
+    >>> parse_rows("2:", "rows")
+    {'first': 2}
+    """
+    start, colon, stop = text.partition(":")
+    if not colon or not (start or stop):
+        raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, B left out")
+    bounds: dict[str, int] = {"first": _ROW.parse(start, name)} if start else {}
+    return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
 
 
 def _split_keys(text: str) -> tuple[str, str]:

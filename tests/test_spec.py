@@ -423,3 +423,15 @@ def test_a_label_names_the_option_that_is_wrong():
     for spec in ("sinusoidl", "sinusoidal:dd=4", "sinusoidal:d=x", "none.npy", "hybrid:of=sinusoidl"):
         with pytest.raises(PeSpectraError, match="--other"):
             build_encodings([spec], {}, label="--other")
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("mtan:mode=learned,d=8", "mtan-learned d=8"),
+        ("mtan:mode=fixed,d=8", "mtan d=8"),
+        ("rope:scaling=axial,d=16,height=2,width=3", "rope-axial d=16 height=2 width=3"),
+    ],
+)
+def test_a_variant_may_be_named_by_a_key_of_its_relative(text, label):
+    assert build_encodings([text], {})[0].label == label

@@ -39,6 +39,14 @@ ENCODINGS: tuple[type[Encoding], ...] = (
 )
 
 
+#: Variants with a class of their own, which may also be typed as a key of their relative.
+VARIANTS: dict[tuple[str, str, str], str] = {
+    ("mtan", "mode", "fixed"): "mtan",
+    ("mtan", "mode", "learned"): "mtan-learned",
+    ("rope", "scaling", "axial"): "rope-axial",
+}
+
+
 def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:
     """Return the class of the encoding called `name`.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasFrequencies, HasLadder
+from pe_spectra.encodings import ENCODINGS, Encoding, HasFrequencies, HasLadder
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI, to_words
 from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
@@ -60,7 +60,8 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
     (76, 128, 103.04)
     """
     if not isinstance(encoding, HasFrequencies):
-        raise InputError("this encoding has no list of frequencies", encoding.label, "sinusoidal, dft, dfstrans")
+        names = ", ".join(cls.name for cls in ENCODINGS if hasattr(cls, "frequencies"))
+        raise InputError("this encoding has no list of frequencies", encoding.label, f"those with one are {names}")
     points = encoding.default_grid if length is None else LENGTH.check(length, "length")
     edge, edge_low = to_words(CONTEXT.divide(TWO_PI, Decimal(points)), 2)
     frequencies = encoding.frequencies()

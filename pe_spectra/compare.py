@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -108,7 +108,8 @@ def compare_encodings(
 
     Parameters
     ----------
-    length : number of positions for all of them; default 128, or all rows where there are fewer.
+    length : number of positions for all of them; default 128, or all rows where there are fewer. A grid is
+        always taken whole.
     step_seconds, periods : time between positions, and names with lengths in seconds of periods to look for.
     progress : is told how many of how many are measured.
 
@@ -124,7 +125,8 @@ def compare_encodings(
     for done, encoding in enumerate(encodings):
         if progress is not None:
             progress(done, len(encodings))
-        size = check_length(encoding, length) if length is not None else choose_length(encoding)
+        on_line = length is not None and encoding.shape is None
+        size = check_length(encoding, length) if on_line else choose_length(encoding)
         compared.append(_compare(encoding, size, step_seconds, periods))
     return tuple(compared)
 
@@ -232,8 +234,7 @@ def _measure(encoding: Encoding, size: int, kernel: F64 | None) -> Measured:
         )
     if kernel is None:
         return Measured(values={}, notes=dict.fromkeys(METRICS, "no table that can be held, and no kernel"))
-    bias = encoding.bias(np.arange(size)).mean(axis=0) if isinstance(encoding, HasBias) else None
-    return measure_kernel_metrics(kernel, bias=bias)
+    return measure_kernel_metrics(kernel)
 
 
 def _measure_on_grid(encoding: Encoding, kernel: F64 | None) -> Measured:
@@ -251,12 +252,18 @@ def _measure_on_grid(encoding: Encoding, kernel: F64 | None) -> Measured:
 
 
 def _find_resolution(encoding: Encoding) -> Resolution | None:
-    if not isinstance(encoding, HasFrequencies):
+    """Exact Fisher information where the codes are sines and cosines; a lone cosine at pi never moves at integers."""
+    if not isinstance(encoding, HasFrequencies) or not isinstance(encoding, HasTable):
         return None
     found = encoding.frequencies()
-    if not isinstance(encoding, HasTable) or not (found.masses == 1).all():
-        return None
-    return measure_ladder_resolution(found.values, found.masses, found.amplitude)
+    moving = np.where((found.masses < 1) & (found.values == np.pi), 0.0, found.masses)
+    mean = measure_ladder_resolution(found.values, moving, found.amplitude)
+    least = measure_ladder_resolution(found.values, np.where(found.masses == 1, 1.0, 0.0), found.amplitude)
+    return replace(
+        mean,
+        fisher_information_min=least.fisher_information_min,
+        cramer_rao_bound_worst=least.cramer_rao_bound_worst,
+    )
 
 
 def _find_beyond(encoding: HasTable, size: int) -> F64 | None:

@@ -20,6 +20,7 @@ from pe_spectra.encodings import (
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length, read_codes
 
@@ -74,7 +75,7 @@ def export_encoding(
     Parameters
     ----------
     what : "table" (a row for each position, or lag), "frequencies" (frequency, mass, phase), "kernel" or
-        "bias" (a row for each lag and a column for each head; of a bias that is not a function of the lag
+        "bias" (a row for each lag, of either sign where both occur, and a column for each head; of a bias that is not a function of the lag
         a row for each query and a column for each head and key). Default the first that it has.
     length : number of positions; default all rows of a table, else 80 (256 for encodings of lags).
     positions : real positions, for the table of an encoding that takes them.
@@ -106,18 +107,20 @@ def export_encoding(
 def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
     """Return how many numbers :func:`export_encoding` would give, without computing any of them.
 
+    Of frequencies the most that there may be: one for each column.
+
     >>> from pe_spectra import Sinusoidal
     >>> count_exported(Sinusoidal(d=4), None, 80)
     320
     """
     chosen = what or (*list_exports(encoding), "")[0]
     width = int(getattr(encoding, "d", 1))
-    if chosen == "table":
-        return length * width
     if chosen == "frequencies":
         return 3 * width
-    by_query = chosen == "bias" and not isinstance(encoding, HasBias)
-    return encoding.heads * length * (length if by_query else 1)
+    if chosen == "bias" and not isinstance(encoding, HasBias):
+        return encoding.heads * length * length
+    rows = 2 * length - 1 if _has_two_sides(encoding) else length
+    return rows * (width if chosen == "table" else encoding.heads)
 
 
 def _export_at(encoding: Encoding, what: str, positions: F64) -> Exported:
@@ -157,20 +160,49 @@ def _export_table(encoding: Encoding, size: int) -> Exported:
     )
 
 
+def _has_two_sides(encoding: Encoding) -> bool:
+    return isinstance(encoding, HasBias | HasBiasMap | HasLagTable) and not encoding.causal
+
+
 def _export_kernel(encoding: Encoding, size: int) -> Exported:
+    two_sided = _has_two_sides(encoding)
+    lags = np.arange(1 - size if two_sided else 0, size)
+    if two_sided and not isinstance(encoding, HasLagTable):
+        values = _exponentiate_bias(encoding, lags)
+    else:
+        values = _read_kernel(encoding, size)[np.abs(lags)]  # a mean of dot products is even in the lag
+    return Exported(
+        encoding=encoding,
+        what="kernel",
+        index_name="lag",
+        index=lags,
+        columns=_name("head", values),
+        values=_own(values),
+    )
+
+
+def _read_kernel(encoding: Encoding, size: int) -> F64:
     kernel = estimate_kernel(encoding, length=size, count=size)
     with np.errstate(over="ignore", under="ignore"):
         values = kernel.values.T * kernel.scale * kernel.scale
     if not np.isfinite(values).all() or not np.any(values) == np.any(kernel.values):
         raise InputError(f"{encoding.label} has a kernel beyond the range of float64", accepted="its table")
-    return Exported(
-        encoding=encoding,
-        what="kernel",
-        index_name="lag",
-        index=np.arange(len(values)),
-        columns=_name("head", values),
-        values=_own(values),
-    )
+    return values
+
+
+def _exponentiate_bias(encoding: Encoding, lags: I64) -> F64:
+    """The kernel exp(b) of a bias at lags of both signs, relative to the largest of each head; (L, heads)."""
+    if isinstance(encoding, HasBias):
+        if encoding.heads * len(lags) > MAX_HELD_ENTRIES:
+            what = f"{len(lags)} lags x {encoding.heads} heads"
+            raise InputError("the kernel is too large to hold", what, f"{MAX_HELD_ENTRIES} numbers")
+        bias = encoding.bias(lags)
+        values: F64 = np.exp(bias - bias.max(axis=1, keepdims=True)).T
+        return values
+    maps = encoding.bias_map(len(lags) // 2 + 1) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
+    maps = np.exp(maps - maps.max(axis=(1, 2), keepdims=True))
+    # a row is a query, and a lag is query minus key
+    return np.array([np.diagonal(maps, -lag, axis1=1, axis2=2).mean(axis=1) for lag in lags])
 
 
 def _export_bias(encoding: Encoding, size: int) -> Exported:

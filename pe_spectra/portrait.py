@@ -36,11 +36,13 @@ from pe_spectra.spectrum import (
     list_axes,
     measure_toeplitz_share,
 )
-from pe_spectra.spectrum.kernels import check_length, read_codes
+from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
 
 Found = TypeVar("Found")
 #: Entries of a map that is held for the picture: heads times the square of the length.
 _MOST_MAP = 1 << 24
+#: Methods that know aligned corners.
+_ALIGNED = ("bicubic", "bilinear")
 #: Types that traces of rounding are known for.
 _STORED = ("float64", "float32", "float16", "bfloat16")
 
@@ -55,7 +57,7 @@ class Resized:
     method, align_corners : the convention.
     old, new : (rows,) or (H, W).
     before, after : spectra, one for each axis.
-    scales : old/new along each axis: a frequency w becomes w old/new.
+    scales : old/new along each axis, (old - 1)/(new - 1) with aligned corners: a frequency w becomes w times it.
     beyond : share of the weight after that lies above pi old/new, where the old table could have nothing; None
         where the table becomes smaller.
     """
@@ -184,7 +186,7 @@ def resize_encoding(
     if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
         asked = f"{'x'.join(map(str, new))} x {encoding.d} columns"
         raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
-    codes = read_codes(encoding, encoding.rows or size)[-math.prod(old) :]
+    codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
     values = resize_table(
         codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
     )
@@ -193,7 +195,8 @@ def resize_encoding(
     resized = Learned(values=given, grid="x".join(map(str, new)) if shape is not None else None)
     plain = Learned(values=GivenArray(codes, origin=encoding.label), grid="x".join(map(str, old)) if shape else None)
     before, after = _find_spectra(plain, None), _find_spectra(resized, None)
-    scales = tuple(a / b for a, b in zip(old, new, strict=True))
+    aligned = align_corners and method in _ALIGNED
+    scales = tuple(_find_scale(a, b, aligned) for a, b in zip(old, new, strict=True))
     beyond = tuple(_measure_beyond(spectrum, scale) for spectrum, scale in zip(after, scales, strict=True))
     return Resized(
         encoding=resized,
@@ -206,6 +209,11 @@ def resize_encoding(
         scales=scales,
         beyond=beyond,
     )
+
+
+def _find_scale(old: int, new: int, aligned: bool) -> float:
+    """By how much interpolation stretches an axis: frequencies become w times it."""
+    return (old - 1) / (new - 1) if aligned and new > 1 else old / new
 
 
 def _measure_beyond(spectrum: Spectrum, scale: float) -> float | None:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
-from pe_spectra.export import WHAT, export_encoding, list_exports
+from pe_spectra.export import WHAT, count_exported, export_encoding, list_exports
 from pe_spectra.files.encoding import SUFFIXES, check_suffix, encode_array, write_lines
 from pe_spectra.files.tables import read_array
 from pe_spectra.sources import build_encodings
@@ -101,6 +101,59 @@ def test_kernels_and_biases_are_what_they_are_called():
     found = export_encoding(shaw, "table", length=4)
     assert_array_equal(found.index, np.arange(-3, 4))
     assert_array_equal(found.values[0], found.values[1])
+
+
+def test_kernels_of_two_sides_have_lags_of_two_sides():
+    size = 5
+    lags = np.arange(1 - size, size)
+    for spec in ("t5:heads=2", "alibi:heads=2,causal=no", "erpe"):
+        (encoding,) = build_encodings([spec], {})
+        found = export_encoding(encoding, "kernel", length=size)
+        assert_array_equal(found.index, lags)
+        bias = encoding.bias(lags)
+        for head in range(encoding.heads):
+            expected = [np.exp(value - max(bias[head])) for value in bias[head]]
+            assert_allclose(found.values[:, head], expected, rtol=1e-14)
+    (sided,) = build_encodings(["t5:heads=2"], {})
+    values = export_encoding(sided, "kernel", length=size).values
+    assert not np.allclose(values, values[::-1])  # both sides, not their mean
+
+
+def test_kernels_of_maps_and_of_rows_of_lags_have_two_sides_as_well():
+    size = 5
+    (tupe,) = build_encodings(["tupe"], {})
+    found = export_encoding(tupe, "kernel", length=size)
+    assert_array_equal(found.index, np.arange(1 - size, size))
+    maps = tupe.bias_map(size)
+    for row, lag in enumerate(range(1 - size, size)):
+        for head, one in enumerate(maps):
+            at_lag = [np.exp(one[i, i - lag] - one.max()) for i in range(size) if 0 <= i - lag < size]
+            assert_allclose(found.values[row, head], np.mean(at_lag), rtol=1e-13)
+    (shaw,) = build_encodings(["shaw:clip=2,d=4"], {})
+    found = export_encoding(shaw, "kernel", length=size)
+    assert_array_equal(found.index, np.arange(1 - size, size))
+    rows = shaw.lag_table(np.arange(1 - size, size))
+    for lag, value in zip(found.index, found.values[:, 0], strict=True):
+        apart = [rows[i] @ rows[i + abs(lag)] for i in range(len(rows) - abs(lag))]
+        assert_allclose(value, np.mean(apart), rtol=1e-12)
+
+
+def test_kernels_of_one_side_begin_at_0():
+    for spec in ("alibi", "fire", "sinusoidal:d=4", "rnn", "one-hot:d=8"):
+        (encoding,) = build_encodings([spec], {})
+        assert_array_equal(export_encoding(encoding, "kernel", length=5).index, np.arange(5))
+
+
+@pytest.mark.parametrize(("encoding", "what", "length"), list(list_cases()))
+def test_numbers_are_counted_before_they_are_computed(encoding, what, length):
+    size = length or encoding.default_length
+    found, counted = export_encoding(encoding, what, length=length).values.size, count_exported(encoding, what, size)
+    assert found <= counted if what == "frequencies" else found == counted
+
+
+def test_lags_of_two_sides_are_counted():
+    (shaw,) = build_encodings(["shaw"], {})
+    assert count_exported(shaw, "table", 10) == 1216  # 19 lags of width 64
 
 
 def test_a_kernel_of_huge_or_tiny_numbers_is_true_or_refused():

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.certificates import certify_distance, find_collisions, list_places
@@ -101,7 +102,8 @@ def test_buckets_of_t5_merge_lags(spec, bidirectional, first, last):
     tail = [t5_bucket(lag, bidirectional) for lag in range(200)]
     assert tail.index(tail[-1]) == last
     if bidirectional:
-        assert named[-last] == -last - 1
+        assert named[-last - 1] == -last
+    assert all(s < t for s, t in named.items())
     assert f"from {last}" in " ".join(found.notes)
 
 
@@ -117,11 +119,22 @@ def test_shaw_merges_lags_beyond_its_clip(clip):
 
 def test_alibi_of_both_sides_merges_them():
     found = measure("alibi:causal=no", 9)
-    assert (found.injective, found.closest_pair, found.collisions.count) == (False, (1, -1), 8)
+    assert (found.injective, found.closest_pair, found.collisions.count) == (False, (-1, 1), 8)
+    assert found.collisions.examples == tuple((-lag, lag) for lag in range(1, 9))
+    assert measure("alibi:causal=no", 5).closest_pair == (-1, 1)
     causal = measure("alibi:heads=8", 9)
     assert causal.injective is True
     assert_allclose(causal.min_separation, math.sqrt(sum(4.0**-h for h in range(1, 9))), rtol=1e-14)
     assert causal.closest_pair == (0, 1)
+
+
+def test_the_closest_lags_are_in_order():
+    found = measure("shaw:clip=4,d=8", 5)
+    assert found.injective is True
+    assert found.closest_pair[0] < found.closest_pair[1]
+    table = make("shaw:clip=4,d=8").lag_table(np.arange(-4, 5))
+    apart = {(s - 4, t - 4): np.linalg.norm(table[s] - table[t]) for s, t in combinations(range(9), 2)}
+    assert found.closest_pair == min(apart, key=apart.get)
 
 
 def test_maps_are_not_decided():
@@ -315,11 +328,34 @@ def test_every_encoding_has_an_answer(cls):
 
 
 def test_a_distance_that_could_be_rounding_certifies_nothing():
-    assert certify_distance(1e-3, 64, 1.0).kind == "separation"
-    bound = 2 * 8 * 16 * 2.0**-52
-    assert certify_distance(bound, 64, 1.0) is None
-    assert certify_distance(bound * 1.001, 64, 1.0) is not None
-    assert certify_distance(0.0, 64, 0.0) is None
+    assert certify_distance(1e-3, 64, 1e-15).kind == "separation"
+    bound = 2 * 8 * 1e-15
+    assert certify_distance(bound, 64, 1e-15).kind == "rounding"
+    assert certify_distance(bound * 1.001, 64, 1e-15).kind == "separation"
+    assert certify_distance(0.0, 64, 0.0).kind == "rounding"
+    assert certify_distance(1.0, 64, None).kind == "undecided"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hybrid:of='sinusoidal:d=64,scale=3'+'sinusoidal:d=64',weights=7+-21",
+        "hybrid:of='sinusoidal:d=8,scale=3'+'sinusoidal:d=8',weights=1+-3,mode=sum",
+    ],
+)
+def test_parts_that_cancel_are_not_certified_by_their_rounding(spec):
+    """Every code is exactly 0; what is computed is rounding."""
+    result = measure(spec, 20)
+    assert result.injective is None
+    assert result.certificate.kind == "rounding"
+    assert result.min_separation is None
+
+
+def test_a_network_is_not_certified_without_a_bound_of_its_error():
+    weights = 4 * np.random.default_rng(0).standard_normal((16, 17))
+    result = measure_faithfulness(Rnn(values=weights, length=100))
+    assert result.injective is None
+    assert "how exact" in result.certificate.text
 
 
 def test_lags_beyond_memory_are_refused():

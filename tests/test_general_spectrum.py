@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,8 @@ from pe_spectra.spectrum import (
 from pe_spectra.spectrum import gram as gram_module
 from pe_spectra.spectrum.folding import measure_fold, settle_grid
 from pe_spectra.spectrum.gram import count_grid_pairs, find_quick_length
+from pe_spectra.spectrum.irregular import _smooth as smooth_power
+from pe_spectra.spectrum.lag_window import _LAST_LAG
 from tests import naive, planted
 
 SHAPES = ((1, 1), (1, 6), (6, 1), (2, 2), (2, 3), (5, 4), (3, 8))
@@ -250,6 +253,24 @@ def test_rows_for_lags_and_maps_are_averaged():
             assert_allclose(kernel.values[0, lag], np.mean(pairs), rtol=1e-12)
 
 
+@pytest.mark.parametrize("shift", [-900.0, -3.0])
+def test_what_a_causal_map_holds_for_later_keys_does_not_count(shift, monkeypatch):
+    fire = find_encoding("fire")(head_count=2, threshold=4.0)
+    maps = fire.bias_map(9)
+    plain = estimate_kernel(fire, length=9).values
+    top = [max(maps[h, i, j] for i in range(9) for j in range(i + 1)) for h in range(2)]
+    for lag in range(9):
+        expected = [np.mean([math.exp(maps[h, i, i - lag] - top[h]) for i in range(lag, 9)]) for h in range(2)]
+        assert_allclose(plain[:, lag], expected, rtol=1e-12)
+    monkeypatch.setattr(type(fire), "bias_map", lambda self, size: maps + shift * np.tri(9))
+    assert_allclose(estimate_kernel(fire, length=9).values, plain, rtol=1e-10)
+
+
+def test_the_quantities_name_the_span_of_the_lag_window():
+    text = (Path(__file__).parents[1] / "docs" / "quantities.md").read_text(encoding="utf-8")
+    assert f"S below {_LAST_LAG} N / (2 pi bandwidth)" in text
+
+
 @pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200])
 def test_a_scale_is_not_in_a_spectrum(scale):
     table = draw(20, 3) * 1e3
@@ -359,15 +380,43 @@ def test_axes_are_checked():
 # real positions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [2, 3, 8, 15])
-@pytest.mark.parametrize("bandwidth", [0.2, 1.5, 100.0])
+def smooth(power, n, bandwidth):
+    """A Gaussian of `bandwidth` bins around each bin, on an axis unfolded until nothing is left of it."""
+    reach = math.ceil(10 * bandwidth) + n
+    out = [
+        sum(power[min(j % n, -j % n)] * math.exp(-(((j - k) / bandwidth) ** 2) / 2) for j in range(-reach, reach + 1))
+        for k in range(len(power))
+    ]
+    return np.array(out) / sum(out)
+
+
+def test_whole_positions_have_the_weights_of_their_own_wide_kernel():
+    # the periodogram of one tone on the lattice: Eq. 15 with reflection, theta functions in closed form
+    n, b, tone = 20, 4.0, 3
+    encoding = find_encoding("dft")(d=n)
+    power = naive.periodogram(encoding.table(n)[:, 2 * tone - 1 : 2 * tone + 1], np.arange(n), 2 * np.pi * np.arange(11) / n)
+    theta = [1 + 2 * sum(math.exp(-2 * (math.pi * b * p / n) ** 2) * math.cos(2 * math.pi * p * x / n)
+             for p in range(1, 40)) for x in range(n)]
+    expected = np.array([theta[(k - tone) % n] + theta[(k + tone) % n] for k in range(11)])
+    assert_allclose(smooth_power(power, n, b) / np.sum(smooth_power(power, n, b)), expected / expected.sum(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-3, 4.0, 30.0, 1e6])
+def test_a_flat_periodogram_stays_flat(bandwidth):
+    smoothed = smooth_power(np.ones(11), 20, bandwidth)
+    assert_allclose(smoothed, smoothed[0], rtol=1e-14)
+    assert (smooth_power(np.eye(11)[3], 20, bandwidth) >= 0).all()
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 15, 20])
+@pytest.mark.parametrize("bandwidth", [0.2, 1.5, 4.0, 100.0])
 def test_real_positions_have_the_smoothed_periodogram(count, bandwidth):
     encoding = find_encoding("sinusoidal")(d=6, rho=20.0)
     times = np.sort(np.random.default_rng(count).uniform(-5, 40, count))
     found = compute_irregular_spectrum(encoding, np.concatenate([times[::-1], times[:1]]), bandwidth=bandwidth)
     delta = np.median([b - a for a, b in pairwise(times)])
     omega = 2 * np.pi * np.arange(count // 2 + 1) / (count * delta)
-    expected = naive.smooth(naive.periodogram(encoding.table_at(times), times, omega), count, bandwidth)
+    expected = smooth(naive.periodogram(encoding.table_at(times), times, omega), count, bandwidth)
     assert_allclose(found.omega, omega, rtol=1e-12)
     assert_allclose(found.weights, expected, rtol=0, atol=1e-12)
     assert found.estimator == "nudft"
@@ -413,6 +462,16 @@ def test_stretches_have_their_own_periodograms(rows, window):
     assert_array_equal(starts, np.floor(starts))
     for start, weights in zip(starts, found.weights, strict=True):
         assert_allclose(weights, naive.local_spectrum(encoding.codes, int(start), found.window), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(("rows", "window"), [(1000, None), (1000, 125), (21, 16), (5000, 9)])
+def test_stretches_reach_from_the_first_row_to_the_last(rows, window):
+    found = compute_local_spectra(read(draw(rows, 1)), window=window)
+    first = found.centres - (found.window - 1) / 2
+    assert (first[0], first[-1] + found.window) == (0, rows)
+    steps = np.diff(first)
+    assert (steps > 0).all()
+    assert np.ptp(steps) <= 1
 
 
 def test_a_change_in_the_middle_is_seen():

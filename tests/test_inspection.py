@@ -652,6 +652,17 @@ def test_the_stored_type_is_seen_in_the_numbers():
     assert find_stored_dtype(table.astype(np.float32).astype(float), "float16") == "float16"
 
 
+def test_the_stored_type_holds_every_number():
+    table = np.ones((4096, 3))
+    table[1237, 1] = 1 + 2.0**-20
+    assert find_stored_dtype(table) == "float32"
+    table[2051, 2] = 1 + 2.0**-40
+    assert find_stored_dtype(table) == "float64"
+    assert find_stored_dtype(np.array([[2.0**-600, 1.0]])) == "float64"
+    assert find_stored_dtype(np.array([[2.0**-149, 65536.0]])) == "float32"
+    assert find_stored_dtype(np.array([[2.0**-24, 1.0 + 2.0**-10]])) == "float16"
+
+
 # ----------------------------------------------------------------------------------- the portrait
 
 
@@ -727,7 +738,6 @@ def test_small_and_empty_tables_have_an_answer(table):
         (np.ones(4), {}),
         (np.ones((1, 4)), {}),
         (np.array([[1.0, np.nan], [1.0, 2.0]]), {}),
-        (np.array([[1e200, 0.0], [1.0, 2.0]]), {}),
         (np.eye(9), {"grid": (2, 4)}),
         (np.eye(9), {"grid": (3, 3), "prefix": 1}),
         (np.eye(9), {"prefix": 8}),
@@ -738,6 +748,89 @@ def test_small_and_empty_tables_have_an_answer(table):
 def test_what_cannot_be_inspected_is_refused(table, options):
     with pytest.raises(InputError):
         inspect_table(table, **options)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -565, -532, 400, 980])
+def test_a_power_of_two_is_in_the_lengths_alone(exponent):
+    table = planted.plant_tail(planted.plant_cls(planted.make_periodic(256, 32)), 240)
+    table[100] = 0
+    plain, scaled = inspect_table(table), inspect_table(np.ldexp(table, exponent))
+    assert [finding.code for finding in scaled.findings] == [finding.code for finding in plain.findings]
+    assert {finding.code for finding in plain.findings} >= {"zero-rows", "untrained-tail", "special-first-row"}
+    assert scaled.dominant_periods == plain.dominant_periods
+    for one, other in zip(scaled.findings, plain.findings, strict=True):
+        assert one.data.get("deviation") == (d if (d := other.data.get("deviation")) is None else np.ldexp(d, exponent))
+    for name in ("norms", "steps"):
+        assert_array_equal(getattr(scaled, name), np.ldexp(getattr(plain, name), exponent))
+        assert not getattr(scaled, name).flags.writeable
+    assert_array_equal(scaled.helix.coordinates, np.ldexp(plain.helix.coordinates, exponent))
+    for name, value in plain.metrics.items():
+        has_unit = name.startswith("norm_") or name == "step_median"
+        assert scaled.metrics[name] == (np.ldexp(value, exponent) if has_unit else value), name
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-160, 1e300])
+def test_tiny_and_huge_codes_are_not_zero(scale):
+    plain, scaled = (inspect_table(factor * planted.make_sinusoid(256, 32)) for factor in (1.0, scale))
+    assert [finding.code for finding in scaled.findings] == [finding.code for finding in plain.findings]
+    assert [round(one.period, 6) for one in scaled.dominant_periods] == [
+        round(one.period, 6) for one in plain.dominant_periods
+    ]
+    assert scaled.norms.all()
+    assert_allclose(scaled.metrics["norm_median"], 4 * scale)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1.0, 1e300])
+def test_a_row_of_tiny_numbers_beside_usual_ones_is_not_zero(scale):
+    table = planted.make_trained(64, 16)
+    table[20], table[30], table[31], table[40] = 1e-170, 1e-171, 1e-171, 0
+    table[31, 0] = 2e-171
+    result = inspect_table(scale * table if scale >= 1 else table)
+    found = {finding.code: finding.rows for finding in result.findings}
+    assert found["zero-rows"] == (40,)
+    assert found["outlier-rows"] == (20, 30, 31)
+    assert found["constant-rows"] == (20, 30)
+    assert "duplicate-rows" not in found
+
+
+@pytest.mark.parametrize("plant", ["cls", "seam", "tail", "stray", "noise", "grid", "resized", "outlier", "padding"])
+def test_of_formulas_only_facts_about_codes_are_stated(plant):
+    table = {
+        "cls": lambda: planted.plant_cls(planted.make_trained(256, 64)),
+        "seam": lambda: planted.plant_seam_noise(planted.make_trained(512, 64)),
+        "tail": lambda: planted.plant_tail(planted.make_trained(256, 64), 200),
+        "stray": lambda: put(planted.make_trained(256, 64, 0, noise=0.05), 100, lambda row: -row),
+        "noise": lambda: planted.make_noise(256, 64),
+        "grid": lambda: planted.make_grid(14, 14, 64),
+        "resized": lambda: resize_table(planted.make_trained(128, 256), 200),
+        "outlier": lambda: put(planted.make_trained(256, 64), 100, lambda row: 9 * row),
+        "padding": lambda: put(planted.make_trained(256, 64), slice(0, 2), lambda rows: 9 * rows[::-1]),
+    }[plant]()
+    assert inspect_codes(table) != []
+    assert inspect_codes(table, is_trained=False) == []
+    table[60], table[70], table[80] = table[61], 0, 3.0
+    table[:, 5], table[:, 6] = 0, 0.5
+    table[70, 6] = 0
+    found = inspect_table(table, is_trained=False)
+    codes = {finding.code: finding.rows for finding in found.findings}
+    assert codes == {"zero-rows": (70,), "zero-columns": (), "duplicate-rows": (60, 61)}
+    assert found.rows_used == (0, len(table))
+
+
+def test_formulas_keep_their_periods_and_their_repetition():
+    result = inspect_table(planted.make_dft(300, 128), is_trained=False)
+    assert [finding.code for finding in result.findings] == ["constant-columns", "repeating-rows"]
+    noise = inspect_table(planted.make_sinusoid(256, 32), is_trained=False, prefix=1)
+    assert noise.dominant_periods
+    assert noise.rows_used == (1, 256)
+    zero_first = np.concatenate([np.zeros((1, 8)), planted.make_noise(49, 8)])
+    assert inspect_codes(zero_first, is_trained=False, grid=(7, 7), prefix=1) == []
+
+
+def put(table, rows, change):
+    changed = table.copy()
+    changed[rows] = change(table[rows])
+    return changed
 
 
 def test_results_are_read_only_and_can_be_written_as_json():

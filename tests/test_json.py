@@ -350,7 +350,7 @@ def test_members_on_other_lattices_say_so(cli, line):
 # ----------------------------------------------------------------------------------- nulls
 
 #: Fields that are null for one reason only, which the schema states; every other null has its note.
-WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10"}
+WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", "distinct"}
 WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
 #: field -> a command line in which it is null, and words of the note that says why.
 NULLS = {

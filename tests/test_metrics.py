@@ -411,6 +411,30 @@ def test_equal_codes_carry_no_information():
     assert measure_table_resolution(1e300 * draw(5, 2)) is None
 
 
+def test_information_below_the_range_of_float64_is_no_zero():
+    table = draw(12, 4)
+    found, plain = measure_table_resolution(1e-200 * table), measure_table_resolution(table)
+    assert found.fisher_information_mean is None
+    assert found.fisher_information_min is None
+    assert found.cramer_rao_bound_mean == pytest.approx(1e200 * plain.cramer_rao_bound_mean)
+    assert found.cramer_rao_bound_worst == pytest.approx(1e200 * plain.cramer_rao_bound_worst)
+    ladder = measure_ladder_resolution([1.0, 0.5], [1.0, 1.0], amplitude=1e-200)
+    assert ladder.fisher_information_mean is None
+    assert ladder.cramer_rao_bound_mean == pytest.approx(1e200 / math.sqrt(1.25))
+    slow = measure_ladder_resolution([1e-200], [1.0])
+    assert (slow.fisher_information_min, slow.cramer_rao_bound_worst) == (None, pytest.approx(1e200))
+    still = measure_ladder_resolution([0.0], [1.0])
+    assert (still.fisher_information_min, still.cramer_rao_bound_worst) == (0.0, None)
+
+
+def test_one_slow_place_is_below_the_range_alone():
+    table = np.array([[0.0], [1e-180], [2e-180], [1.0], [2.0]])
+    found = measure_table_resolution(table)
+    assert found.fisher_information_mean == pytest.approx((0.25 + 1.0) / 3)
+    assert found.fisher_information_min is None
+    assert found.cramer_rao_bound_worst == pytest.approx(1e180)
+
+
 # ----------------------------------------------------------------------------------- shift linearity
 
 

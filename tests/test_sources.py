@@ -209,6 +209,89 @@ def test_rotary_configurations(folder, config, expected):
         assert encoding.parameters[name] == (list(value) if isinstance(value, tuple) else value)
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {**BASE, "model_type": "bert", "rope_scaling": None},
+        {"n_embd": 64, "n_head": 4, "model_type": "gpt2", "rope_parameters": None},
+        {**BASE, "model_type": "bert", "rope_theta": None, "rotary_dim": None, "partial_rotary_factor": None},
+        {**BASE, "model_type": "bert", "relative_attention_num_buckets": None},
+    ],
+)
+def test_a_key_that_is_null_is_not_there(config):
+    with pytest.raises(FileError, match="names no positional encoding"):
+        read_scheme(config, "c.json")
+
+
+def test_null_beside_other_keys_is_not_set():
+    keys = {"rotary_dim": None, "head_dim": None, "rope_parameters": {"rope_type": None, "rope_theta": 1e6}}
+    assert read_scheme({**BASE, **keys}, "c.json").values == {"d": 16, "base": 1e6}
+    t5 = {**BASE, "relative_attention_num_buckets": 16, "relative_attention_max_distance": None}
+    assert read_scheme(t5, "c.json").values == {"buckets": 16, "heads": 4}
+
+
+@pytest.mark.parametrize("keys", [{"mscale_all_dim": 0.0}, {"mscale": 0, "mscale_all_dim": 1.0}])
+def test_a_scale_of_yarn_that_is_zero_is_not_set(folder, keys):
+    # transformers takes 0.1 ln s + 1 unless both are set and not 0
+    encoding = configure(folder, **BASE, rope_theta=1e4, rope_scaling={**YARN, **keys})
+    assert encoding.frequencies().amplitude == pytest.approx(0.1 * np.log(4) + 1, rel=1e-15)
+    for value in (False, -1.0):
+        with pytest.raises(FileError, match="mscale cannot be used"):
+            configure(folder, **BASE, rope_theta=1e4, rope_scaling={**YARN, "mscale": value})
+
+
+def test_the_part_that_is_turned_has_its_own_width():
+    # a head of 192 channels of which 64 are turned, all of them
+    keys = {"head_dim": 192, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "partial_rotary_factor": 1 / 3}
+    assert read_scheme({**BASE, **keys, "rope_theta": 1e4}, "c.json").values == {"d": 64, "base": 1e4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "layout"),
+    [
+        *((kind, {}, "interleaved") for kind in ("gptj", "codegen", "cohere", "cohere2", "glm", "glm4", "helium")),
+        *((kind, {}, "interleaved") for kind in ("ernie4_5", "llama4_text", "deepseek_v2", "deepseek_v3")),
+        *((kind, {}, "half") for kind in ("llama", "gpt_neox", "qwen2", "glm4_moe")),
+        ("deepseek_v3", {"rope_interleave": False}, "half"),
+        ("deepseek_v3", {"rope_interleave": None}, "interleaved"),
+        ("new", {"rope_interleave": True}, "interleaved"),
+    ],
+)
+def test_pairs_are_those_of_the_model(folder, kind, keys, layout):
+    assert configure(folder, **BASE, **keys, rope_theta=1e4, model_type=kind).parameters["layout"] == layout
+
+
+def test_pairs_of_the_part_that_has_text():
+    config = {"model_type": "aya_vision", "text_config": {**BASE, "rope_theta": 1e4, "model_type": "cohere2"}}
+    assert read_scheme(config, "c.json").values["layout"] == "interleaved"
+    with pytest.raises(FileError, match="rope_interleave cannot be used"):
+        read_scheme({**BASE, "rope_theta": 1e4, "rope_interleave": "yes"}, "c.json")
+
+
+def test_the_original_length_of_llama3_is_not_the_longest(folder):
+    config = {**BASE, "rope_theta": 5e5, "max_position_embeddings": 131072, "rope_scaling": LLAMA3}
+    scheme = read_scheme(config, "c.json")
+    assert "original" not in scheme.values
+    assert scheme.notes == ("no original_max_position_embeddings is given, so 8192 is taken, as published for llama3",)
+    published = configure(folder, **{**config, "rope_scaling": {**LLAMA3, "original_max_position_embeddings": 8192}})
+    assert_array_equal(configure(folder, **config).table(9), published.table(9))
+    assert read_scheme({**config, "original_max_position_embeddings": 4096}, "c.json").values["original"] == 4096
+
+
+def test_a_missing_factor_of_yarn_is_a_ratio_of_lengths():
+    yarn = {"rope_type": "yarn", "original_max_position_embeddings": 1024}
+    config = {**BASE, "rope_theta": 1e4, "rope_scaling": yarn}
+    scheme = read_scheme({**config, "max_position_embeddings": 4096}, "c.json")
+    assert (scheme.values["factor"], scheme.values["original"]) == (4.0, 1024)
+    ratio = "max_position_embeddings / original_max_position_embeddings"
+    assert scheme.notes == (f"no factor is given, so {ratio} = 4 is taken",)
+    lone = {**config, "max_position_embeddings": 4096, "rope_scaling": {"rope_type": "yarn"}}
+    for without in (config, lone, {**config, "max_position_embeddings": 512}):
+        with pytest.raises(FileError, match="factor is not set") as caught:
+            read_scheme(without, "c.json")
+        assert "original_max_position_embeddings" in str(caught.value)
+
+
 def test_both_generations_of_keys_are_one(folder):
     old = configure(folder, **BASE, rope_theta=1e6, rope_scaling=YARN)
     assert configure(folder, **BASE, rope_parameters={**YARN, "rope_theta": 1e6}) == old

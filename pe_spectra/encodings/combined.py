@@ -171,6 +171,25 @@ class Hybrid(Encoding):
         shapes = {encoding.shape for encoding in self._of}
         return shapes.pop() if len(shapes) == 1 else None
 
+    def bound_error(self, table: F64) -> float | None:
+        """The errors of the members by their factors, and the rounding of their sum: parts may cancel."""
+        parts = [member.table(len(table)) for member in self.members]
+        errors = [encoding.bound_error(part) for encoding, part in zip(self._of, parts, strict=True)]
+        known = [error for error in errors if error is not None]
+        if len(known) < len(errors):
+            return None
+        scales = [abs(float(weight)) for weight in self.weights or ()]
+        eps = float(np.finfo(float).eps)
+        beside = [scale * float(np.abs(part).max(initial=0.0)) for scale, part in zip(scales, parts, strict=True)]
+        own = [scale * error for scale, error in zip(scales, known, strict=True)]
+        if self.mode == "concat":
+            return max(error + eps * size for error, size in zip(own, beside, strict=True))
+        if self.mode == "sum":
+            return sum(own) + (len(own) + 1) * eps * sum(beside)
+        rows = float(np.abs(self._matrix).sum(axis=1).max(initial=0.0))
+        columns = int(self._matrix.shape[1])
+        return rows * (max(own) + (columns + 2) * eps * max(beside))
+
     @property
     def is_random(self) -> bool:
         """Whether a member, or the layer of a mix, is drawn."""

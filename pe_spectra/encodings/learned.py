@@ -203,7 +203,7 @@ class Learned(Encoding):
     def label(self) -> str:
         """The file and tensor, or that it is untrained, with its size."""
         size = f"{self.rows} x {self.d}"
-        part = f" rows {self.first}:{self.last or ''}" if self.first or self.last else ""
+        part = f" rows {self.first}:{self.last or len(self._whole)}" if self.first or self.last else ""
         grid = f" grid {self.grid}" if self.grid else ""
         if self.values is None:
             std = "" if self.std == 0.02 else f" std={self.std:g}"

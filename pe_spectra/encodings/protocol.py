@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import Parameter, Value, format_value, simplify_value
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI
+from pe_spectra.exact import F64, I64
 from pe_spectra.limits import DEFAULT_LENGTH
 
+_EPS = float.fromhex("0x1p-52")
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")
 
@@ -121,6 +122,16 @@ class Encoding(ABC):
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about how the encoding was read; of itself, that its values were drawn."""
         return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
+
+    def bound_error(self, table: F64) -> float | None:
+        """Return by how much an entry of `table`, which it computed, may be wrong; None where no bound is known.
+
+        For codes that are a few roundings of sines and cosines, or sums of up to d products of such:
+        16 + 2 d units of the last place of the largest.
+        """
+        largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+        bound: float = (16 + 2 * table.shape[1]) * _EPS * largest
+        return bound
 
     @property
     def all_notes(self) -> tuple[str, ...]:
@@ -299,12 +310,6 @@ class HasExactKey(Protocol):
     @property
     def theorem(self) -> Theorem | None:
         """Return why the key is exact; None where no theorem applies to these parameters, and the key is void."""
-
-
-def count_turns(frequencies: Frequencies, index: int) -> Decimal:
-    """Return frequency `index` over 2 pi from its two words, right to about 31 digits."""
-    value = Decimal.from_float(float(frequencies.values[index])) + Decimal.from_float(float(frequencies.low[index]))
-    return CONTEXT.divide(value, TWO_PI)
 
 
 def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:

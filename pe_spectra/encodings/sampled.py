@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
 from pe_spectra.encodings.positions import as_positions, as_times
-from pe_spectra.encodings.protocol import Encoding, HasContinuousTable
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 
@@ -87,6 +88,16 @@ class Sampled(Encoding):
     def describe_position(self, s: int) -> str:
         """The real position."""
         return f"{self.positions[s]:.12g}"
+
+    def bound_error(self, table: F64) -> float | None:
+        """Rounding of the angles w t; None for an encoding without a list of frequencies."""
+        if not isinstance(self.encoding, HasFrequencies):
+            return None
+        found = self.encoding.frequencies()
+        angle = float(found.values.max(initial=0.0)) * float(np.abs(self.positions).max(initial=0.0))
+        return (
+            (16 + 2 * angle) * float(np.finfo(float).eps) * max(found.amplitude, float(np.abs(table).max(initial=0.0)))
+        )
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Codes of the real positions with these numbers, shape (S, d)."""

@@ -234,6 +234,10 @@ class Rnn(Encoding):
             f"rnn: from position {start} on the state changes by less than {_STILL:g} at a step",
         )
 
+    def bound_error(self, _table: F64) -> None:
+        """None: an expanding network makes a rounding grow from state to state."""
+        return
+
     @cached_property
     def weights(self) -> tuple[F64, F64]:
         """W, shape (d, d), and the constant part c, shape (d,)."""

@@ -97,7 +97,7 @@ def measure_faithfulness(
         )
     injective, certificate, collisions = certify(encoding, size, shown)
     separation = _separate(encoding, codes, size, collisions.first)
-    if injective is None and separation is not None and separation.smallest:
+    if injective is None and separation is not None and separation.smallest is not None:
         injective, certificate = _decide(encoding, separation.smallest, size, certificate)
     conditioning = measure_conditioning(encoding, size, codes)
     fwhm, error, used, notes = _reconstruct_one(encoding, width, size)
@@ -107,7 +107,7 @@ def measure_faithfulness(
         domain=encoding.domain,
         injective=injective,
         certificate=certificate,
-        min_separation=_smallest(separation, injective),
+        min_separation=_smallest(separation, injective, certificate),
         closest_pair=_pair(separation, collisions),
         collisions=collisions,
         rank=conditioning.rank,
@@ -145,7 +145,8 @@ def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int
         return measure_separation(encoding, 1) if len(codes) == 1 else None
     places = list_places(encoding, size)
     found = separate_rows(codes)
-    pair = found.pair and (int(places[found.pair[0]]), int(places[found.pair[1]]))
+    ends = [int(places[row]) for row in found.pair or ()]
+    pair = (min(ends), max(ends)) if ends else None
     return Separation(smallest=found.smallest, pair=pair, by_lag=trace_lags(codes[np.argsort(places)]), sidelobe=None)
 
 
@@ -155,15 +156,15 @@ def _decide(
     """Take the closest pair for a certificate where its distance is no rounding."""
     if not isinstance(encoding, HasTable):
         return None, certificate
-    table = encoding.table(size)
-    largest = max(float(table.max()), -float(table.min()))
-    found = certify_distance(smallest, encoding.d, largest)
-    return (None, certificate) if found is None else (True, found)
+    found = certify_distance(smallest, encoding.d, encoding.bound_error(encoding.table(size)))
+    return found.kind == "separation" or None, found
 
 
-def _smallest(separation: Separation | None, injective: bool | None) -> float | None:
+def _smallest(separation: Separation | None, injective: bool | None, certificate: Certificate) -> float | None:
     if injective is False:
         return 0.0  # decided exactly; a computed distance would show its rounding
+    if certificate.kind == "rounding":
+        return None  # what was computed is rounding, and no distance
     return separation.smallest if separation else None
 
 

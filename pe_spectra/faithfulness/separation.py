@@ -29,6 +29,8 @@ from pe_spectra.spectrum import compute_gram_kernel
 
 #: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
 _EXACT_CURVE = 1 << 21
+#: Differences of a normalised kernel below this are none.
+_FLAT = 1e-9
 _EPS = float(np.finfo(float).eps)
 
 
@@ -172,17 +174,21 @@ class _LoneSine:
 
 
 def find_sidelobe(normalised: F64) -> Sidelobe | None:
-    """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, .."""
-    rises = np.flatnonzero(np.diff(normalised) > 0)
+    """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, ..
+
+    Values closer than 1e-9 are equal here, so that the rounding of a flat kernel has no maxima.
+    """
+    steps = np.rint(normalised / _FLAT)
+    rises = np.flatnonzero(np.diff(steps) > 0)
     if not len(rises):
         return None
     start = int(rises[0])
-    tail = normalised[start:]
+    tail = steps[start:]
     inner = np.flatnonzero((tail[1:-1] >= tail[:-2]) & (tail[1:-1] >= tail[2:])) + 1
     if not len(inner):
         return None
-    lag = int(inner[np.argmax(tail[inner])])
-    return Sidelobe(lag=start + lag, value=float(tail[lag]))
+    lag = start + int(inner[np.argmax(tail[inner])])
+    return Sidelobe(lag=lag, value=float(normalised[lag]))
 
 
 def separate_rows(table: F64, error: float = 0.0, equal: tuple[int, int] | None = None) -> Separation:

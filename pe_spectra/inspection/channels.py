@@ -77,7 +77,7 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     for start in range(0, width, columns):
         block = np.ascontiguousarray(table[:, start : start + columns].T)
         mean = block.mean(axis=1, keepdims=True)
-        block -= mean
+        block = block - mean
         energy = np.einsum("ij,ij->i", block, block)
         power = np.abs(np.fft.rfft(block, padded, axis=1)[:, first:]) ** 2
         cycles, gained = _refine_columns(block, (first + np.argmax(power, axis=1)) / padded)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
-from pe_spectra.metrics.tables import check_kernel, quantise
+from pe_spectra.metrics.tables import check_kernel
 
 
 def measure_half_width(kernel: ArrayLike) -> float | None:
@@ -62,6 +62,4 @@ def measure_sidelobe(kernel: ArrayLike) -> Sidelobe | None:
     values = check_kernel(kernel)
     if values[0] <= 0:
         return None
-    normalised = values / values[0]
-    found = find_sidelobe(quantise(normalised, 1.0))
-    return Sidelobe(lag=found.lag, value=float(normalised[found.lag])) if found else None
+    return find_sidelobe(values / values[0])

@@ -50,6 +50,8 @@ _OWN = {
     "proportional": ("factor",),
 }
 _INTEGERS = ("original",)
+#: Keys for which transformers takes 0 for "not set".
+_UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
 _BASES = ("rope_theta", "rotary_emb_base", "rope_base")
 _SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage")
 _WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
@@ -57,7 +59,17 @@ _HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_atte
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "max_sequence_length")
 _ALIBI = ("bloom", "mpt")
 #: Models that turn by position without saying so in their configuration.
-_ROTARY = ("llama", "falcon", "RefinedWeb", "RefinedWebModel", "mistral", "gemma", "qwen2", "codegen")
+_ROTARY = (
+    *("llama", "falcon", "RefinedWeb", "RefinedWebModel", "mistral", "mixtral", "gemma", "gemma2", "qwen2", "codegen"),
+    *("cohere", "glm", "internlm", "phi3"),
+)
+#: Models whose pairs are channels (2i, 2i + 1); a key rope_interleave overrides it. Others have (i, i + D/2).
+#: Source: the modeling files of transformers, each model's way to turn by complex numbers or every second channel.
+_INTERLEAVED = (
+    *("gptj", "codegen", "cohere", "cohere2", "chatglm", "glm", "glm4", "glm4v_text", "glm4_moe_lite", "helium"),
+    *("ernie4_5", "ernie4_5_moe", "moonshine", "llama4", "llama4_text", "deepseek_v2", "deepseek_v3", "kimi_k2"),
+    *("longcat_flash",),
+)
 _DEFAULT_BASE = 10000.0
 
 
@@ -99,18 +111,23 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     kind = str(config.get("model_type", ""))
     if _asks_alibi(config, kind):
         return Scheme(name="alibi", values={"heads": reader.read_integer(_HEADS)})
-    if "relative_attention_num_buckets" in config:
+    if _has(config, "relative_attention_num_buckets"):
         return _read_t5(reader)
-    if any(key in config for key in (*_BASES, "rope_parameters", "rope_scaling", "rotary_dim", *_SHARES)):
+    if _has(config, *_BASES, "rope_parameters", "rope_scaling", "rotary_dim", *_SHARES):
         return _read_rotary(reader)
     if config.get("position_embedding_type") == "rotary" or kind in _ROTARY:
         return _read_rotary(reader)
-    if any(key in config for key in _WIDTHS) and not any(key in config for key in _HEADS):
+    if _has(config, *_WIDTHS) and not _has(config, *_HEADS):
         reader.read_integer(_HEADS)
     looked = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
-    if not any(key in config for key in (*_WIDTHS, "head_dim")):
+    if not _has(config, *_WIDTHS, "head_dim"):
         looked = f"head_dim, {', '.join(_WIDTHS)}; {looked}"
     raise FileError(path, f"names no positional encoding without a table; looked for {looked}")
+
+
+def _has(mapping: Mapping[str, Any], *keys: str) -> bool:
+    # null is "not set": files list keys of their model's class that it does not use
+    return any(mapping.get(key) is not None for key in keys)
 
 
 def _asks_alibi(config: Mapping[str, Any], kind: str) -> bool:
@@ -123,7 +140,7 @@ def _asks_alibi(config: Mapping[str, Any], kind: str) -> bool:
 
 def _read_t5(reader: _Reader) -> Scheme:
     values: dict[str, Any] = {"buckets": reader.read_integer(("relative_attention_num_buckets",))}
-    if "relative_attention_max_distance" in reader.config:
+    if _has(reader.config, "relative_attention_max_distance"):
         values["max_distance"] = reader.read_integer(("relative_attention_max_distance",))
     values["heads"] = reader.read_integer(_HEADS)
     return Scheme(name="t5", values=values, notes=("the values of its buckets are in the weights, not here",))
@@ -137,24 +154,69 @@ def _read_rotary(reader: _Reader) -> Scheme:
         notes += (f"no base is given, so {_DEFAULT_BASE:g} is taken",)
     else:
         values["base"] = base
-    share = reader.find_number(parameters, _SHARES) or reader.find_number(reader.config, _SHARES)
-    if share is None and "rotary_dim" in reader.config:
-        share = reader.read_integer(("rotary_dim",)) / values["d"]
+    share = _read_share(reader, parameters, values["d"])
     if share is not None and share != 1:
         values["share"] = share
-    kind = str(parameters.get("rope_type", parameters.get("type", "default")))
+    if _asks_interleaved(reader):
+        values["layout"] = "interleaved"
+    kind = str(parameters.get("rope_type") or parameters.get("type") or "default")
     if kind not in _SCALINGS:
         reader.fail("rope_type", kind, f"{', '.join(_SCALINGS)} are read here")
     if _SCALINGS[kind] != "none":
-        values["scaling"] = _SCALINGS[kind]
-        values.update(_read_scaling(reader, parameters, _SCALINGS[kind]))
+        found, remarks = _read_scaling(reader, parameters, _SCALINGS[kind])
+        values.update(scaling=_SCALINGS[kind], **found)
+        notes += remarks
     return Scheme(name="rope", values=values, notes=notes)
 
 
-def _read_scaling(reader: _Reader, parameters: Mapping[str, Any], scaling: str) -> dict[str, Any]:
+def _read_share(reader: _Reader, parameters: Mapping[str, Any], width: int) -> float | None:
+    if _has(reader.config, "qk_rope_head_dim"):
+        return None  # the channels that are turned are a part of their own, turned as a whole
+    share = reader.find_number(parameters, _SHARES) or reader.find_number(reader.config, _SHARES)
+    if share is None and _has(reader.config, "rotary_dim"):
+        return reader.read_integer(("rotary_dim",)) / width
+    return share
+
+
+def _asks_interleaved(reader: _Reader) -> bool:
+    asked = reader.config.get("rope_interleave")
+    if asked is None:
+        return reader.config.get("model_type") in _INTERLEAVED
+    if not isinstance(asked, bool):
+        reader.fail("rope_interleave", asked, "true or false is accepted")
+    return asked is True
+
+
+def _read_scaling(
+    reader: _Reader, parameters: Mapping[str, Any], scaling: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    found = _copy_scaling(reader, parameters, scaling)
+    notes: tuple[str, ...] = ()
+    longest = reader.find_number(reader.config, _LENGTHS)
+    if "original" in _OWN[scaling] and "original" not in found:
+        original = reader.find_number(reader.config, ("original_max_position_embeddings",))
+        if original is not None:
+            found["original"] = int(original)
+    if scaling == "yarn" and "factor" not in found:
+        found["factor"], notes = _derive_factor(reader, longest, found.get("original"))
+    if scaling == "llama3" and "original" not in found:
+        # max_position_embeddings is the length after scaling
+        notes = ("no original_max_position_embeddings is given, so 8192 is taken, as published for llama3",)
+    elif "original" in _OWN[scaling] and "original" not in found and longest is not None:
+        found["original"] = int(longest)
+    if scaling in ("dynamic", "longrope") and longest is not None:
+        found["served"] = int(longest)
+        if scaling == "longrope" and "factor" not in found:
+            found["factor"] = max(1.0, longest / found["original"])
+    return found, notes
+
+
+def _copy_scaling(reader: _Reader, parameters: Mapping[str, Any], scaling: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, name in _COPIED.items():
-        if name not in _OWN[scaling] or parameters.get(key) is None:
+        value = parameters.get(key)
+        unset = key in _UNSET_BY_ZERO and value == 0 and not isinstance(value, bool)
+        if name not in _OWN[scaling] or value is None or unset:
             continue
         if key.endswith(("short_factor", "long_factor")):
             found[name] = reader.read_list(parameters, key)
@@ -165,16 +227,16 @@ def _read_scaling(reader: _Reader, parameters: Mapping[str, Any], scaling: str) 
             found[name] = int(number) if name in _INTEGERS and number is not None else number
     if scaling == "yarn" and isinstance(parameters.get("truncate"), bool):
         found["truncate"] = "yes" if parameters["truncate"] else "no"
-    longest = reader.find_number(reader.config, _LENGTHS)
-    if "original" in _OWN[scaling] and "original" not in found:
-        original = reader.find_number(reader.config, ("original_max_position_embeddings",)) or longest
-        if original is not None:
-            found["original"] = int(original)
-    if scaling in ("dynamic", "longrope") and longest is not None:
-        found["served"] = int(longest)
-        if scaling == "longrope" and "factor" not in found and "original" in found:
-            found["factor"] = max(1.0, longest / found["original"])
     return found
+
+
+def _derive_factor(reader: _Reader, longest: float | None, original: int | None) -> tuple[float, tuple[str, ...]]:
+    if longest is None or original is None or longest < original:
+        accepted = "max_position_embeddings from original_max_position_embeddings on stand for it"
+        raise FileError(reader.path, f"factor is not set; it, or {accepted}")
+    factor = longest / original
+    ratio = "max_position_embeddings / original_max_position_embeddings"
+    return factor, (f"no factor is given, so {ratio} = {factor:g} is taken",)
 
 
 class _Reader:
@@ -220,8 +282,8 @@ class _Reader:
         return tuple(self.find_number({key: value}, (key,)) or 0.0 for value in values)
 
     def read_head_width(self) -> int:
-        """Width of a head: head_dim, else hidden size over heads."""
-        for key in ("head_dim", "qk_rope_head_dim"):
+        """Width of a head, or of what of it is turned: qk_rope_head_dim, head_dim, or hidden size over heads."""
+        for key in ("qk_rope_head_dim", "head_dim"):
             if self.config.get(key) is not None:
                 return self.read_integer((key,))
         width, heads = self.read_integer(_WIDTHS), self.read_integer(_HEADS)
@@ -235,7 +297,7 @@ class _Reader:
         if not isinstance(found, dict):
             self.fail("rope_scaling", found, "an object is accepted")
         nested = [name for name, value in found.items() if isinstance(value, dict)]
-        if nested and "rope_type" not in found and "rope_theta" not in found:
+        if nested and not _has(found, "rope_type", "rope_theta"):
             others = f"; others: {', '.join(nested[1:])}" if nested[1:] else ""
             return found[nested[0]], (f"the parameters of {shorten(nested[0])} layers are used{others}",)
         return found, ()

@@ -48,6 +48,8 @@ def _describe(result: Faithfulness) -> Document:
         "closest_pair": list(result.closest_pair) if result.closest_pair else None,
         "collisions": {
             "count": result.collisions.count,
+            "distinct": result.collisions.distinct,
+            "sharing": result.collisions.sharing,
             "examples": [list(pair) for pair in result.collisions.examples],
         },
         "rank": result.rank,
@@ -103,7 +105,7 @@ def _say(result: Faithfulness, many: bool) -> str:
         pairs = "pair" if result.collisions.count == 1 else "pairs"
         return (
             f"{name}Not injective: {_name_pair(result, s, t)} have the same code "
-            f"({result.collisions.count} such {pairs}); {result.certificate.text}."
+            f"({result.collisions.count} such {pairs}{_count_sharing(result)}); {result.certificate.text}."
         )
     if result.injective is None:
         return f"{name}Not decided: {result.certificate.text}."
@@ -120,6 +122,14 @@ def _say(result: Faithfulness, many: bool) -> str:
             )
         text += f" Closest: {near}, distance {result.min_separation:.5g}."
     return text
+
+
+def _count_sharing(result: Faithfulness) -> str:
+    """How many positions, or lags, share their code, where that says more than the number of pairs."""
+    found = result.collisions
+    if found.count <= 1 or found.distinct is None:
+        return ""
+    return f"; {found.sharing} {result.domain} share their code with another, {found.distinct} codes are distinct"
 
 
 def _name_pair(result: Faithfulness, s: int, t: int) -> str:

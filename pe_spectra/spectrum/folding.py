@@ -109,7 +109,9 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
             if skipped:
                 found["prefix"] = skipped
             leaving = "" if not skipped else " after one special row (prefix=1)"
-            return found, (f"{count} rows{leaving} are read as a grid of {side} x {side} (grid={grid})",)
+            return found, (
+                f"{count} rows{leaving} are read as a grid of {side} x {side} (grid={grid}; grid=none reads a line)",
+            )
         if fold.peak > _ERRORS:
             return found, (
                 f"{count} rows could be a grid of {side} x {side}, but are read as a line; grid={grid} says so",

@@ -155,7 +155,7 @@ def fold_window(kernel: F64, grid: int, bandwidth: float) -> F64:
 
 
 def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
-    """Return k(tau)/k(0) for tau = 0 .. count-1 without any window, of the first head.
+    """Return k(tau)/k(0) for tau = 0 .. count-1 without any window, the mean over heads.
 
     None without a kernel of the lag, or where fewer lags are known.
     """
@@ -164,7 +164,7 @@ def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
     try:
         # over all rows of a table, as its spectrum is
         length = encoding.rows or max(encoding.default_length, count)
-        kernel = estimate_kernel(encoding, length=length, count=count).values[0]
+        kernel = estimate_kernel(encoding, length=length, count=count).values.mean(axis=0)
     except InputError:
         return None
     if len(kernel) < count or not kernel[0] > 0:

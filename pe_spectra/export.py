@@ -75,8 +75,9 @@ def export_encoding(
     Parameters
     ----------
     what : "table" (a row for each position, or lag), "frequencies" (frequency, mass, phase), "kernel" or
-        "bias" (a row for each lag, of either sign where both occur, and a column for each head; of a bias that is not a function of the lag
-        a row for each query and a column for each head and key). Default the first that it has.
+        "bias" (a row for each lag, of either sign where both occur, and a column for each head; a bias
+        that is not a function of the lag has a row for each query and a column for each head and key).
+        Default the first that it has.
     length : number of positions; default all rows of a table, else 80 (256 for encodings of lags).
     positions : real positions, for the table of an encoding that takes them.
 

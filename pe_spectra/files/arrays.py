@@ -62,12 +62,15 @@ class Wanted:
     ----------
     tensor : the name of one tensor; None leaves the choice to what the file holds.
     axes : how many axes it may have.
-    pick : whether, among several, the one with the known name of a position table is taken.
+    pick : whether, among several, the one with the known name of a position table is taken, and a table
+        of words never.
+    only_known : whether nothing but what has such a name is taken, for something else is known to be meant.
     """
 
     tensor: str | None
     axes: tuple[int, ...]
     pick: bool
+    only_known: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape has the axes that are wanted.

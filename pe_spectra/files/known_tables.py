@@ -33,6 +33,19 @@ KNOWN_NAMES: dict[str, Kind] = {
     "relative_position_bias_table": "offsets",  # Swin, BEiT
 }
 _ENDINGS = tuple(KNOWN_NAMES)
+#: Ends of the names of tables with a row for each word, at either end of a model.
+_VOCABULARIES = (
+    "embed_tokens.weight",  # Llama, OPT, BART
+    "wte.weight",  # GPT-2
+    "word_embeddings.weight",  # BERT, BLOOM
+    "token_embedding.weight",  # CLIP
+    "tok_embeddings.weight",  # Llama of Meta
+    "shared.weight",  # T5
+    "embed_in.weight",  # GPT-NeoX
+    "embed_out.weight",
+    "lm_head.weight",
+    "embeddings.weight",  # XLM, Mamba
+)
 #: model_type of those whose rows begin behind two that stand for padding.
 _OFFSET_2 = {"opt", "bart", "mbart", "plbart", "mvp", "trocr", "biogpt", "xglm"}
 #: model_type of those that begin at pad_token_id + 1.
@@ -53,8 +66,8 @@ _BEHIND_PADDING = {
     "layoutlmv3",
     "esm",
 }
-#: Names in a list of candidates, and the characters of each.
-_LISTED, _LISTED_CHARACTERS = 8, 40
+#: Names in a list of candidates, and the characters of each: a name is there to be typed again.
+_LISTED, _LISTED_CHARACTERS = 8, 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +102,12 @@ def find_known_name(tensor: str) -> str | None:
     return None
 
 
+def _is_vocabulary(tensor: str) -> bool:
+    """Whether a tensor's name is that of a table of words."""
+    ends = any(tensor == name or tensor.endswith((f".{name}", f"/{name}")) for name in _VOCABULARIES)
+    return ends and "pos" not in tensor.lower()
+
+
 def choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
     """Choose the tensor to read: the named one, the only one that fits, or the one with a known name.
 
@@ -111,21 +130,15 @@ def choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tupl
                 f"has no tensor {shorten(wanted.tensor)}; it has {_list(_find_near(shapes, wanted), shapes)}"
             )
         return wanted.tensor, ()
-    if not shapes:
-        raise RefusedError("holds no tensor")
     fitting = [name for name, shape in shapes.items() if wanted.fits(shape)]
-    if not fitting:
-        axes = " or ".join(map(str, wanted.axes))
-        raise RefusedError(f"holds no tensor of {axes} axes; it has {_list(list(shapes), shapes)}")
-    if len(fitting) == 1:
-        return fitting[0], _say_choice(fitting[0], shapes)
     known = _narrow(fitting) if wanted.pick else []
     if len(known) == 1:
         return known[0], _say_choice(known[0], shapes)
-    names = _list(known or fitting, shapes)
-    what = "several position tables" if known else "several tables, none of a known name"
+    if len(fitting) == 1 and not (wanted.pick and (wanted.only_known or _is_vocabulary(fitting[0]))):
+        return fitting[0], _say_choice(fitting[0], shapes)
+    # where there is no table of positions, a configuration may say what there is instead
     error = RefusedError if known or not wanted.pick else NoTableRefusedError
-    raise error(f"holds {what if wanted.pick else 'several tables'}: {names}; name one as FILE::TENSOR")
+    raise error(_explain_no_choice(fitting, known, shapes, wanted))
 
 
 def describe_known_table(
@@ -186,10 +199,30 @@ def _narrow(names: list[str]) -> list[str]:
     return [name for name, kind in known.items() if kind == "positions"] or list(known)
 
 
+def _explain_no_choice(
+    fitting: list[str], known: list[str], shapes: Mapping[str, tuple[int, ...]], wanted: Wanted
+) -> str:
+    if not shapes:
+        return "holds no tensor"
+    if not fitting:
+        axes = " or ".join(map(str, wanted.axes))
+        return f"holds no tensor of {axes} axes; it has {_list(list(shapes), shapes)}"
+    what = "several position tables" if known else "several tables, none of a known name"
+    if not wanted.pick:
+        what = "several tables"
+    elif not known and all(map(_is_vocabulary, fitting)):
+        what = "tables of words and none of positions"
+    elif len(fitting) == 1:
+        what = "no table with the known name of one of positions"
+    # what is a table of words by its name stands last
+    names = _list(known or sorted(fitting, key=_is_vocabulary), shapes)
+    return f"holds {what}: {names}; name one as FILE::TENSOR"
+
+
 def _say_choice(name: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
     if len(shapes) == 1:
         return ()
-    return (f"tensor {shorten(name)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",)
+    return (f"tensor {shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",)
 
 
 def _list(names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> str:

@@ -47,7 +47,13 @@ _ACCEPTED = ".npy, .npz, .csv, .tsv, .safetensors, .safetensors.index.json and a
 
 
 def read_array(
-    path: Path, tensor: str | None = None, *, label: str = "", axes: tuple[int, ...] = (2,), pick: bool = True
+    path: Path,
+    tensor: str | None = None,
+    *,
+    label: str = "",
+    axes: tuple[int, ...] = (2,),
+    pick: bool = True,
+    only_known: bool = False,
 ) -> FileArray:
     """Read one array from a file, or from a model's folder.
 
@@ -57,7 +63,9 @@ def read_array(
     tensor : the name of the array in it; None takes the only one that fits, or by `pick`.
     label : the option that named the file, for messages; may be empty.
     axes : how many axes it may have, once leading axes of length 1 are left out.
-    pick : whether, of several, the one with the known name of a position table is taken.
+    pick : whether, of several, the one with the known name of a position table is taken, and a table of
+        words never.
+    only_known : whether nothing but what has such a name is taken.
 
     Returns
     -------
@@ -68,7 +76,7 @@ def read_array(
     NoTableError : a checkpoint or configuration without a table of positions.
     FileError : anything else; one line that names the file and says why.
     """
-    wanted = Wanted(tensor=tensor, axes=axes, pick=pick)
+    wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known)
     if is_folder(path):
         return read_folder(path, wanted, label)
     with open_regular(path, label=label) as file:

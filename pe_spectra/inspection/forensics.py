@@ -20,6 +20,7 @@ import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.resize import compute_taps
+from pe_spectra.inspection.rows import iterate_blocks
 
 #: Spacing of numbers near 1.
 DTYPE_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -85,19 +86,23 @@ def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
     >>> find_stored_dtype(np.array([[0.5, 1.25]]))
     'bfloat16'
     """
-    sample = table[:: max(1, len(table) // 512)]
-    mantissas = np.frexp(sample)[0]
-    for name, bits in (("bfloat16", 8), ("float16", 11), ("float32", 24)):
-        scaled = mantissas * 2.0**bits
-        if name == "float16" and np.abs(sample).max(initial=0.0) > 65504:
-            continue
-        exact = scaled == np.round(scaled)
-        if name == "float16":
-            exact |= np.abs(sample) < 2.0**-14
-            exact &= np.round(sample * 2.0**24) == sample * 2.0**24
-        if exact.all():
-            return name if DTYPE_EPS[name] >= DTYPE_EPS.get(dtype, 0.0) else dtype
+    for name in ("bfloat16", "float16", "float32"):
+        if DTYPE_EPS[name] < DTYPE_EPS.get(dtype, 0.0):
+            return dtype
+        # a sample rules most types out; what it does not, all rows must confirm
+        if _holds(name, table[:: max(1, len(table) // 512)]) and all(
+            _holds(name, table[start:stop]) for start, stop in iterate_blocks(*table.shape)
+        ):
+            return name
     return dtype
+
+
+@np.errstate(over="ignore", under="ignore")
+def _holds(name: str, values: F64) -> bool:
+    narrow = values.astype(np.float16 if name == "float16" else np.float32)
+    exact = bool((narrow == values).all())
+    # bfloat16 is the first half of float32
+    return exact and (name != "bfloat16" or not (narrow.view(np.uint32) & 0xFFFF).any())
 
 
 def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str = "float64") -> tuple[Resizing, ...]:

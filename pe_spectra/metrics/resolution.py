@@ -20,18 +20,28 @@ class Resolution:
 
     Attributes
     ----------
-    fisher_information_mean, fisher_information_min : over positions, per position squared, at least 0.
+    fisher_information_mean, fisher_information_min : over positions, per position squared, at least 0;
+        None where it is not 0, but below the range of float64.
     cramer_rao_bound_mean : 1/sqrt(mean J), positions: no unbiased estimate has a smaller standard
-        deviation; None where the information is 0.
+        deviation; None where the information is 0. Known also where J itself is below the range.
     cramer_rao_bound_worst : 1/sqrt(min J), the same at the worst position.
     is_exact : from frequencies; otherwise from central differences.
     """
 
-    fisher_information_mean: float
-    fisher_information_min: float
+    fisher_information_mean: float | None
+    fisher_information_min: float | None
     cramer_rao_bound_mean: float | None
     cramer_rao_bound_worst: float | None
     is_exact: bool
+
+    def explain(self, name: str) -> str:
+        """Say why the attribute `name` is None.
+
+        >>> measure_table_resolution([[0.0], [1e-200], [2e-200]]).explain("fisher_information_mean")
+        'below the range of float64'
+        """
+        information = self.fisher_information_mean if name.endswith("_mean") else self.fisher_information_min
+        return "the information is 0" if information == 0 else "below the range of float64"
 
 
 def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitude: float = 1.0) -> Resolution:
@@ -50,8 +60,11 @@ def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitu
     1.25
     """
     w, mass = np.asarray(frequencies, dtype=float), np.asarray(masses, dtype=float)
-    information = float(amplitude) * float(amplitude) * float(np.sum(mass * w * w))
-    return _summarise(information, information, exact=True)
+    w, factor = tame(w)
+    with np.errstate(under="ignore"):
+        squared = float(np.sum(mass * w * w))
+    root = math.sqrt(squared) if amplitude else 0.0
+    return _summarise((squared, squared), (root, root), abs(float(amplitude)) * factor, exact=True)
 
 
 def measure_table_resolution(table: ArrayLike) -> Resolution | None:
@@ -66,7 +79,7 @@ def measure_table_resolution(table: ArrayLike) -> Resolution | None:
 
     Returns
     -------
-    None for fewer than three positions, or where J leaves the range of float64.
+    None for fewer than three positions, or where J is beyond the range of float64.
 
     Source: standard statistics (Cramer 1946, Rao 1945).
 
@@ -76,10 +89,11 @@ def measure_table_resolution(table: ArrayLike) -> Resolution | None:
     values, factor = tame(check_table(table))
     if len(values) < 3:
         return None
-    with np.errstate(over="ignore", under="ignore"):
-        information = _difference(values) * factor * factor
-    mean, least = float(np.mean(information)), float(np.min(information))
-    return _summarise(mean, least, exact=False) if math.isfinite(mean) else None
+    with np.errstate(under="ignore"):
+        squared = _difference(values)
+    mean, least = float(np.mean(squared)), float(np.min(squared))
+    roots = math.sqrt(mean), math.sqrt(least) if least > 0 else _find_least_change(values, squared)
+    return _summarise((mean, least), roots, factor, exact=False) if math.isfinite(mean * factor * factor) else None
 
 
 def _difference(table: F64) -> F64:
@@ -92,11 +106,31 @@ def _difference(table: F64) -> F64:
     return squared
 
 
-def _summarise(mean: float, least: float, *, exact: bool) -> Resolution:
+def _find_least_change(table: F64, squared: F64) -> float:
+    """Return the smallest ||(e(s + 1) - e(s - 1)) / 2|| among those whose square is 0 or underflows."""
+    least = math.inf
+    for row in np.flatnonzero(squared == 0):
+        change = np.abs(table[row + 2] - table[row]) / 2
+        peak = float(change.max())
+        if peak == 0:
+            return 0.0
+        least = min(least, peak * float(np.linalg.norm(change / peak)))
+    return least
+
+
+def _summarise(
+    squares: tuple[float, float], roots: tuple[float, float], unit: float, *, exact: bool
+) -> Resolution:
+    """Put together mean and least J, given as J / unit**2 and its square root (which does not underflow)."""
+    information = [
+        None if root > 0 and not square * unit * unit else square * unit * unit
+        for square, root in zip(squares, roots, strict=True)
+    ]
+    bounds = [(1 / root / unit if unit > 0 else math.inf) if root > 0 else None for root in roots]
     return Resolution(
-        fisher_information_mean=mean,
-        fisher_information_min=least,
-        cramer_rao_bound_mean=1 / math.sqrt(mean) if mean > 0 else None,
-        cramer_rao_bound_worst=1 / math.sqrt(least) if least > 0 else None,
+        fisher_information_mean=information[0],
+        fisher_information_min=information[1],
+        cramer_rao_bound_mean=bounds[0],
+        cramer_rao_bound_worst=bounds[1],
         is_exact=exact,
     )

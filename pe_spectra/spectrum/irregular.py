@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,6 +17,10 @@ from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, Spectrum
 _BLOCK = 256
 #: Median steps in all: beyond, float64 does not have the angles.
 _LARGEST_SPAN = 1e12
+#: exp(-x**2/2) at this x is below 1e-17: images farther away do not count.
+_LAST_IMAGE = 8.9
+#: Sums of Gaussians this many circles wide differ by less than rounding all around, so that wider ones are equal.
+_WIDEST = 2.0
 
 
 @np.errstate(under="ignore")
@@ -25,7 +31,7 @@ def compute_irregular_spectrum(
 
     P(omega) is the sum over columns of |sum_n e(t_n) exp(-i omega t_n)|**2, as in Lomb-Scargle without its
     correction for unequal sine and cosine power, smoothed with a Gaussian of `bandwidth` bins that is
-    reflected at both ends. The lattice has a point for each position: omega_k = 2 pi k/(N delta), k = 0 .. N // 2,
+    reflected at both ends, as often as it reaches them. The lattice has a point for each position: omega_k = 2 pi k/(N delta), k = 0 .. N // 2,
     with delta the median step.
 
     Parameters
@@ -91,8 +97,12 @@ def _transform(table: F64, times: F64, omega: F64) -> F64:
 def _smooth(power: F64, grid: int, bandwidth: float) -> F64:
     """Convolve with a Gaussian of `bandwidth` bins, the axis reflected at 0 and at half the lattice."""
     circle = np.concatenate([power, power[grid - len(power) : 0 : -1]])
-    distance = np.minimum(np.arange(len(circle)), len(circle) - np.arange(len(circle)))
-    kernel = np.exp(-0.5 * (distance / bandwidth) ** 2)
+    turn = len(circle)
+    width = min(bandwidth, _WIDEST * turn)
+    # the axis reflected again and again: a Gaussian that goes around the circle meets itself
+    reach = math.ceil(_LAST_IMAGE * width / turn)
+    images = turn * np.arange(-reach - 1, reach + 1)
+    kernel = np.sum(np.exp(-0.5 * (np.add.outer(images, np.arange(turn)) / width) ** 2), axis=0)
     smoothed: F64 = np.fft.irfft(np.fft.rfft(circle) * np.fft.rfft(kernel), len(circle))[: len(power)]
     # a sum of positive terms: what the transforms left below zero is rounding
     return np.maximum(smoothed, 0.0)

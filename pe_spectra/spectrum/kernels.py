@@ -134,10 +134,13 @@ def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
     return read_codes(encoding, encoding.rows or cells)[-cells:]
 
 
-def _exponentiate(bias: F64) -> F64:
+def _exponentiate(bias: F64, *, hides_later_keys: bool = False) -> F64:
     # relative to the largest of each head: a softmax does not see what all have in common
-    top = bias.reshape(len(bias), -1).max(axis=1)
-    values: F64 = bias - top.reshape(-1, *[1] * (bias.ndim - 1))
+    seen = np.tri(*bias.shape[1:], dtype=bool) if hides_later_keys else np.True_
+    top = bias.max(axis=tuple(range(1, bias.ndim)), keepdims=True, where=seen, initial=-np.inf)
+    values: F64 = np.subtract(bias, top)
+    if hides_later_keys:
+        np.copyto(values, -np.inf, where=~seen)  # what a map holds for them is no bias
     return np.exp(values, out=values)  # in place: a map may be the largest array that may be held
 
 
@@ -158,7 +161,7 @@ def _exponentiate_bias(encoding: HasBias, lags: int, heads: int) -> Kernel:
 
 
 def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
-    maps = _exponentiate(encoding.bias_map(size))
+    maps = _exponentiate(encoding.bias_map(size), hides_later_keys=encoding.causal)
     values = np.empty((len(maps), lags))
     for lag in range(lags):
         before = np.diagonal(maps, -lag, axis1=1, axis2=2)

@@ -15,7 +15,7 @@ from pe_spectra.spectrum.density import compute_omega
 from pe_spectra.spectrum.kernels import check_length, read_codes
 
 _LEAST = 4
-#: Stretches are an eighth of the table, within these bounds, and begin a fourth of their length apart.
+#: Stretches are an eighth of the table, within these bounds, and begin at most a fourth of their length apart.
 _PART, _SHORTEST, _LONGEST = 8, 16, 512
 #: Of long tables at most so many steps, evenly spread: stretches then overlap less, or not at all.
 _MOST = 128
@@ -69,7 +69,8 @@ def compute_local_spectra(encoding: Encoding, *, length: int | None = None, wind
     width = usual if window is None else IntegerRange(minimum=_LEAST, maximum=size).check(window, "window")
     codes = read_codes(encoding, size)
     step = max(1, width // 4, math.ceil((size - width) / _MOST))
-    starts = np.arange(0, size - width + 1, step)
+    # the last stretch ends with the table, so those between are spread evenly
+    starts = np.rint(np.linspace(0, size - width, math.ceil((size - width) / step) + 1)).astype(np.int64)
     taper = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(width) + 0.5) / width)
     weights = np.zeros((len(starts), width // 2 + 1))
     for row, start in enumerate(starts):

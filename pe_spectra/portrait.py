@@ -164,7 +164,7 @@ def resize_encoding(
 
     Parameters
     ----------
-    new : (rows,) of a line, (H, W) of a grid.
+    new : (rows,) of a line, (H, W) of a grid, or (side,) of a square one.
     method, align_corners : as :func:`pe_spectra.inspection.resize_table` has them.
 
     Raises
@@ -180,6 +180,7 @@ def resize_encoding(
     shape = encoding.shape
     size = check_length(encoding, length)
     old: tuple[int, ...] = (size,) if shape is None else shape
+    new = (*new, *new) if shape is not None and len(new) == 1 else new
     if len(new) != len(old):
         accepted = "N for a line, HxW for a grid"
         raise InputError("--resize does not fit the encoding", "x".join(map(str, new)), accepted)

@@ -207,7 +207,6 @@ def test_export_of_part_of_a_file(cli, tables):
         ("inspect dft --resize 0", "--resize is out of range (0)"),
         ("inspect dft --resize 4x4x4", "--resize is no size (4x4x4); N, or HxW"),
         ("inspect dft --resize 4x4", "--resize does not fit the encoding (4x4)"),
-        ("inspect sincos2d --resize 4", "--resize does not fit the encoding (4)"),
         ("inspect alibi --resize 4", "no table to resize (alibi heads=8)"),
         (
             "inspect dft --resize 90 --method cubic",

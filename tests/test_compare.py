@@ -99,7 +99,8 @@ def test_a_frequency_becomes_slower_by_the_scale(aligned, scale):
 
 def test_a_size_of_the_wrong_kind_is_refused():
     with pytest.raises(InputError, match="--resize"):
-        resize_encoding(read_encoding("sincos2d:d=16"), (24,))
+        resize_encoding(read_encoding("sinusoidal:d=16"), (24, 24))
+    assert resize_encoding(read_encoding("sincos2d:d=16"), (24,)).new == (24, 24)
     with pytest.raises(InputError, match="no table"):
         resize_encoding(read_encoding("alibi"), (24,))
 

@@ -390,15 +390,18 @@ def smooth(power, n, bandwidth):
     return np.array(out) / sum(out)
 
 
-def test_whole_positions_have_the_weights_of_their_own_wide_kernel():
-    # the periodogram of one tone on the lattice: Eq. 15 with reflection, theta functions in closed form
-    n, b, tone = 20, 4.0, 3
-    encoding = find_encoding("dft")(d=n)
-    power = naive.periodogram(encoding.table(n)[:, 2 * tone - 1 : 2 * tone + 1], np.arange(n), 2 * np.pi * np.arange(11) / n)
-    theta = [1 + 2 * sum(math.exp(-2 * (math.pi * b * p / n) ** 2) * math.cos(2 * math.pi * p * x / n)
-             for p in range(1, 40)) for x in range(n)]
-    expected = np.array([theta[(k - tone) % n] + theta[(k + tone) % n] for k in range(11)])
-    assert_allclose(smooth_power(power, n, b) / np.sum(smooth_power(power, n, b)), expected / expected.sum(), rtol=1e-13)
+@pytest.mark.parametrize("width", [1.0, 4.0, 9.0, 50.0])
+def test_one_line_is_smoothed_to_a_theta_function(width):
+    # a Gaussian that goes around a circle, as its Fourier series
+    n, tone = 20, 3
+    damping = [math.exp(-2 * (math.pi * width * p / n) ** 2) for p in range(40)]
+
+    def theta(x):
+        return 1 + 2 * sum(damping[p] * math.cos(2 * math.pi * p * x / n) for p in range(1, 40))
+
+    expected = np.array([theta(k - tone) + theta(k + tone) for k in range(11)])
+    found = smooth_power(np.eye(11)[tone], n, width)
+    assert_allclose(found / found.sum(), expected / expected.sum(), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("bandwidth", [1e-3, 4.0, 30.0, 1e6])

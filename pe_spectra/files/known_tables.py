@@ -222,7 +222,9 @@ def _explain_no_choice(
 def _say_choice(name: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
     if len(shapes) == 1:
         return ()
-    return (f"tensor {shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",)
+    return (
+        f"tensor {shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",
+    )
 
 
 def _list(names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> str:

@@ -56,18 +56,25 @@ class Anatomy:
     odd: Mask
 
 
-def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
+def dissect(
+    table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None, is_trained: bool = True
+) -> Anatomy:
     """Sort the rows of a table.
 
     Parameters
     ----------
     table : (S, d); is_grid : neighbours in the file are not neighbours at the end of a line, so
         tails and seams are not looked for; prefix : rows in front that are declared special.
+    codes : (S, d) the table before it was scaled, for what asks for equal numbers; default the table.
+    is_trained : False for a formula: no row is then passed over, and nothing that training leaves is looked for.
     """
     size = len(table)
+    codes = table if codes is None else codes
     signals = measure_rows(table, table[prefix:].mean(axis=0))
-    equal = find_equal_rows(table)
-    zero_columns, constant_columns = find_constant_columns(table[prefix:])
+    if not is_trained:
+        return _describe_formula(codes, signals, prefix)
+    equal = find_equal_rows(codes)
+    zero_columns, constant_columns = find_constant_columns(codes[prefix:])
     tail = None if is_grid else find_tail(table, signals, min(max(prefix, MAX_PREFIX), size))
     last = tail.start if tail else size
     zero = find_zero_rows(table[:last], signals.norms[:last])
@@ -88,7 +95,7 @@ def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
     return Anatomy(
         signals=signals,
         zero_rows=zero,
-        constant_rows=find_constant_rows(table[prefix:last]) + prefix,
+        constant_rows=find_constant_rows(codes[prefix:last]) + prefix,
         outliers=outliers,
         outlier_ratios=ratios,
         zero_columns=zero_columns,
@@ -101,6 +108,28 @@ def dissect(table: F64, *, is_grid: bool, prefix: int) -> Anatomy:
         first=first,
         last=last,
         odd=odd,
+    )
+
+
+def _describe_formula(codes: F64, signals: RowSignals, prefix: int) -> Anatomy:
+    size, none = len(codes), np.empty(0, dtype=np.int64)
+    zero_columns, constant_columns = find_constant_columns(codes[prefix:])
+    return Anatomy(
+        signals=signals,
+        zero_rows=find_zero_rows(codes[prefix:], signals.norms[prefix:]) + prefix,
+        constant_rows=find_constant_rows(codes[prefix:]) + prefix,
+        outliers=none,
+        outlier_ratios=np.empty(0),
+        zero_columns=zero_columns,
+        constant_columns=constant_columns,
+        equal_rows=tuple(group for group in find_equal_rows(codes) if signals.norms[group[0]] > 0),
+        is_noise=False,
+        special=0,
+        tail=None,
+        seams=Seams(),
+        first=prefix,
+        last=size,
+        odd=np.zeros(size, dtype=bool),
     )
 
 

@@ -27,6 +27,10 @@ DTYPE = Choice(members=tuple(DTYPE_EPS))
 #: Up to this smaller side the principal components come from a full decomposition.
 _FULL = 256
 _SKETCH, _ITERATIONS = 16, 6
+#: Largest number that is accepted: norms of many such ones are still finite.
+_LARGEST = 1e300
+#: Tables whose largest number has a power of two between these are not scaled.
+_LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,6 +90,7 @@ def inspect_table(
     prefix: int = 0,
     dtype: str = "float64",
     row_offset: int = 0,
+    is_trained: bool = True,
 ) -> TableInspection:
     """Look at a table of codes: special and untrained rows, seams, periods, traces of interpolation.
 
@@ -97,6 +102,8 @@ def inspect_table(
     prefix : rows in front that are not positions (CLS, padding).
     dtype : type the table was stored in, float64, float32, float16 or bfloat16.
     row_offset : rows of the file before the first row of `table`.
+    is_trained : False for the codes of a formula: findings are then about equal, zero and constant rows and
+        columns alone, since no training can have left a trace.
 
     Raises
     ------
@@ -108,28 +115,32 @@ def inspect_table(
     >>> [finding.code for finding in inspect_table(table).findings]
     ['duplicate-rows']
     """
-    values = _check_table(table)
+    codes = _check_table(table)
     first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
     kind = DTYPE.check(dtype, "dtype")
-    _check_grid(values, grid, first)
-    anatomy = dissect(values, is_grid=grid is not None, prefix=first)
-    used = bridge_rows(values[anatomy.first : anatomy.last], anatomy.odd[anatomy.first : anatomy.last])
-    resizing = () if anatomy.is_noise else find_resizing(values[anatomy.first : anatomy.last], grid=grid, dtype=kind)
+    _check_grid(codes, grid, first)
+    values, exponent = _scale(codes)
+    anatomy = dissect(values, is_grid=grid is not None, prefix=first, codes=codes, is_trained=is_trained)
+    rows = slice(anatomy.first, anatomy.last)
+    used = bridge_rows(values[rows], anatomy.odd[rows])
+    can_be_resized = is_trained and not anatomy.is_noise
+    resizing = find_resizing(values[rows], grid=grid, dtype=kind) if can_be_resized else ()
     periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
+    helix = compute_helix(used)
     return TableInspection(
         rows_used=(anatomy.first + offset, anatomy.last + offset),
         grid=grid,
         prefix=first,
-        dtype=find_stored_dtype(values, kind),
-        metrics=_measure(used, anatomy, periods, channels, sinusoid),
+        dtype=find_stored_dtype(codes, kind),
+        metrics=_measure(used, anatomy, periods, channels, sinusoid, exponent),
         dominant_periods=() if anatomy.is_noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
-        findings=state_findings(values, anatomy, resizing, offset, first),
-        norms=anatomy.signals.norms,
-        steps=_open_wraps(anatomy.signals.steps, grid, first),
+        findings=state_findings(values, anatomy, resizing, offset, first, exponent),
+        norms=_restore(anatomy.signals.norms, exponent),
+        steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
-        helix=compute_helix(used),
+        helix=Helix(coordinates=_restore(helix.coordinates, exponent), shares=helix.shares),
     )
 
 
@@ -167,11 +178,11 @@ def compute_helix(table: F64) -> Helix:
 
 
 def _measure(
-    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit
+    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit, exponent: int
 ) -> Mapping[str, float | None]:
     rows = slice(anatomy.first, anatomy.last)
     regular = ~anatomy.odd[rows]
-    norms = anatomy.signals.norms[rows][regular]
+    norms = _restore(anatomy.signals.norms, exponent)[rows][regular]
     pairs = regular[:-1] & regular[1:]
     inner = slice(anatomy.first, anatomy.last - 1)
     energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
@@ -186,7 +197,7 @@ def _measure(
             "norm_median": find_middle(norms),
             "norm_smallest": float(norms.min()) if len(norms) else None,
             "norm_largest": float(norms.max()) if len(norms) else None,
-            "step_median": find_middle(anatomy.signals.steps[inner][pairs]),
+            "step_median": find_middle(_restore(anatomy.signals.steps, exponent)[inner][pairs]),
             "neighbour_cosine_median": find_middle(anatomy.signals.cosines[inner][pairs]),
             "neighbour_cosine_centred_median": find_middle(anatomy.signals.centred_cosines[inner][pairs]),
             "mean_row_share": len(used) * float(mean @ mean) / energy if energy > 0 else None,
@@ -209,9 +220,33 @@ def _check_table(table: ArrayLike) -> F64:
     if not np.isfinite(values.min()) or not np.isfinite(values.max()):
         raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
     largest = max(abs(float(values.min())), abs(float(values.max())))
-    if largest > 1e100:
-        raise InputError("the table has too large a number", f"{largest:.3g}", "numbers up to 1e100 are accepted")
+    if largest > _LARGEST:
+        raise InputError("the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted")
     return values
+
+
+@np.errstate(under="ignore")
+def _scale(codes: F64) -> tuple[F64, int]:
+    """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
+    exponent = math.frexp(max(abs(float(codes.min())), abs(float(codes.max()))))[1]
+    if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
+        return codes, 0
+    # huge numbers only as far as needed: tiny ones beside them must not become zero
+    exponent -= _MOST_EXPONENT if exponent > 0 else 0
+    values: F64 = np.ldexp(codes, -exponent)
+    if exponent > 0:
+        lost = (values == 0) & (codes != 0)
+        values[lost] = np.copysign(np.nextafter(0.0, 1.0), codes[lost])
+    return values, exponent
+
+
+@np.errstate(under="ignore")
+def _restore(lengths: F64, exponent: int) -> F64:
+    if not exponent:
+        return lengths
+    restored: F64 = np.ldexp(lengths, exponent)
+    restored.flags.writeable = False
+    return restored
 
 
 def _check_grid(values: F64, grid: tuple[int, int] | None, prefix: int) -> None:

@@ -19,6 +19,8 @@ Mask = NDArray[np.bool_]
 
 #: Numbers that are worked on at a time.
 _BLOCK = 1 << 20
+#: Below this norm squares may have lost digits.
+_FAINT = 1e-140
 #: From a median absolute deviation to the standard deviation of a normal distribution.
 MAD_SCALE = 1.4826
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
@@ -60,7 +62,7 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     norms, steps = np.empty(size), np.empty(max(size - 1, 0))
     cosines, centred, jumps = np.empty_like(steps), np.empty_like(steps), np.empty_like(steps)
     for start, stop in iterate_blocks(size, table.shape[1]):
-        norms[start:stop] = np.sqrt(np.einsum("ij,ij->i", table[start:stop], table[start:stop]))
+        norms[start:stop] = _measure_norms(table[start:stop])
         if start + 1 < min(stop + 1, size):
             pairs = slice(start, min(stop, size - 1))
             block = table[start : pairs.stop + 1]
@@ -190,6 +192,28 @@ def _split_equal(table: F64, rows: I64) -> list[tuple[int, ...]]:
             groups.append(tuple(int(row) for row in rows[same]))
         rows = rows[~same]
     return groups
+
+
+def compute_cosine(first: F64, second: F64) -> float | None:
+    """Return the cosine of two rows, None where one of them is zero; squares do not underflow.
+
+    >>> compute_cosine(np.array([3e-200, 0.0]), np.array([1.0, 0.0])), compute_cosine(np.zeros(2), np.ones(2))
+    (1.0, None)
+    """
+    peaks = float(np.abs(first).max()), float(np.abs(second).max())
+    if not all(peaks):
+        return None
+    a, b = first / peaks[0], second / peaks[1]
+    return float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b))
+
+
+def _measure_norms(block: F64) -> F64:
+    with np.errstate(under="ignore"):
+        norms: F64 = np.sqrt(np.einsum("ij,ij->i", block, block))
+    for row in np.flatnonzero(norms < _FAINT):  # the squares of tiny numbers underflow: such a row is not zero
+        peak = float(np.abs(block[row]).max())
+        norms[row] = peak * float(np.linalg.norm(block[row] / peak)) if peak > 0 else 0.0
+    return norms
 
 
 def _compare_neighbours(block: F64) -> F64:

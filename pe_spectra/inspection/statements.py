@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.anatomy import Anatomy
 from pe_spectra.inspection.findings import Finding, Level, RowRange, format_cosine, format_number, group_rows, name_rows
 from pe_spectra.inspection.forensics import Resizing
+from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
 
 #: Numbers that a finding's data lists.
@@ -19,24 +21,24 @@ _LISTED = 64
 
 
 def state_findings(
-    table: F64, anatomy: Anatomy, resizing: tuple[Resizing, ...], offset: int, prefix: int
+    table: F64, anatomy: Anatomy, resizing: tuple[Resizing, ...], offset: int, prefix: int, exponent: int = 0
 ) -> tuple[Finding, ...]:
     """Write the findings, those about single rows first, then changes, then the whole table.
 
     Parameters
     ----------
     table : (S, d); offset : what is added to row numbers (rows of the file before the table);
-    prefix : rows in front that were declared special.
+    prefix : rows in front that were declared special; exponent : the table was divided by this power of two.
     """
     named = [
         *_state_special(table, anatomy, offset, prefix),
         *_state_outliers(anatomy, offset),
         *_state_dead(anatomy, offset),
         *_state_equal(anatomy, len(table), offset),
-        *_state_tail(anatomy, len(table), offset),
+        *_state_tail(anatomy, len(table), offset, exponent),
         *(_state_seam(seam, offset + anatomy.first, offset) for seam in anatomy.seams.seams),
         *_state_steps(anatomy, offset),
-        *_state_noise(table, anatomy, offset),
+        *_state_noise(table, anatomy, offset, exponent),
     ]
     return (*named, *([_state_resizing(resizing)] if resizing else []))
 
@@ -61,10 +63,7 @@ def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> It
     usual = float(np.median(norms[anatomy.first : anatomy.last]))
     ratios = [float(norm) / usual if usual > 0 else 0.0 for norm in norms[:count]]
     follower = table[count] if count < len(table) else table[-1]
-    cosines = [
-        float(row @ follower) / max(float(np.linalg.norm(row) * np.linalg.norm(follower)), 1e-300)
-        for row in table[:count]
-    ]
+    cosines = [compute_cosine(row, follower) or 0.0 for row in table[:count]]
     rows = group_rows(range(count), offset)
     sizes, cosine = ", ".join(map(format_number, ratios)), ", ".join(map(format_cosine, cosines))
     # declared special rows are left out already: that they are special is no surprise
@@ -169,16 +168,17 @@ def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
     yield _make("warning", "duplicate-rows", message, rows, count=extra, groups=shown)
 
 
-def _state_tail(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
+def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iterator[Finding]:
     tail = anatomy.tail
     if tail is None:
         return
+    deviation = math.ldexp(tail.deviation, exponent)
     rows: tuple[RowRange, ...] = group_rows(range(tail.start, size), offset)
     count = size - tail.start
     what = (
         "zero in every column"
         if tail.kind == "zero"
-        else f"noise of standard deviation {format_number(tail.deviation)}, with a cosine of neighbours "
+        else f"noise of standard deviation {format_number(deviation)}, with a cosine of neighbours "
         f"of {format_cosine(tail.cosine)} after {format_cosine(tail.cosine_before)} before"
     )
     yield _make(
@@ -190,7 +190,7 @@ def _state_tail(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
         count=count,
         trained_rows=tail.start - anatomy.special,
         kind=tail.kind,
-        deviation=tail.deviation,
+        deviation=deviation,
         cosine=tail.cosine,
         cosine_before=tail.cosine_before,
     )
@@ -255,10 +255,10 @@ def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
         )
 
 
-def _state_noise(table: F64, anatomy: Anatomy, offset: int) -> Iterator[Finding]:
+def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> Iterator[Finding]:
     if not anatomy.is_noise:
         return
-    deviation = float(table[anatomy.first :].std())
+    deviation = math.ldexp(float(table[anatomy.first :].std()), exponent)
     yield _make(
         "warning",
         "no-structure",

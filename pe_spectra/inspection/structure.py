@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals
+from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, compute_cosine
 
 Kind = Literal["noise", "zero"]
 #: Special rows in front that are looked for: CLS, BOS, padding.
@@ -167,5 +167,5 @@ def _is_like(table: F64, row: int, other: int, lowest: float) -> bool:
 
 
 def _compute_cosine(table: F64, row: int, other: int) -> float:
-    size = float(np.linalg.norm(table[row]) * np.linalg.norm(table[other]))
-    return float(table[row] @ table[other]) / size if size > 0 else 1.0
+    cosine = compute_cosine(table[row], table[other])
+    return 1.0 if cosine is None else cosine

@@ -118,9 +118,7 @@ def _find_least_change(table: F64, squared: F64) -> float:
     return least
 
 
-def _summarise(
-    squares: tuple[float, float], roots: tuple[float, float], unit: float, *, exact: bool
-) -> Resolution:
+def _summarise(squares: tuple[float, float], roots: tuple[float, float], unit: float, *, exact: bool) -> Resolution:
     """Put together mean and least J, given as J / unit**2 and its square root (which does not underflow)."""
     information = [
         None if root > 0 and not square * unit * unit else square * unit * unit

@@ -90,7 +90,8 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     if len(known) > 1:
         best = max(known, key=lambda c: sign * (c.values[chosen] or 0.0))
         end = "smallest" if sign < 0 else "largest"
-        parts.append(f"{best.encoding.label} has the {end} {chosen} ({best.values[chosen]:.4g})")
+        among = " of those not drawn at random" if any(c.encoding.is_random for c in compared) else ""
+        parts.append(f"{best.encoding.label} has the {end} {chosen}{among} ({best.values[chosen]:.4g})")
     if merged:
         names = ", ".join(c.encoding.label for c in merged[:3]) + (", .." if merged[3:] else "")
         parts.append(f"{len(merged)} of {len(compared)} merge positions or lags ({names})")

@@ -16,6 +16,7 @@ from pe_spectra.encodings import (
     HasLagTable,
     HasTable,
 )
+from pe_spectra.encodings.catalogue import VARIANTS
 from pe_spectra.encodings.parameters import Parameter, format_value, simplify_value
 from pe_spectra.errors import shorten
 from pe_spectra.records.answer import Answer, Document, Verdict
@@ -68,6 +69,7 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
             ("source", cls.source),
             ("pitfalls", cls.pitfalls),
             ("views", ", ".join(list_views(cls))),
+            *_list_variants(cls),
         ),
         columns={
             "parameter": [p.name for p in cls.accepts],
@@ -85,6 +87,14 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
 def list_views(cls: type[Encoding]) -> tuple[str, ...]:
     """Return what an encoding can be asked for."""
     return tuple(name for name, view in _VIEWS.items() if _offers(cls, view))
+
+
+def _list_variants(cls: type[Encoding]) -> list[tuple[str, str]]:
+    """Keys of this encoding that name another one."""
+    others = [
+        f"{key}={value} is {other}" for (name, key, value), other in VARIANTS.items() if name == cls.name != other
+    ]
+    return [("variants", ", ".join(others))] if others else []
 
 
 def _offers(cls: type[Encoding], view: type) -> bool:

@@ -104,7 +104,7 @@ def _say(result: Faithfulness, many: bool) -> str:
         s, t = result.closest_pair or (0, 0)
         pairs = "pair" if result.collisions.count == 1 else "pairs"
         return (
-            f"{name}Not injective: {_name_pair(result, s, t)} have the same code "
+            f"{name}Not injective: {_name_pair(result, s, t, ' = ')} have the same code "
             f"({result.collisions.count} such {pairs}{_count_sharing(result)}); {result.certificate.text}."
         )
     if result.injective is None:
@@ -132,7 +132,7 @@ def _count_sharing(result: Faithfulness) -> str:
     return f"; {found.sharing} {result.domain} share their code with another, {found.distinct} codes are distinct"
 
 
-def _name_pair(result: Faithfulness, s: int, t: int) -> str:
+def _name_pair(result: Faithfulness, s: int, t: int, between: str = " and ") -> str:
     """Name two positions so that a person can read them, or two lags."""
     if result.domain == "lags":
         return f"lags {s} and {t}"
@@ -140,7 +140,7 @@ def _name_pair(result: Faithfulness, s: int, t: int) -> str:
     return (
         f"positions {s} and {t}"
         if (first, second) == (str(s), str(t))
-        else f"positions {s} and {t} ({first} = {second})"
+        else f"positions {s} and {t} ({first}{between}{second})"
     )
 
 

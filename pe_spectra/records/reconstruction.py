@@ -93,7 +93,7 @@ def _list_rows(results: Sequence[Reconstruction]) -> dict[str, Sequence[Cell]]:
     pairs = [(result, position) for result in results for position in result.positions]
     names = ("s", "peak", "peak_value", "fwhm", "width_10", "relative_error", "cosine", "relative_error_unscaled")
     return {
-        "encoding": [result.spectrum.encoding.label for result, _ in pairs],
+        "encoding": [_label(result) for result, _ in pairs],
         "bandwidth": [result.spectrum.bandwidth for result, _ in pairs],
         **{name: [getattr(position, name) for _, position in pairs] for name in names},
     }
@@ -103,18 +103,31 @@ def _judge(results: Sequence[Reconstruction]) -> Verdict:
     blurred = [r for r in results if r.positions[0].relative_error > EXACT]
     exact = [r for r in results if r.positions[0].relative_error <= EXACT]
     if not blurred:
-        names = " and ".join(dict.fromkeys(r.spectrum.encoding.name for r in exact))
+        names = " and ".join(dict.fromkeys(_name(r) for r in exact))
         return Verdict(level="ok", code="exact", text=f"Exact: through {names} a single position comes back as it was.")
     first = blurred[0]
     one = first.positions[0]
     text = f"{describe_bandwidth(first.spectrum.bandwidth)} a single position comes back {_say_width(one)}".capitalize()
-    text += f" and {one.peak_value:.2g} times as high through {first.spectrum.encoding.name}"
-    sweep = [r for r in blurred if r.spectrum.encoding == first.spectrum.encoding]
+    text += f" and {one.peak_value:.2g} times as high through {_name(first)}"
+    same = (first.spectrum.encoding, first.spectrum.axis)
+    sweep = [r for r in blurred if (r.spectrum.encoding, r.spectrum.axis) == same]
     if len(sweep) > 1:
         text += f", {describe_bandwidth(sweep[-1].spectrum.bandwidth)} {_say_width(sweep[-1].positions[0])}"
     if exact:
-        text += f"; through {exact[0].spectrum.encoding.name} it comes back exactly"
+        text += f"; through {_name(exact[0])} it comes back exactly"
     return Verdict(level="note", code="blurred", text=f"{text}.")
+
+
+def _name(result: Reconstruction) -> str:
+    """The encoding as the verdict names it: a table by its file, a grid with its direction."""
+    encoding, axis = result.spectrum.encoding, result.spectrum.axis
+    name = encoding.label if encoding.family == "learned" else encoding.name
+    return name if axis is None else f"{name} ({axis})"
+
+
+def _label(result: Reconstruction) -> str:
+    axis = result.spectrum.axis
+    return result.spectrum.encoding.label if axis is None else f"{result.spectrum.encoding.label}, {axis}"
 
 
 def _say_width(position: PositionReconstruction) -> str:

@@ -292,6 +292,9 @@ def _match_periods(
     except InputError:
         return ()
     own = encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
+    exact = getattr(encoding, "periods_in_steps", ())  # fields of the calendar, which the kernel shows only roughly
+    if exact:
+        own = 2 * np.pi / np.asarray(exact)
     return measure_periods(kernel, step_seconds=step_seconds, periods=periods, frequencies=own)
 
 

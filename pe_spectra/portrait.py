@@ -261,11 +261,13 @@ def _inspect(encoding: Encoding, size: int) -> TableInspection:
             dtype=encoding.stored_type if encoding.stored_type in _STORED else "float64",
             row_offset=encoding.first,
         )
+    # a formula was not trained: what its codes are is stated, and no story of training is told
+    trained = isinstance(encoding, Learned)
     if encoding.shape is None:
-        return inspect_table(read_codes(encoding, size))
+        return inspect_table(read_codes(encoding, size), is_trained=trained)
     cells = math.prod(encoding.shape)
     whole = read_codes(encoding, encoding.rows or cells)
-    return inspect_table(whole, grid=encoding.shape, prefix=len(whole) - cells)
+    return inspect_table(whole, grid=encoding.shape, prefix=len(whole) - cells, is_trained=trained)
 
 
 def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.catalogue import VARIANTS
+from pe_spectra.encodings.combined import share_width
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
-from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, split_list
+from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, read_rows, split_list
 from pe_spectra.spectrum.folding import settle_grid
 
 if TYPE_CHECKING:
@@ -147,36 +148,44 @@ def _check_keys(keys: Iterable[str], known: Sequence[str], label: str) -> None:
 def _build(
     spec: NamedSpec | FileSpec, given: Mapping[str, Sequence[str]], label: str, depth: int
 ) -> tuple[Encoding, ...]:
-    if isinstance(spec, NamedSpec):
-        description = _describe_name(spec, label, depth)
-        if description.cls is Learned:
-            _add_rows(description.values, given.get("rows", ()), spec.text)
-    else:
-        description = _describe_file(spec, given.get("rows", ()), label)
+    description = _describe(spec, given.get("rows", ()), label, depth)
     return tuple(_construct(description, chosen, tuple(given)) for chosen in _choose(description, given))
+
+
+def _describe(spec: NamedSpec | FileSpec, rows: Sequence[str], label: str, depth: int) -> _Description:
+    if isinstance(spec, FileSpec):
+        return _describe_file(spec, rows, label)
+    description = _describe_name(spec, label, depth)
+    if description.cls is Learned:
+        _add_rows(description.values, rows, spec.text)
+    return description
 
 
 def _describe_name(spec: NamedSpec, label: str, depth: int) -> _Description:
     cls = find_encoding(spec.name, label)
-    raw = dict(spec.raw)
     texts = dict(spec.parameters)
     _check_keys(texts, [p.name for p in cls.accepts], f"{label} {cls.name}")
     values: dict[str, Value] = {}
     for parameter in cls.accepts:
         if parameter.name in texts:
             name = f"{label} {cls.name}: {parameter.name}"
-            values[parameter.keyword] = _read_value(parameter, texts[parameter.name], raw, name, depth)
+            values[parameter.keyword] = _read_value(parameter, spec, name, depth)
     return _Description(cls=cls, text=spec.text, values=values)
 
 
-def _read_value(parameter: Parameter, text: str, raw: Mapping[str, str], name: str, depth: int) -> Value:
+def _read_value(parameter: Parameter, spec: NamedSpec, name: str, depth: int) -> Value:
+    text = dict(spec.parameters)[parameter.name]
     if isinstance(parameter.accepts, FileOfNumbers):
         return _read_given(text, parameter.accepts.axes, name)
     if isinstance(parameter.accepts, OtherEncodings):
         if depth >= _DEEPEST:
             raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
-        parts = [_parse(part, name) for part in split_list(raw[parameter.name])]
-        return tuple(encoding for part in parts for encoding in _build(part, {}, name, depth + 1))
+        parts = [_parse(part, name) for part in split_list(dict(spec.raw)[parameter.name])]
+        members = [_describe(part, (), name, depth + 1) for part in parts]
+        if dict(spec.parameters).get("mode", "sum") == "sum":
+            shared = share_width([(member.cls, member.values) for member in members])
+            members = [replace(member, values=values) for member, values in zip(members, shared, strict=True)]
+        return tuple(_construct(member, member.values, ()) for member in members)
     return parameter.accepts.parse(text, name)
 
 
@@ -189,33 +198,34 @@ def _read_given(text: str, axes: tuple[int, ...], name: str) -> GivenArray:
 
 
 def _describe_file(spec: FileSpec, rows: Sequence[str], label: str) -> _Description:
+    from pe_spectra.files.checkpoint import find_configuration
     from pe_spectra.files.reading import NoTableError
     from pe_spectra.files.tables import is_folder, read_array
 
-    texts = dict(spec.parameters)
-    _check_keys(texts, _FILE_KEYS, f"{label} {spec.path}")
+    _check_keys(dict(spec.parameters), _FILE_KEYS, f"{label} {spec.path}")
     place = Path(os.path.expanduser(spec.path))
     folder = is_folder(place)
     if folder and not spec.path.endswith("/"):
         raise FileError(spec.path, f"is a folder (directory); {label} {spec.path}/ names a model's folder")
+    config = find_configuration(place, label) if folder else None
     try:
-        found = read_array(place, spec.tensor, label=label)
+        found = read_array(place, spec.tensor, label=label, only_known=_names_encoding(config))
     except NoTableError:
-        config = _read_configuration(place, folder, label)
+        config = config if folder else find_configuration(place, label)
         if spec.tensor is not None or config is None:
             raise
         return _describe_configuration(spec, config, rows, label)
-    config = _read_configuration(place, folder, label) if folder else None
-    return _describe_table(spec, found, config, texts, rows, label)
+    return _describe_table(spec, found, config, rows, label)
 
 
-def _read_configuration(place: Path, folder: bool, label: str) -> dict[str, Any] | None:
-    """The configuration of a model's folder, or the one that the file is; None where there is none."""
-    from pe_spectra.files.checkpoint import find_checkpoint
-    from pe_spectra.files.json_file import read_json
+def _names_encoding(config: Mapping[str, Any] | None) -> bool:
+    """Whether a configuration names an encoding, which goes before a tensor of no known name."""
+    from pe_spectra.models.configuration import read_scheme
 
-    path = find_checkpoint(place, label).config if folder else place
-    return None if path is None or path.suffix != ".json" else read_json(path, label)
+    try:
+        return config is not None and bool(read_scheme(config, ""))
+    except FileError:
+        return False
 
 
 def _describe_configuration(spec: FileSpec, config: Mapping[str, Any], rows: Sequence[str], label: str) -> _Description:
@@ -234,12 +244,12 @@ def _describe_table(
     spec: FileSpec,
     found: FileArray,
     config: Mapping[str, Any] | None,
-    texts: Mapping[str, str],
     rows: Sequence[str],
     label: str,
 ) -> _Description:
     from pe_spectra.files.known_tables import describe_known_table
 
+    texts = dict(spec.parameters)
     kind = describe_known_table(found.tensor, config, len(found.values))
     name = spec.path if found.tensor is None else f"{spec.path}::{found.tensor}"
     given = GivenArray(found.values, origin=name, spec=name, dtype=found.dtype)
@@ -255,22 +265,12 @@ def _describe_table(
         for p in Learned.accepts
         if p.name in texts
     }
-    values.update(_read_rows(texts, rows, label, spec))
+    values.update(read_rows(spec, rows, label))
     values["values"] = given
     if kind.prefix and not {"prefix", "first"} & values.keys():
         values["prefix"] = kind.prefix
     settled, notes = settle_grid(given.values, values)
     return _Description(cls=Learned, text=spec.text, values=settled, remarks=(*remarks, *notes))
-
-
-def _read_rows(texts: Mapping[str, str], rows: Sequence[str], label: str, spec: FileSpec) -> dict[str, int]:
-    """Read `rows=A:B` of a file, or the option --rows; either end may be left out."""
-    if "rows" not in texts:
-        return parse_rows(rows[0], "--rows") if rows else {}
-    found = parse_rows(texts["rows"], f"{label} {spec.path}: rows")
-    if rows and parse_rows(rows[0], "--rows") != found:
-        raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
-    return found
 
 
 def _add_rows(values: dict[str, Value], rows: Sequence[str], text: str) -> None:

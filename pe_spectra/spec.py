@@ -7,6 +7,7 @@ Read in this order: `name` or `name:key=value,..` is an encoding of the catalogu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pe_spectra.errors import InputError
@@ -94,6 +95,27 @@ def parse_rows(text: str, name: str) -> dict[str, int]:
     return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
 
 
+def read_rows(spec: FileSpec, rows: Sequence[str], label: str) -> dict[str, int]:
+    """Read `rows=A:B` of a file, or the option --rows; either end may be left out.
+
+    Parameters
+    ----------
+    rows : the text of the option; empty where it was not given.
+    label : the option that named the file.
+
+    Raises
+    ------
+    InputError : no such range, or two that differ.
+    """
+    texts = dict(spec.parameters)
+    if "rows" not in texts:
+        return parse_rows(rows[0], "--rows") if rows else {}
+    found = parse_rows(texts["rows"], f"{label} {spec.path}: rows")
+    if rows and parse_rows(rows[0], "--rows") != found:
+        raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
+    return found
+
+
 def _split_keys(text: str) -> tuple[str, str]:
     place, mark, keys = text.rpartition("?")
     return (place, keys) if mark and _begins_with_key(keys) else (text, "")
@@ -114,14 +136,28 @@ def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
         match = _VALUE.match(rest)
         value, rest, more = (match["value"], rest[match.end() :], match["more"] == ",") if match else ("", rest, False)
         if rest and not more:
-            what = "a quote is left open" if "'" in value + rest else f"value of {key} is not readable"
-            raise InputError(f"{label}: {what}", value + rest, "values without , = ' or in quotes, '...'")
+            raise _explain_value(f"{label}: ", key, value + rest)
         if key in found:
             raise InputError(f"{label}: key {key} is given twice", value, "each key once")
         if not _take_quotes_off(value):
             raise InputError(f"{label}: key {key} has no value", "''", f"{key}=VALUE is accepted")
         found[key] = value
     return tuple(found.items())
+
+
+def _explain_value(start: str, key: str, typed: str) -> InputError:
+    """Say what is wrong with a value behind which neither a comma nor the end comes."""
+    bare = _QUOTED.sub("", typed)
+    if "'" in bare or "=" not in bare:
+        what = "a quote is left open" if "'" in typed else f"value of {key} is not readable"
+        return InputError(start + what, typed, "values without , = ' or in quotes, '...'")
+    what = f"value of {key} is not readable"
+    if "+" in typed:
+        accepted = "of values joined by +, each with a , or = needs quotes of its own, '...'+'...'"
+    else:
+        accepted = "values without , = ' or in quotes, '...'"
+    # a shell takes single quotes off what is not in double ones
+    return InputError(start + what, typed, f"{accepted}; in a shell, the whole SPEC in double quotes")
 
 
 def _unquote(raw: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

@@ -256,17 +256,6 @@ def periodogram(rows: Floats, times: Floats, omega: Floats) -> Floats:
     return power
 
 
-def smooth(power: Floats, n: int, bandwidth: float) -> Floats:
-    """Sum of Gaussians of `bandwidth` bins around each bin of a circle of n bins, the second half mirrored."""
-    circle = [power[min(j, n - j)] for j in range(n)]
-    out = np.zeros(len(power))
-    for j in range(len(power)):
-        for i, value in enumerate(circle):
-            distance = min((i - j) % n, (j - i) % n)
-            out[j] += value * np.exp(-((distance / bandwidth) ** 2) / 2)
-    return np.asarray(out / np.sum(out))
-
-
 def local_spectrum(rows: Floats, start: int, width: int) -> Floats:
     """Power of one stretch of rows faded by a Hann taper, summed over columns, as shares."""
     taper = [np.sin(np.pi * (i + 0.5) / width) ** 2 for i in range(width)]

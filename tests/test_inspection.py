@@ -808,6 +808,7 @@ def test_of_formulas_only_facts_about_codes_are_stated(plant):
     }[plant]()
     assert inspect_codes(table) != []
     assert inspect_codes(table, is_trained=False) == []
+    table = table.copy()
     table[60], table[70], table[80] = table[61], 0, 3.0
     table[:, 5], table[:, 6] = 0, 0.5
     table[70, 6] = 0

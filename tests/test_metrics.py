@@ -581,6 +581,12 @@ def test_extrapolation_refuses_two_widths():
         measure_extrapolation(np.ones((10, 2)), np.ones((10, 3)))
 
 
+def test_information_below_the_range_of_float64_is_said_to_be_so():
+    found = measure_table_metrics(1e-200 * draw(12, 3))
+    assert found.values["fisher_information_mean"] is None
+    assert found.notes["fisher_information_mean"] == "below the range of float64"
+
+
 # ----------------------------------------------------------------------------------- periods
 
 DAY, WEEK = ("day", 86400.0), ("week", 604800.0)

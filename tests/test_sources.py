@@ -131,8 +131,9 @@ def test_hybrids_of_files(folder):
     assert build_one(hybrid.spec) == hybrid
     mixed = build_one("hybrid:of=t.npy+'sinusoidal:d=6'")
     assert mixed.table(3).shape == (3, 6)
+    assert build_one("hybrid:of=t.npy+sinusoidal") == mixed
     with pytest.raises(InputError, match="different widths"):
-        build("hybrid:of=t.npy+sinusoidal")
+        build("hybrid:of=t.npy+'sinusoidal:d=8'")
     assert build_one("hybrid:of=t.npy+sinusoidal,mode=concat").d == 262
     with pytest.raises(InputError, match="--rows has no meaning for hybrid"):
         build("hybrid:of=t.npy+'sinusoidal:d=6'", rows="2:9")

@@ -288,7 +288,7 @@ def test_hybrids_of_hybrids_end_somewhere():
         ("hybrid:of=sinusoidl", "--encoding hybrid: of is not known (sinusoidl); did you mean sinusoidal?"),
         ("hybrid:of='rope:d=7'", "rope: d is odd (7)"),
         ("hybrid:of='rope:dd=7'", "--encoding hybrid: of rope: key is not known (dd)"),
-        ("hybrid:of='sinusoidal:d=4'+dft", "different widths"),
+        ("hybrid:of='sinusoidal:d=4'+'dft:d=6'", "different widths"),
         ("hybrid:of=dft+dft,weights=1", "weights are not as many"),
         ("hybrid:of=dft+dft,weights=1+x", "--encoding hybrid: weights is not a number (x)"),
         ("hybrid:of=alibi", "without a table (alibi)"),

@@ -19,14 +19,15 @@ from pe_spectra.exact import F64, I64, sin_cos_of_turns
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 
-#: Fields, finest first: how many values each takes, its first value, and its seconds (0: by the calendar).
+#: Fields, finest first: how many values each takes, its first value, its seconds (0: by the calendar), and the
+#: seconds after which it repeats, months and years as the mean of 400 Gregorian years (146097 days).
 FIELDS = {
-    "minute": (60, 0, 60),
-    "hour": (24, 0, 3600),
-    "weekday": (7, 0, 86400),
-    "day": (31, 1, 86400),
-    "dayofyear": (366, 1, 86400),
-    "month": (12, 1, 0),
+    "minute": (60, 0, 60, 3600),
+    "hour": (24, 0, 3600, 86400),
+    "weekday": (7, 0, 86400, 604800),
+    "day": (31, 1, 86400, 2629746),
+    "dayofyear": (366, 1, 86400, 31556952),
+    "month": (12, 1, 0, 31556952),
 }
 #: Drawn numbers are multiples of 1 / _GRAIN, so that sums of them are exact in float64.
 _GRAIN = 2.0**32
@@ -184,6 +185,18 @@ class Calendar(Encoding):
         name = f"minute slot of {self.minute_slot}" if finest == 60 * self.minute_slot else "finest field"
         return (*super().notes, f"calendar: the {name} is coarser than the step ({self.step}): neighbours share a code")
 
+    @property
+    def periods_in_steps(self) -> tuple[float, ...]:
+        """Periods of its fields, and of the timestamp, in steps; without those below two steps."""
+        found = [FIELDS[field][3] / read_duration(self.step) for field in self.fields if self.count_values(field) > 1]
+        if self.timestamp == "yes":
+            found += (2 * np.pi / self._timestamp.frequencies().values).tolist()
+        return tuple(period for period in found if period >= 2)
+
+    @property
+    def _timestamp(self) -> Sinusoidal:
+        return Sinusoidal(d=self.timestamp_d if self.mode == "concat" else self.d, rho=self.rho)
+
     def describe_position(self, s: int) -> str:
         """The moment of a position: `Fri 2016-07-01 00:00`."""
         return describe_moment(self.start, self.step, s)
@@ -223,7 +236,7 @@ class Calendar(Encoding):
         numbers = self.read_fields(s)
         parts = [self._build_rows(field)[numbers[:, column]] for column, field in enumerate(self.fields)]
         if self.timestamp == "yes":
-            parts.append(Sinusoidal(d=self.timestamp_d if self.mode == "concat" else self.d, rho=self.rho).table(s))
+            parts.append(self._timestamp.table(s))
         if self.mode == "concat":
             return np.concatenate(parts, axis=1)
         total: F64 = np.sum(parts, axis=0)
@@ -251,12 +264,11 @@ class Calendar(Encoding):
         InputError : a moment beyond year 9999.
         """
         numbers = self.read_fields(positions)
-        if self.timestamp == "yes":
-            if self.mode == "sum" and self.kind == "fixed":
-                return key_multisets(np.concatenate([numbers, positions[:, None]], axis=1))
-            return positions
         if self.mode == "sum" and self.kind == "fixed":
-            return key_multisets(numbers)
+            others = [positions[:, None]] if self.timestamp == "yes" else []
+            return key_multisets(np.concatenate([numbers, *others], axis=1))
+        if self.timestamp == "yes":
+            return positions
         if self.mode == "sum":
             return key_sums(numbers, [self._write_exactly(field) for field in self.fields])
         return key_numbers(numbers, [self._number_rows(field) for field in self.fields])
@@ -273,10 +285,8 @@ class Calendar(Encoding):
         """A number for each row of a field, the same for equal rows (two may be drawn alike)."""
         count = self.count_values(field)
         numbers = np.arange(count + FIELDS[field][1])
-        if self.kind == "cyclic":
-            return numbers % count
-        if self.kind == "fixed":
-            return numbers
+        if self.kind != "learned":
+            return numbers % count if self.kind == "cyclic" else numbers
         return np.unique(self._build_rows(field), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @property

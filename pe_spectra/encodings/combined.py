@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, format_value
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value, format_value
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.errors import InputError
@@ -230,6 +231,52 @@ class Hybrid(Encoding):
             return total
         beside = np.concatenate(parts, axis=1)
         return beside if self.mode == "concat" else np.asarray(beside @ self._matrix.T, dtype=np.float64)
+
+
+def share_width(members: Sequence[tuple[type[Encoding], Mapping[str, Value]]]) -> list[dict[str, Value]]:
+    """Give the one width that members of a sum have to those that leave theirs open.
+
+    Parameters
+    ----------
+    members : a class and the values it is to have, by keyword, for each.
+
+    Returns
+    -------
+    The values of each; as they were where no width, or more than one, is given or follows from a file.
+
+    >>> share_width([(Sinusoidal, {"d": 64}), (Sinusoidal, {"rho": 100.0})])[1]
+    {'rho': 100.0, 'd': 64}
+    """
+    keys = [_find_open_width(cls, values) for cls, values in members]
+    closed = [member for member, key in zip(members, keys, strict=True) if key is None]
+    widths = {width for cls, values in closed if (width := _find_width(cls, values)) is not None}
+    shared = widths.pop() if len(widths) == 1 else None
+    settled = []
+    for (cls, values), key in zip(members, keys, strict=True):
+        tried = {**values, key: shared} if key is not None else dict(values)
+        # what cannot have this width stays as it is, and the sum says that they differ
+        settled.append(tried if shared is not None and _find_width(cls, tried) == shared else dict(values))
+    return settled
+
+
+def _find_open_width(cls: type[Encoding], values: Mapping[str, Value]) -> str | None:
+    """Give the keyword of the width where neither the values nor a file among them settles it."""
+    if any(isinstance(value, GivenArray) for value in values.values()):
+        return None
+    for parameter in cls.accepts:
+        if parameter.name == "d" and parameter.keyword not in values:
+            applies = (values.get(key, getattr(cls, key)) in only for key, only in parameter.only_with.items())
+            return parameter.keyword if all(applies) else None
+    return None
+
+
+def _find_width(cls: type[Encoding], values: Mapping[str, Value]) -> int | None:
+    arguments: dict[str, Any] = dict(values)
+    try:
+        built = cls(**arguments)
+    except InputError:  # said again, with the option, where it is built to stay
+        return None
+    return built.d if isinstance(built, HasTable) else None
 
 
 COMBINED: tuple[type[Encoding], ...] = (Hybrid,)

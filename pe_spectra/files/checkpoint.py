@@ -10,7 +10,7 @@ from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.files.arrays import FileArray, Wanted
-from pe_spectra.files.json_file import read_object
+from pe_spectra.files.json_file import read_json, read_object
 from pe_spectra.files.known_tables import choose_tensor, find_known_name
 from pe_spectra.files.reading import (
     NoTableRefusedError,
@@ -81,6 +81,28 @@ def find_checkpoint(folder: Path, label: str = "") -> Checkpoint:
         config=folder / _CONFIGURATION if _CONFIGURATION in names else None,
         pickle=folder / pickle if pickle else None,
     )
+
+
+def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
+    """Read the configuration in a model's folder, or the one that a file is.
+
+    Parameters
+    ----------
+    place : a folder or a file, as it was given.
+    label : the option that named it, for messages; may be empty.
+
+    Returns
+    -------
+    The object; None where the folder has no config.json, and for an index of shards or another kind of file.
+
+    Raises
+    ------
+    FileError : the folder, or the configuration in it, cannot be read.
+    """
+    path = find_checkpoint(place, label).config if place.is_dir() else place
+    if path is None or path.suffix != ".json" or path.name.endswith(".index.json"):
+        return None
+    return read_json(path, label)
 
 
 def read_folder(folder: Path, wanted: Wanted, label: str) -> FileArray:

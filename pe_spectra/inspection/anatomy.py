@@ -56,9 +56,7 @@ class Anatomy:
     odd: Mask
 
 
-def dissect(
-    table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None, is_trained: bool = True
-) -> Anatomy:
+def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None, is_trained: bool = True) -> Anatomy:
     """Sort the rows of a table.
 
     Parameters
@@ -72,7 +70,7 @@ def dissect(
     codes = table if codes is None else codes
     signals = measure_rows(table, table[prefix:].mean(axis=0))
     if not is_trained:
-        return _describe_formula(codes, signals, prefix)
+        return _describe_formula(table, codes, signals, prefix)
     equal = find_equal_rows(codes)
     zero_columns, constant_columns = find_constant_columns(codes[prefix:])
     tail = None if is_grid else find_tail(table, signals, min(max(prefix, MAX_PREFIX), size))
@@ -80,8 +78,7 @@ def dissect(
     zero = find_zero_rows(table[:last], signals.norms[:last])
     outliers, ratios = find_outliers(table[:last], signals.norms[:last])
     odd = _mark(size, zero, outliers)
-    special = count_special_rows(table, odd)
-    special = min(special, prefix) if is_grid else special
+    special = min(count_special_rows(table, odd), prefix if is_grid else size)
     first = max(special, prefix)
     regular = ~odd
     regular[:first] = False
@@ -111,12 +108,12 @@ def dissect(
     )
 
 
-def _describe_formula(codes: F64, signals: RowSignals, prefix: int) -> Anatomy:
+def _describe_formula(table: F64, codes: F64, signals: RowSignals, prefix: int) -> Anatomy:
     size, none = len(codes), np.empty(0, dtype=np.int64)
     zero_columns, constant_columns = find_constant_columns(codes[prefix:])
     return Anatomy(
         signals=signals,
-        zero_rows=find_zero_rows(codes[prefix:], signals.norms[prefix:]) + prefix,
+        zero_rows=find_zero_rows(table[prefix:], signals.norms[prefix:]) + prefix,
         constant_rows=find_constant_rows(codes[prefix:]) + prefix,
         outliers=none,
         outlier_ratios=np.empty(0),

@@ -221,7 +221,9 @@ def _check_table(table: ArrayLike) -> F64:
         raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
     largest = max(abs(float(values.min())), abs(float(values.max())))
     if largest > _LARGEST:
-        raise InputError("the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted")
+        raise InputError(
+            "the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted"
+        )
     return values
 
 

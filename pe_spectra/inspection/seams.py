@@ -13,6 +13,13 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.breaks import (
+    Evidence,
+    find_norm_breaks,
+    find_vector_breaks,
+    measure_evidence,
+    refine_place,
+)
 from pe_spectra.inspection.rows import JUMP_WIDTH, MAD_SCALE, Mask, RowSignals
 
 #: A jump is this many times the steps around it, and this many robust deviations above them.
@@ -91,7 +98,24 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
     found = _merge(jumps, ratios, peaks, wide)
     if len(found) > max(_MAX_SEAMS, len(table) // 50):
         found = {}  # steps of very different length are this table's habit
-    return Seams(seams=_add_levels(found, signals, regular, pairs, stray), stray=stray)
+    trusted = regular.copy()
+    trusted[list(stray)] = False
+    evidence = measure_evidence(table, signals.norms, trusted)
+    _add_breaks(found, evidence, usable, ratios, signals.norms)
+    return Seams(seams=_add_levels(found, signals, regular, pairs, stray, evidence), stray=stray)
+
+
+def _add_breaks(found: dict[int, Seam], evidence: Evidence, usable: Mask, ratios: F64, norms: F64) -> None:
+    """Add what only stands out of what its neighbours predict; such a place is surer than a wide jump's."""
+    inside = usable.copy()
+    inside[: int(np.argmax(usable)) + JUMP_WIDTH] = False
+    levels = dict(find_norm_breaks(evidence, inside, norms))
+    for place in [*find_vector_breaks(evidence, inside, ratios), *levels]:
+        near = [p for p in found if abs(p - place) <= JUMP_WIDTH]
+        for other in near:
+            del found[other]
+        ratio = float(np.exp(ratios[place]))
+        found[place] = Seam(row=place, jump=ratio if ratio > _SINGLE_RATIO else None, norm_ratio=levels.get(place))
 
 
 def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
@@ -164,7 +188,12 @@ def _merge(jumps: list[int], ratios: F64, wide_jumps: list[int], wide: F64) -> d
 
 
 def _add_levels(
-    found: dict[int, Seam], signals: RowSignals, regular: Mask, pairs: Mask, stray: tuple[int, ...]
+    found: dict[int, Seam],
+    signals: RowSignals,
+    regular: Mask,
+    pairs: Mask,
+    stray: tuple[int, ...],
+    evidence: Evidence,
 ) -> tuple[Seam, ...]:
     """Add the lasting changes of norm, step length and cosine to the jumps, joining what is near."""
     known, lone = [*found], list(stray)
@@ -175,7 +204,7 @@ def _add_levels(
     changes: list[tuple[int, str, F64]] = []
     norm = signals.norms
     for place, ratio in find_level_changes(np.log(np.where(norm > 0, norm, 1.0)), rows & (norm > 0), gap=0):
-        changes.append((place - 1, "norm_ratio", np.exp([ratio])))
+        changes.append((refine_place(evidence, place - 1), "norm_ratio", np.exp([ratio])))
     for place, ratio in find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
         changes.append((place, "step_ratio", np.exp([ratio])))
     apart = np.log(np.maximum(1 - signals.centred_cosines, 1e-9))

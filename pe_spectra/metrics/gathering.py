@@ -151,7 +151,7 @@ def _describe_resolution(resolution: Resolution | None) -> _Found:
     names = [name for name in METRICS if name.startswith(("fisher_information", "cramer_rao"))]
     if resolution is None:
         return dict.fromkeys(names, "fewer than three positions, or beyond the range of float64")
-    return {name: _or_note(getattr(resolution, name), "the information is 0") for name in names}
+    return {name: _or_note(getattr(resolution, name), resolution.explain(name)) for name in names}
 
 
 def _describe_extrapolation(table: F64, beyond: ArrayLike | None) -> _Found:

@@ -31,8 +31,8 @@ def compute_irregular_spectrum(
 
     P(omega) is the sum over columns of |sum_n e(t_n) exp(-i omega t_n)|**2, as in Lomb-Scargle without its
     correction for unequal sine and cosine power, smoothed with a Gaussian of `bandwidth` bins that is
-    reflected at both ends, as often as it reaches them. The lattice has a point for each position: omega_k = 2 pi k/(N delta), k = 0 .. N // 2,
-    with delta the median step.
+    reflected at both ends, as often as it reaches them. The lattice has a point for each position:
+    omega_k = 2 pi k/(N delta), k = 0 .. N // 2, with delta the median step.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
 
 def _exponentiate(bias: F64, *, hides_later_keys: bool = False) -> F64:
     # relative to the largest of each head: a softmax does not see what all have in common
-    seen = np.tri(*bias.shape[1:], dtype=bool) if hides_later_keys else np.True_
+    seen = np.tri(*bias.shape[1:]) > 0 if hides_later_keys else np.ones([1] * bias.ndim, dtype=np.bool_)
     top = bias.max(axis=tuple(range(1, bias.ndim)), keepdims=True, where=seen, initial=-np.inf)
     values: F64 = np.subtract(bias, top)
     if hides_later_keys:

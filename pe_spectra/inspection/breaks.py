@@ -1,0 +1,200 @@
+"""Evidence for a break between two rows: what the rows on both sides do not predict of the step there.
+
+The steps e(s + 1) - e(s) of all columns are taken for one autoregressive process. A break adds a
+vector to one step; the likelihood-ratio statistic for it is the matched filter of the whitened steps,
+which is what is left of the step after the best linear interpolation from both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from pe_spectra.exact import F64
+from pe_spectra.inspection.rows import MAD_SCALE, Mask
+
+#: Past steps that predict the next one; fewer in short tables.
+_ORDER, _STEPS_PER_COEFFICIENT = 12, 12
+#: Added to the variance: what is predicted better than this is taken for exact.
+_RIDGE = 1e-4
+#: Columns that are looked at.
+_SAMPLED_COLUMNS = 256
+#: Places on either side that a place is compared with: vectors, norms.
+_AROUND, _AROUND_NORMS = 12, 32
+#: A break of the vectors: robust deviations, lead over the next one, length of the step over those around.
+_VECTOR_DEVIATIONS, _VECTOR_LEAD, _VECTOR_STEP = 4.2, 1.7, 1.3
+#: A break of the level: deviations and lead of both together, and of norms and vectors alone.
+_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.7, 1.4, 3.7, 1.0
+#: Its size as a factor, in the interpolated norms and in the medians of eight rows.
+_NORM_FACTOR, _MEDIAN_FACTOR, _MEDIAN_ROWS = 1.2, 1.12, 8
+_MOST = 3
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """How strongly each pair s | s + 1 looks like a break, in robust standard deviations.
+
+    Attributes
+    ----------
+    vectors : (S - 1,) of ln ||M(s)|| over its median around, M from the columns.
+    norms : (S - 1,) of |M(s)| from ln ||e(s)||; changes : (S - 1,) that M itself.
+    both : root of the sum of squares of the two.
+    """
+
+    vectors: F64
+    norms: F64
+    changes: F64
+    both: F64
+
+
+def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
+    """Measure the evidence for a break between each two rows.
+
+    Parameters
+    ----------
+    table : (S, d); norms : (S,); regular : (S,) rows to trust, at least 16; others are bridged.
+    """
+    inside = np.flatnonzero(regular)
+    part = slice(int(inside[0]), int(inside[-1]) + 1)
+    logs = np.log(np.maximum(norms[part], _TINY))[:, None]
+    good = regular[part] & (norms[part] > 0)
+    vectors, changes, strength = (np.zeros(len(table) - 1) for _ in range(3))
+    pairs = slice(part.start, part.stop - 1)
+    lengths = np.linalg.norm(interpolate_steps(_bridge(_sample_columns(table[part]), regular[part])), axis=1)
+    lengths = np.log(np.maximum(lengths, _TINY))
+    lengths -= _find_medians(lengths, _AROUND)
+    vectors[pairs] = lengths / max(MAD_SCALE * float(np.median(np.abs(lengths))), 1e-3)
+    if good.sum() > 1:
+        changes[pairs] = interpolate_steps(_bridge(logs, good))[:, 0]
+    sizes = np.abs(changes[pairs])
+    usual = MAD_SCALE * np.maximum(_find_medians(sizes, _AROUND_NORMS), np.median(sizes))
+    strength[pairs] = sizes / np.maximum(usual, 1e-6)
+    return Evidence(vectors=vectors, norms=strength, changes=changes, both=np.hypot(strength, np.maximum(vectors, 0.0)))
+
+
+def find_vector_breaks(evidence: Evidence, usable: Mask, step_ratios: F64) -> list[int]:
+    """Find the places where the rows break off and other rows begin; `step_ratios`: ln of step over those around."""
+    found = find_largest(evidence.vectors, usable, deviations=_VECTOR_DEVIATIONS, lead=_VECTOR_LEAD)
+    return [place for place in found if step_ratios[place] > math.log(_VECTOR_STEP)]
+
+
+def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple[int, float]]:
+    """Find the places where the norm changes at once by a factor of 1.2 and more; return them with that factor.
+
+    The factor is that of the medians of eight rows.
+    """
+    found = []
+    logs = np.log(np.maximum(norms, _TINY))
+    for place in find_largest(evidence.both, usable, deviations=_BOTH_DEVIATIONS, lead=_BOTH_LEAD):
+        change = float(evidence.changes[place])
+        before, after = logs[max(place + 1 - _MEDIAN_ROWS, 0) : place + 1], logs[place + 1 : place + 1 + _MEDIAN_ROWS]
+        medians = float(np.median(after) - np.median(before))
+        if (
+            evidence.norms[place] > _NORM_DEVIATIONS
+            and evidence.vectors[place] > _SUPPORT
+            and abs(change) > math.log(_NORM_FACTOR)
+            and medians * math.copysign(1.0, change) > math.log(_MEDIAN_FACTOR)
+        ):
+            found.append((place, math.exp(medians)))
+    return found
+
+
+def refine_place(evidence: Evidence, place: int, reach: int = 2) -> int:
+    """Return the likeliest place of a break within `reach` of one that is roughly known."""
+    first = max(place - reach, 0)
+    near = evidence.both[first : place + reach + 1]
+    return first + int(np.argmax(near)) if len(near) and near.max() > _NORM_DEVIATIONS else place
+
+
+def _sample_columns(table: F64) -> F64:
+    """Return at most 256 columns, evenly spread, of a table (S, d)."""
+    if table.shape[1] <= _SAMPLED_COLUMNS:
+        return table
+    return table[:, np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int)]
+
+
+def interpolate_steps(values: F64) -> F64:
+    """Compute what both sides leave unexplained of each step: M(k) = sum_j h_j w(k + j) / sum_j h_j^2.
+
+    h = (1, -a_1, .., -a_p) is the prediction-error filter of the steps x(k + 1) - x(k), pooled over
+    columns (Yule-Walker), and w its output.
+
+    Parameters
+    ----------
+    values : (n, c).
+
+    Returns
+    -------
+    (n - 1, c); an estimate of the vector that a break at k | k + 1 adds.
+
+    References
+    ----------
+    Brockwell & Davis 1991, Time Series: Theory and Methods, ch. 5 and 8; Fox 1972, J. R. Statist.
+    Soc. B 34, 350 (outliers in autoregressions).
+    """
+    steps = np.diff(values, axis=0)
+    steps -= steps.mean(axis=0)
+    order = min(_ORDER, len(steps) // _STEPS_PER_COEFFICIENT)
+    size = np.sqrt(np.einsum("ij,ij->i", steps, steps))
+    limit = 2 * float(np.median(size))
+    # a break must not teach the filter to expect one
+    tame = steps * np.minimum(1.0, limit / np.maximum(size, 1e-300))[:, None]
+    products = [float(np.einsum("ij,ij->", tame[lag:], tame[: len(tame) - lag])) for lag in range(order + 1)]
+    if order < 1 or products[0] <= 0:
+        return steps
+    lags = np.abs(np.arange(order)[:, None] - np.arange(order))
+    matrix = np.array(products)[lags] + _RIDGE * products[0] * np.eye(order)
+    errors = np.concatenate([[1.0], -np.linalg.solve(matrix, np.array(products[1:]))])
+    padded = np.pad(steps, ((order, order), (0, 0)))
+    white = sum(h * padded[order - j : len(padded) - j] for j, h in enumerate(errors))
+    matched: F64 = sum(h * white[j : j + len(steps)] for j, h in enumerate(errors)) / float(errors @ errors)
+    return matched
+
+
+def find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -> list[int]:
+    """Find the few places whose score stands out, and stands apart from all others.
+
+    Of the peaks (12 places from one another, places that are not valid too) the first m <= 3 are kept,
+    m the largest for which the m-th exceeds `deviations`, and the next one by `lead`. The largest of
+    n independent normal numbers leads by 1 / sqrt(2 ln n) on average, exponentially distributed.
+
+    Parameters
+    ----------
+    scores : (n,) in robust standard deviations; valid : (n,) places that count.
+
+    References
+    ----------
+    Embrechts, Klüppelberg & Mikosch 1997, Modelling Extremal Events, sect. 4.2 (upper order statistics).
+    """
+    if not len(scores):
+        return []
+    around = sliding_window_view(np.pad(scores, _ORDER, constant_values=-np.inf), 2 * _ORDER + 1).max(axis=1)
+    rest = np.where(valid & (scores >= around), scores, -np.inf)
+    peaks = [int(place) for place in np.argsort(-rest, kind="stable")[: _MOST + 1] if np.isfinite(rest[place])]
+    heights = [float(rest[place]) for place in peaks] + [0.0]
+    kept = [m for m in range(1, min(len(peaks), _MOST) + 1) if heights[m - 1] > max(deviations, heights[m] + lead)]
+    return peaks[: max(kept, default=0)]
+
+
+def _find_medians(values: F64, reach: int) -> F64:
+    reach = min(reach, len(values) - 1)
+    windows = sliding_window_view(np.pad(values, reach, mode="reflect"), 2 * reach + 1)
+    medians: F64 = np.median(windows, axis=1)
+    return medians
+
+
+def _bridge(values: F64, good: Mask) -> F64:
+    """Replace rows by straight lines between the good ones beside them."""
+    places, wrong = np.flatnonzero(good), np.flatnonzero(~good)
+    if not len(wrong):
+        return values
+    bridged = values.copy()
+    after = np.clip(np.searchsorted(places, wrong), 1, len(places) - 1)
+    low, high = places[after - 1], places[after]
+    weights = np.clip((wrong - low) / (high - low), 0.0, 1.0)[:, None]
+    bridged[wrong] = (1 - weights) * values[low] + weights * values[high]
+    return bridged

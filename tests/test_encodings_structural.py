@@ -247,3 +247,37 @@ def test_hybrids_refuse_what_does_not_fit(given, message):
         Hybrid(**given)
     assert str(caught.value).startswith("hybrid: ")
     assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------- calendar periods
+
+
+@pytest.mark.parametrize(("step", "seconds"), [("1h", 3600), ("5min", 300), ("15min", 900)])
+@pytest.mark.parametrize("kind", ["cyclic", "fixed", "learned"])
+def test_periods_of_fields_are_exact(step, seconds, kind):
+    fields = ("minute", "hour", "weekday", "day", "dayofyear", "month")
+    days = {"hour": 1, "weekday": 7, "day": 146097 / 4800, "dayofyear": 365.2425, "month": 365.2425}
+    expected = [days[field] * 86400 / seconds for field in fields[1:]]
+    if step != "1h":  # an hour has one step then
+        expected.insert(0, 3600 / seconds)
+    assert_allclose(Calendar(fields=fields, step=step, kind=kind).periods_in_steps, expected, rtol=1e-15)
+
+
+def test_a_field_that_cannot_be_followed_has_no_period():
+    assert Calendar(fields=("hour",), step="1d").periods_in_steps == ()
+    assert Calendar(fields=("hour",), step="12h").periods_in_steps == (2.0,)
+    assert Calendar(fields=("minute",), minute_slot=60, step="1min").periods_in_steps == ()
+
+
+def test_a_timestamp_adds_its_wavelengths():
+    periods = Calendar(fields=("weekday",), timestamp="yes", timestamp_d=4, rho=100.0).periods_in_steps
+    assert_allclose(periods, [168, 2 * math.pi, 20 * math.pi], rtol=1e-15)
+
+
+def test_the_nearest_period_of_a_calendar_is_its_own():
+    from pe_spectra.compare import compare_encodings
+
+    periods = [("month", 146097 / 4800 * 86400), ("week", 604800.0), ("year", 365.2425 * 86400), ("90min", 5400.0)]
+    (found,) = compare_encodings([Calendar()], length=64, step_seconds=3600.0, periods=periods)
+    nearest = [match.nearest_period for match in found.periods]
+    assert_allclose(nearest, [146097 / 4800 * 86400, 604800, 365.2425 * 86400, 86400], rtol=1e-14)

@@ -139,6 +139,76 @@ def test_hybrids_of_files(folder):
         build("hybrid:of=t.npy+'sinusoidal:d=6'", rows="2:9")
 
 
+@pytest.mark.parametrize(
+    ("of", "width"),
+    [
+        ("'rope:d=64,base=5e5'+sinusoidal,weights=0.5+0.5,mode=sum", 64),
+        ("sinusoidal+'rope:d=64',mode='sum'", 64),
+        ("t.npy+sinusoidal+dft+'learned:init=normal'", 6),
+        ("'learned:table=t.npy'+sinusoidal", 6),
+        ("'sinusoidal:d=8'+'dft:d=8'+dft", 8),
+        ("'sinusoidal:d=8'+'calendar:rows=fixed,mode=sum'", 8),
+        ("sinusoidal+calendar", 8),
+        ("'hybrid:of=t.npy+sinusoidal'+dft", 6),
+        ("dft+'hybrid:of=t.npy+sinusoidal,mode=mix,d=12'", 12),
+        ("sinusoidal+dft", 256),
+        ("sinusoidal+'dft:d=8',mode=concat", 264),
+    ],
+)
+def test_an_open_width_in_a_sum_is_that_of_the_others(folder, of, width):
+    hybrid = build_one(f"hybrid:of={of}")
+    assert hybrid.table(5).shape == (5, width)
+    if hybrid.mode == "sum":
+        assert {member.d for member in hybrid.members} == {width}
+    assert build_one(hybrid.spec) == hybrid
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        "'sinusoidal:d=8'+'dft:d=6'+dft",  # two widths
+        "t.npy+'sinusoidal:d=8'",
+        "'sinusoidal:d=8'+'calendar:rows=fixed'",  # its d is that of each of four fields
+        "'learned:init=normal,d=7'+rope",  # even alone
+    ],
+)
+def test_widths_that_cannot_be_one_are_refused(folder, of):
+    with pytest.raises(InputError, match="different widths do not add"):
+        build(f"hybrid:of={of}")
+
+
+def save_model(folder, config, **tensors):
+    from safetensors.numpy import save_file
+
+    (folder / "m").mkdir(exist_ok=True)
+    save_file({name: np.ones((9, 4), np.float32) for name in tensors.values()}, folder / "m" / "model.safetensors")
+    (folder / "m" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["model.embed_tokens.weight", "ln"])
+def test_a_configuration_goes_before_a_table_of_no_known_name(folder, name):
+    save_model(folder, {**BASE, "rope_theta": 5e5}, only=name)
+    assert (build_one("m/").name, build_one("m/").d) == ("rope", 16)
+    assert build_one(f"m/::{name}").rows == 9
+    save_model(folder, {**BASE, "rope_theta": 5e5}, first=name, second="wpe.weight")
+    assert build_one("m/").rows == 9
+
+
+def test_a_table_of_words_beside_a_configuration_that_names_nothing(folder):
+    save_model(folder, {**BASE, "model_type": "gpt2"}, only="ln")
+    assert build_one("m/").rows == 9
+    save_model(folder, {**BASE, "model_type": "gpt2"}, only="wte.weight")
+    with pytest.raises(FileError, match="names no positional encoding"):
+        build("m/")
+    with pytest.raises(FileError, match="tables of words and none of positions: wte.weight"):
+        build("m/model.safetensors")
+    (folder / "m" / "x.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"wte.weight": "model.safetensors"}}), encoding="utf-8"
+    )
+    with pytest.raises(FileError, match="tables of words and none of positions: wte.weight"):
+        build("m/x.safetensors.index.json")
+
+
 def test_no_encoding_and_no_file(folder):
     with pytest.raises(InputError, match="not known"):
         build("sinusoid")

@@ -239,8 +239,7 @@ class Calendar(Encoding):
             parts.append(self._timestamp.table(s))
         if self.mode == "concat":
             return np.concatenate(parts, axis=1)
-        total: F64 = np.sum(parts, axis=0)
-        return total
+        return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
     def _build_rows(self, field: str) -> F64:
         """The rows of a field by its number; shape (1 + largest number, columns)."""
@@ -253,8 +252,7 @@ class Calendar(Encoding):
         # a field has the same table whatever others stand beside it
         seed = np.random.SeedSequence([self.seed, list(FIELDS).index(field)])
         drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal((len(numbers), self.width))
-        rows: F64 = np.rint(drawn * _GRAIN) / _GRAIN
-        return rows
+        return np.asarray(np.rint(drawn * _GRAIN) / _GRAIN, dtype=np.float64)
 
     def exact_key(self, positions: I64) -> I64:
         """An integer for the fields where each is seen, for their multiset, or for their exact sum.

@@ -121,11 +121,11 @@ def _list_periods(compared: Sequence[Comparison]) -> list[tuple[str, str]]:
 def write_time(seconds: float) -> str:
     """Write a time in the largest unit that keeps it above 1.
 
-    >>> write_time(86400.0), write_time(90.0)
-    ('1 d', '1.5 min')
+    >>> write_time(86400.0), write_time(90.0), write_time(3599.9999999)
+    ('1 d', '1.5 min', '1 h')
     """
     for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= size:
+        if seconds >= size * (1 - 1e-9):  # a period comes from a frequency, with its rounding
             return f"{seconds / size:.4g} {unit}"
     return f"{seconds:.4g} s"
 

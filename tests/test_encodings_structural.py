@@ -270,8 +270,8 @@ def test_a_field_that_cannot_be_followed_has_no_period():
 
 
 def test_a_timestamp_adds_its_wavelengths():
-    periods = Calendar(fields=("weekday",), timestamp="yes", timestamp_d=4, rho=100.0).periods_in_steps
-    assert_allclose(periods, [168, 2 * math.pi, 20 * math.pi], rtol=1e-15)
+    periods = Calendar(fields=("weekday",), timestamp="yes", timestamp_d=4).periods_in_steps
+    assert_allclose(periods, [168, 2 * math.pi, 200 * math.pi], rtol=1e-15)
 
 
 def test_the_nearest_period_of_a_calendar_is_its_own():

@@ -50,7 +50,8 @@ class Hybrid(Encoding):
             name="of",
             default=None,
             accepts=OtherEncodings(),
-            meaning="the encodings, each with a table; not set: sinusoidal and learned:init=normal",
+            meaning="the encodings, each with a table; not set: sinusoidal and learned:init=normal; typed in a sum, "
+            "one that leaves its d open takes that of the others",
         ),
         Parameter(
             name="weights",

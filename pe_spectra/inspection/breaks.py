@@ -25,11 +25,11 @@ _SAMPLED_COLUMNS = 256
 #: Places on either side that a place is compared with: vectors, norms.
 _AROUND, _AROUND_NORMS = 12, 32
 #: A break of the vectors: robust deviations, lead over the next one, length of the step over those around.
-_VECTOR_DEVIATIONS, _VECTOR_LEAD, _VECTOR_STEP = 4.2, 1.7, 1.3
+_VECTOR_DEVIATIONS, _VECTOR_LEAD, _VECTOR_STEP = 4.2, 1.7, 1.45
 #: A break of the level: deviations and lead of both together, and of norms and vectors alone.
-_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.7, 1.4, 3.7, 1.0
-#: Its size as a factor, in the interpolated norms and in the medians of eight rows.
-_NORM_FACTOR, _MEDIAN_FACTOR, _MEDIAN_ROWS = 1.2, 1.12, 8
+_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.6, 1.0, 3.5, 0.0
+#: Its size as a factor, in the interpolated norms and in the medians of 24 rows.
+_NORM_FACTOR, _MEDIAN_FACTOR, _MEDIAN_ROWS = 1.2, 1.15, 24
 _MOST = 3
 _TINY = 1e-300
 
@@ -85,7 +85,7 @@ def find_vector_breaks(evidence: Evidence, usable: Mask, step_ratios: F64) -> li
 def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple[int, float]]:
     """Find the places where the norm changes at once by a factor of 1.2 and more; return them with that factor.
 
-    The factor is that of the medians of eight rows.
+    The factor is that of the medians of 24 rows.
     """
     found = []
     logs = np.log(np.maximum(norms, _TINY))

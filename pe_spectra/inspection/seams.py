@@ -207,10 +207,11 @@ def _add_levels(
         changes.append((refine_place(evidence, place - 1), "norm_ratio", np.exp([ratio])))
     for place, ratio in find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
         changes.append((place, "step_ratio", np.exp([ratio])))
-    apart = np.log(np.maximum(1 - signals.centred_cosines, 1e-9))
-    for place, _ in find_level_changes(apart, steady, gap=1):
+    # a curve that passes the mean row turns there as seen from the mean, but not as seen from zero
+    plain = [place for place, _ in find_level_changes(_measure_angles(signals.cosines), steady, gap=1)]
+    for place, _ in find_level_changes(_measure_angles(signals.centred_cosines), steady, gap=1):
         levels = _read_levels(signals.centred_cosines, steady, place)
-        if abs(levels[1] - levels[0]) >= _COSINE_STEP:
+        if abs(levels[1] - levels[0]) >= _COSINE_STEP and any(abs(place - p) <= JUMP_WIDTH for p in plain):
             changes.append((place, "cosines", levels))
     seams = dict(found)
     for place, what, values in changes:
@@ -219,6 +220,11 @@ def _add_levels(
         seam = seams.get(row, Seam(row=row))
         seams[row] = _extend(seam, what, values)
     return tuple(seams[row] for row in sorted(seams))
+
+
+def _measure_angles(cosines: F64) -> F64:
+    angles: F64 = np.log(np.maximum(1 - cosines, 1e-9))
+    return angles
 
 
 def _extend(seam: Seam, what: str, values: F64) -> Seam:

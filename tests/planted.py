@@ -165,3 +165,31 @@ def make_sincos2d(height, width, channels):
     frequencies = 10000.0 ** (-np.arange(channels // 4) / (channels / 4))
     angles = [axis[:, None] * frequencies for axis in (x, y)]
     return np.concatenate([part for angle in angles for part in (np.sin(angle), np.cos(angle))], axis=1)
+
+
+def make_lively(rows, width, seed=0, noise=0.2, scale=0.04):
+    """24 sinusoids from a fraction of a turn to a period of 7 rows, and noise: steps change all the time."""
+    generator = make_generator(9000 + seed)
+    times = np.arange(rows)[:, None]
+    table = np.zeros((rows, width))
+    for index, frequency in enumerate(0.3 * np.pi * np.exp(-np.linspace(0, np.log(5000), 24))):
+        phases = 2 * np.pi * generator.random(2)
+        amplitudes = generator.standard_normal((2, width)) / (1 + index) ** 0.3
+        table += np.sin(frequency * times + phases[0]) * amplitudes[0]
+        table += np.cos(frequency * times + phases[1]) * amplitudes[1]
+    return scale * (table / table.std() + noise * generator.standard_normal((rows, width)))
+
+
+def make_walk(rows, width, seed=0, memory=1.0):
+    """A random walk from zero, or an autoregressive process of this memory."""
+    table = make_generator(10000 + seed).standard_normal((rows, width))
+    for row in range(1, rows):
+        table[row] += memory * table[row - 1]
+    return table
+
+
+def make_logarithm(rows, width, seed=0, noise=0.05):
+    """ln(1 + s) in all columns, each with its own factor, and noise."""
+    generator = make_generator(11000 + seed)
+    curve = np.log1p(np.arange(rows))[:, None] * generator.standard_normal(width)
+    return curve + noise * generator.standard_normal((rows, width))

@@ -859,3 +859,82 @@ def test_two_runs_give_the_same_numbers():
     assert first.dominant_periods == second.dominant_periods
     assert dict(first.metrics) == dict(second.metrics)
     assert_array_equal(first.helix.coordinates, second.helix.coordinates)
+
+
+# ----------------------------------------------------------------------------------- rates
+
+TWENTY = range(20)
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.1, 0.2, 0.3])
+def test_two_lively_tables_joined_at_row_127(noise):
+    found = 0
+    for seed in TWENTY:
+        table = planted.make_lively(384, 64, seed, noise)
+        table[128:] = planted.make_lively(384, 64, seed + 500, noise)[128:]
+        found += [finding.rows for finding in look_at_rows(table)[0]] == [(127, 128)]
+    assert found >= 19
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.7, 1.4, 2.0])
+@pytest.mark.parametrize("size", [(256, 64), (512, 128)])
+def test_a_change_of_scale_is_found_at_its_row(factor, size):
+    found = 0
+    for seed in TWENTY:
+        table = planted.plant_seam_norm(planted.make_lively(*size, seed), factor=factor)
+        findings = look_at_rows(table)[0]
+        found += [finding.rows for finding in findings] == [(127, 128)]
+        if findings and findings[0].data["norm_ratio"] is not None:
+            assert_allclose(findings[0].data["norm_ratio"], factor, rtol=0.25)
+    assert found >= 18
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: planted.make_lively(384, 64, seed, 0.05),
+        lambda seed: planted.make_lively(384, 64, seed, 0.2),
+        lambda seed: planted.make_lively(384, 64, seed, 1.0),
+        lambda seed: planted.make_walk(300, 64, seed),
+        lambda seed: planted.make_walk(300, 64, seed, 0.95),
+        lambda seed: planted.make_logarithm(300, 64, seed),
+        lambda seed: planted.make_logarithm(300, 64, seed, 0.0),
+        lambda seed: planted.make_noise(256, 4, seed),
+    ],
+    ids=["smooth", "lively", "rough", "walk", "memory", "logarithm", "clean logarithm", "narrow noise"],
+)
+def test_nothing_is_found_in_processes_and_curves(make):
+    assert [seed for seed in TWENTY if look_at_rows(make(seed))[0]] == []
+
+
+@pytest.mark.parametrize("deviation", [0.02, 0.04])
+@pytest.mark.parametrize(("count", "code"), [(1, "special-first-row"), (2, "padding-offset")])
+def test_rows_in_front_of_a_lively_table(deviation, count, code):
+    found = 0
+    for seed in TWENTY:
+        front = planted.make_noise(count, 64, 500 + seed, deviation)
+        findings, anatomy = look_at_rows(np.concatenate([front, planted.make_lively(384, 64, seed)]))
+        found += [finding.code for finding in findings] == [code] and anatomy.first == count
+    assert found >= 19
+
+
+@pytest.mark.parametrize("memory", [0.9, 0.99, 1.0])
+def test_processes_have_no_period(memory):
+    assert [find_periods(planted.make_walk(300, 64, seed, memory)).dominant for seed in TWENTY] == [()] * 20
+
+
+def test_shares_sum_to_no_more_than_one():
+    for seed in TWENTY:
+        assert sum(one.share for one in find_periods(planted.make_lively(384, 64, seed)).dominant) <= 1 + 1e-12
+
+
+def test_a_period_in_a_walk_is_found():
+    wave = np.cos(2 * np.pi * np.arange(400)[:, None] / 11 + np.arange(32))
+    (only,) = find_periods(planted.make_walk(400, 32) + 8 * wave).dominant
+    assert_allclose(only.period, 11, rtol=0.01)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 8, 40, 300])
+def test_one_column_has_an_answer(rows):
+    assert {finding.code for finding in inspect_table(np.ones((rows, 1))).findings} <= set(EXPLANATIONS)
+    assert inspect_table(np.sin(np.arange(rows)[:, None] * 0.3)).metrics["columns"] == 1

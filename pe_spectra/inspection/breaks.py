@@ -20,16 +20,18 @@ from pe_spectra.inspection.rows import MAD_SCALE, Mask
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
 #: Added to the variance: what is predicted better than this is taken for exact.
 _RIDGE = 1e-4
-#: Columns that are looked at.
-_SAMPLED_COLUMNS = 256
+#: Columns that are looked at, and fewer from this many numbers on.
+_SAMPLED_COLUMNS, _FEWEST_COLUMNS, _SAMPLED_NUMBERS = 256, 32, 1 << 22
 #: Places on either side that a place is compared with: vectors, norms.
 _AROUND, _AROUND_NORMS = 12, 32
 #: A break of the vectors: robust deviations, lead over the next one, length of the step over those around.
 _VECTOR_DEVIATIONS, _VECTOR_LEAD, _VECTOR_STEP = 4.2, 1.7, 1.45
 #: A break of the level: deviations and lead of both together, and of norms and vectors alone.
-_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.6, 1.0, 3.5, 0.0
+_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.6, 1.0, 3.3, 0.0
 #: Its size as a factor, in the interpolated norms and in the medians of 24 rows.
 _NORM_FACTOR, _MEDIAN_FACTOR, _MEDIAN_ROWS = 1.2, 1.15, 24
+#: A change at once and one that lasts agree within this factor; a walk's do not.
+_AGREEMENT = 1.9
 _MOST = 3
 _TINY = 1e-300
 
@@ -98,6 +100,7 @@ def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple
             and evidence.vectors[place] > _SUPPORT
             and abs(change) > math.log(_NORM_FACTOR)
             and medians * math.copysign(1.0, change) > math.log(_MEDIAN_FACTOR)
+            and 1 / _AGREEMENT < change / medians < _AGREEMENT
         ):
             found.append((place, math.exp(medians)))
     return found
@@ -111,10 +114,10 @@ def refine_place(evidence: Evidence, place: int, reach: int = 2) -> int:
 
 
 def _sample_columns(table: F64) -> F64:
-    """Return at most 256 columns, evenly spread, of a table (S, d)."""
-    if table.shape[1] <= _SAMPLED_COLUMNS:
+    most = max(_FEWEST_COLUMNS, min(_SAMPLED_COLUMNS, _SAMPLED_NUMBERS // len(table)))
+    if table.shape[1] <= most:
         return table
-    return table[:, np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int)]
+    return table[:, np.linspace(0, table.shape[1] - 1, most).astype(int)]
 
 
 def interpolate_steps(values: F64) -> F64:

@@ -31,14 +31,17 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="The first row often stands for a CLS or BOS token, not for a position. Its norm can be many "
             "times the others', and one such row puts a white floor under every spectrum. Leave it out (prefix=1).",
             formula="row 0 has an outlying norm (see outlier-rows), is zero, or has a cosine with row 1 that is lower "
-            "than usual by 0.3 and eight robust deviations, with 1 - cosine at least 1.85 times that of rows 1 and 2",
+            "than usual by 0.3 and eight robust deviations, with 1 - cosine at least 1.85 times that of rows 1 and 2; "
+            "and the step to row 1 is 1.3 times and two deviations longer than ln ||step|| = a + b ln(1 + j), fitted "
+            "to the next eight, lets expect (a curve that starts at zero has no special row)",
             references=(_VIT, "Radford et al. 2021, arXiv:2103.00020 (CLIP: row 0 is the class token)"),
         ),
         "padding-offset": Explanation(
             reasoning="Some models keep rows in front for padding: positions are then counted from 2. These rows were "
             "never trained, or are zero. A reader who takes row 0 for position 0 is off by two everywhere.",
             formula="two to four rows in front that are all zero, outlying, or unlike the first row behind them (as "
-            "special-first-row, at their lag), where that row continues as the table does",
+            "special-first-row, at their lag; or whose cosine with what the four rows behind predict of them is lower "
+            "by 0.3 and five deviations), where that row continues as the table does and the step to it is a break",
             references=(
                 "huggingface/transformers: models/opt (offset 2), models/roberta (padding_idx + 1)",
                 "Ott et al. 2019, arXiv:1904.01038 (fairseq: positions start at padding_idx + 1)",
@@ -97,9 +100,16 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="Training often begins with short sequences. Rows beyond the first length were trained less and "
             "otherwise, and it shows where the two parts meet.",
             formula="a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
-            "deviations above; or a lasting change of norm, step length or 1 - cosine of neighbours by 1.25 between "
-            "two fitted lines, 7 standard errors and 6 times the table's usual change",
-            references=(_BERT, "Page 1954, Biometrika 41, 100 (detection of a change)"),
+            "deviations above; a lasting change of norm, step length or 1 - cosine of neighbours by 1.25 between two "
+            "fitted lines, 7 standard errors and 6 times the table's usual change; or a step of 1.45 times those "
+            "around whose part that an autoregression (order 12) cannot interpolate from both sides is 4.2 robust "
+            "deviations long and leads all others by 1.7; or, with norms, 4.6 and 1.0 together, where the norm "
+            "changes at once by 1.2 and its medians of 24 rows by 1.15",
+            references=(
+                _BERT,
+                "Page 1954, Biometrika 41, 100 (detection of a change)",
+                "Fox 1972, J. R. Statist. Soc. B 34, 350 (outliers in autoregressions)",
+            ),
         ),
         "stray-rows": Explanation(
             reasoning="A single row far from both neighbours is damaged, misplaced or was trained apart.",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.peaks import select_lines
 
 #: Sinusoids that are looked for.
 MAX_PERIODS = 12
@@ -91,15 +92,25 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     principal, kept = _reduce_columns(centred)
     rest = max(total - kept, 0.0) / len(table)
     found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
+    if found and grid is None:
+        found = _keep_lines(principal, axes, found, trend, rest, table.shape[1])
     waves, basis = _build_waves(axes, found), trend
     if found:
         basis = _orthonormalise(np.column_stack([trend, *waves]))
     amplitudes = np.linalg.lstsq(np.column_stack([trend, *waves]), centred, rcond=None)[0][trend.shape[1] :]
-    dominant = []
-    for index, frequency in enumerate(found):
+    shares = []
+    for index in range(len(found)):
         part = np.column_stack(waves[2 * index : 2 * index + 2])
-        share = _measure_energy(part, amplitudes[2 * index : 2 * index + 2]) / total
-        dominant.append(_describe(frequency, min(share, 1.0), grid is not None))
+        shares.append(_measure_energy(part, amplitudes[2 * index : 2 * index + 2]) / total)
+    # sinusoids that are not quite orthogonal share what they explain together
+    excess = max(sum(shares), 1.0)
+    dominant = [
+        _describe(frequency, share / excess, grid is not None) for frequency, share in zip(found, shares, strict=True)
+    ]
+    if grid is not None:
+        # a wave that does not complete one cycle along either side is a trend of the picture
+        turns = [max(abs(f) * side for f, side in zip(frequency, shape, strict=True)) for frequency in found]
+        dominant = [one for one, cycles in zip(dominant, turns, strict=True) if cycles >= 1]
     return Periods(
         dominant=tuple(sorted(dominant, key=lambda one: -one.share)),
         trend_share=float(np.sum((trend.T @ centred) ** 2)) / total,
@@ -145,11 +156,22 @@ def _find_peak(
         return None
     place = np.unravel_index(int(np.argmax(np.where(usable, power, -1.0))), power.shape)
     level = _measure_level(power, place, sizes, shape)
-    expected = (1 - 1 / (9 * width) + _QUANTILE / math.sqrt(9 * width)) ** 3  # Wilson-Hilferty
-    high = power[place] > max(_PEAK_RATIO, expected) * level
+    high = power[place] > _find_ratio(width) * level
     if not high or 2 * power[place] < _SMALLEST_SHARE * total:
         return None
     return np.array([float(axis[place]) for axis in frequencies])
+
+
+def _find_ratio(width: int) -> float:
+    """Return how far a peak summed over `width` columns must stand above its surroundings."""
+    return max(_PEAK_RATIO, (1 - 1 / (9 * width) + _QUANTILE / math.sqrt(9 * width)) ** 3)  # Wilson-Hilferty
+
+
+def _keep_lines(values: F64, axes: list[F64], found: list[F64], trend: F64, rest: float, width: int) -> list[F64]:
+    """Keep the sinusoids that are narrow peaks, not parts of a falling continuum."""
+    cycles = [abs(float(one[0])) * len(values) for one in found]
+    kept = select_lines(values, trend, _build_waves(axes, found), cycles, rest, _find_ratio(width))
+    return [found[index] for index in kept]
 
 
 def _measure_level(power: F64, place: tuple[np.intp, ...], sizes: list[int], shape: tuple[int, ...]) -> float:
@@ -186,7 +208,7 @@ def _refine(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
 
 def _has_merged(found: list[F64], shape: tuple[int, ...]) -> bool:
     newest = found[-1] * shape
-    return any(bool((np.abs(newest - other * shape) < 0.6).all()) for other in found[:-1])
+    return any(bool((np.abs(newest - other * shape) < 1.0).all()) for other in found[:-1])
 
 
 def _is_inside(frequency: F64, shape: tuple[int, ...]) -> bool:

@@ -6,6 +6,7 @@ little more memory than itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,10 @@ MAD_SCALE = 1.4826
 _FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
 #: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
 _ABRUPT = 1.5
+#: Steps behind a first one that say how long it may be, and the factor by which a break exceeds that.
+_FITTED_STEPS, _BREAK_FACTOR = 8, 1.3
+#: Or, where neighbours have a cosine below this, a change of norm this many times those behind.
+_ROUGH, _SUDDEN = 0.5, 6.0
 #: Rows on each side over which two means are compared.
 JUMP_WIDTH = 4
 
@@ -91,7 +96,8 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     A row is one if ln(norm / median) is beyond ln 1.8 (or below -ln 2.5) and beyond seven robust
     standard deviations (median absolute deviation); if the norm changes abruptly, by a factor of 1.5,
     where a run of such rows begins and ends (curves that fade in are no outliers); and if it does not
-    continue its neighbours in a straight line (as the first rows of a ramp do).
+    continue its neighbours in a straight line (as the first rows of a ramp do). Small rows at an end of
+    the table must break off from the others (`breaks_off`): a curve may start at zero.
 
     Returns
     -------
@@ -107,6 +113,7 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     above = excess > max(np.log(_FACTOR_ABOVE), _DEVIATIONS * spread)
     below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread * (1.0 if table.shape[1] >= 8 else 2.0))
     flagged = _keep_abrupt(np.where(alive, excess, np.nan), alive & (above | below))
+    flagged = (flagged & above) | _keep_broken(table, norms, flagged & below)
     found = np.array([s for s in np.flatnonzero(flagged) if not continues(table, int(s))], np.int64)
     return found, np.exp(excess[found])
 
@@ -122,6 +129,54 @@ def _keep_abrupt(excess: F64, flagged: Mask) -> Mask:
         ends = [s for s in range(first, last) if abrupt[s]]
         if starts and ends:
             kept[starts[0] : ends[-1] + 1] = True
+    return kept
+
+
+def breaks_off(steps: F64) -> bool:
+    """Say whether the first of some steps is far longer than the ones behind it let expect.
+
+    A line ln ||step|| = a + b ln(1 + j), -3/2 <= b <= 0, fitted to the steps j = 1 .. 8, says what
+    the first one, j = 0, would be in a curve that starts fast; it must be exceeded by a factor of
+    1.3 and two robust deviations.
+
+    Parameters
+    ----------
+    steps : (n,) lengths; fewer than 5, or a step of length 0 behind the first, break off by being longer.
+
+    >>> breaks_off(np.array([1.0, 0.5, 0.34, 0.25, 0.2])), breaks_off(np.array([3.0, 1.0, 1.0, 1.0, 1.0]))
+    (False, True)
+    """
+    behind = steps[1 : 1 + _FITTED_STEPS]
+    if len(behind) < 4 or behind.min() <= 0 or steps[0] <= 0:
+        return bool(len(behind) == 0 or steps[0] > 1.3 * float(np.median(behind)))
+    places, logs = np.log(np.arange(2, 2 + len(behind))), np.log(behind)
+    centred = places - places.mean()
+    slope = float(np.clip(centred @ logs / (centred @ centred), -1.5, 0.0))
+    left = logs - logs.mean() - slope * centred
+    expected = float(logs.mean()) - slope * float(places.mean())
+    margin = max(math.log(_BREAK_FACTOR), 2 * float(left.std()))
+    return math.log(float(steps[0])) > expected + margin
+
+
+def _keep_broken(table: F64, norms: F64, flagged: Mask) -> Mask:
+    """Drop runs of small rows at an end that the others continue: a curve may start at zero."""
+    kept, size = flagged.copy(), len(table)
+    edges = np.flatnonzero(np.diff(flagged.astype(np.int8), prepend=0, append=0))
+    for start, last in zip(edges[::2], edges[1::2], strict=True):
+        first = 0 if not norms[:start].any() else int(start)
+        if (first > 0) == (last < size):
+            continue
+        order = slice(last - 1, last + _FITTED_STEPS + 1) if first == 0 else slice(first, first - _FITTED_STEPS - 2, -1)
+        if first > 0 and first - _FITTED_STEPS - 2 < 0:
+            order = slice(first, None, -1)
+        rows = table[order]
+        changes = np.abs(np.diff(norms[order]))
+        steps = np.linalg.norm(np.diff(rows, axis=0), axis=1)
+        # in noise no step is a break, but a change of the norm may be
+        rough = len(rows) > 2 and (compute_cosine(rows[1], rows[2]) or 0.0) < _ROUGH
+        sudden = rough and changes[0] > _SUDDEN * float(np.median(changes[1:]))
+        if not sudden and not breaks_off(steps):
+            kept[start:last] = False
     return kept
 
 
@@ -142,8 +197,14 @@ def continues(table: F64, row: int) -> bool:
 
 
 def find_zero_rows(table: F64, norms: F64) -> I64:
-    """Find rows that are zero in all columns, but for the start of a straight line."""
-    return np.array([s for s in np.flatnonzero(norms == 0) if not continues(table, int(s))], dtype=np.int64)
+    """Find rows that are zero in all columns, but for the start of a straight line or of a curve."""
+    zero = [int(s) for s in np.flatnonzero(norms == 0) if not continues(table, int(s))]
+    if zero[:1] == [0] and zero[1:2] != [1] and len(table) > _FITTED_STEPS:
+        steps = np.linalg.norm(np.diff(table[: _FITTED_STEPS + 2], axis=0), axis=1)
+        # neighbours of a curve are closer to one another than to zero
+        if steps[1] < float(norms[2]) and not breaks_off(steps):
+            zero = zero[1:]
+    return np.array(zero, dtype=np.int64)
 
 
 def find_constant_rows(table: F64) -> I64:

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from pe_spectra.exact import F64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, compute_cosine
+from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, breaks_off, compute_cosine
 
 Kind = Literal["noise", "zero"]
 #: Special rows in front that are looked for: CLS, BOS, padding.
@@ -26,6 +26,8 @@ _SMOOTH = 0.15
 _COSINE_GAP = 0.3
 #: and farther from the first regular row than that is from the next, 1 - cosine by this factor.
 _ABRUPT = 1.85
+#: Rows that predict one in front of them.
+_PREDICTING = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +111,8 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
     pairs = count - int(before[best])
     level, usual, scatter = rest[best] / pairs, mean[best], math.sqrt(max(rest_squares[best], 0.0) / pairs)
     error = 1 / math.sqrt(width * pairs)
-    clear = usual - level > (6 * error if pairs > 1 else max(0.5, 10 * math.sqrt(variance[best])))
+    both = math.hypot(error, math.sqrt(variance[best] / int(before[best])))
+    clear = usual - level > (6 * both if pairs > 1 else max(0.5, 10 * math.sqrt(variance[best])))
     if (
         usual < _SMOOTH
         or abs(level) > 4 * error
@@ -130,42 +133,98 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
 def count_special_rows(table: F64, odd: Mask) -> int:
     """Count the rows in front, at most 4, that do not belong to the sequence (CLS, BOS, padding).
 
-    Row s is one if it is zero or has an outlying norm (`odd`), or if its cosine with the first row
-    that follows them all is lower than usual for that lag by 0.3 and eight robust deviations.
+    Row s is one if it is zero or has an outlying norm (`odd`); if its cosine with the first row that
+    follows them all is lower than usual for that lag by 0.3 and eight robust deviations; or if its
+    cosine with what four rows behind predict of it is lower by 0.3 and five. The step to the first
+    regular row must be a break (`breaks_off`), so that a curve from zero has no special row.
     """
     size = len(table)
     if size < 16:
         return 0
-    usual = [_measure_usual_cosine(table, odd, lag) for lag in range(1, MAX_PREFIX + 1)]
+    lags = range(1, MAX_PREFIX + 1)
+    usual = [_measure_usual_cosine(table, odd, lag) for lag in lags]
+    predictors = [_fit_predictor(table, odd, lag) for lag in lags]
     for count in range(MAX_PREFIX, 0, -1):
-        if odd[count] or not _is_like(table, count, count + 1, usual[0]):
+        if odd[count] or not _is_like(table, count, count + 1, usual[0].lowest):
             continue
         # where the rows behind change quickly too, a first row only leads the change
-        near = 1 - _ABRUPT * (1 - _compute_cosine(table, count, count + 1))
-        if all(odd[row] or not _is_like(table, row, count, min(usual[count - row - 1], near)) for row in range(count)):
+        near = 1 - _ABRUPT * (1 - _compute_cosine(table[count], table[count + 1]))
+        lowest = [min(one.lowest, near) for one in usual]
+        if all(
+            odd[row]
+            or not _is_like(table, row, count, lowest[count - row - 1])
+            or _departs(table, row, count, predictors)
+            for row in range(count)
+        ) and (usual[0].middle < _COSINE_GAP or _is_break(table, count)):
             return count
     return 0
 
 
-def _measure_usual_cosine(table: F64, odd: Mask, lag: int) -> float:
-    """Return the cosine at this lag below which a row is unlike the others."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Usual:
+    """The median of some cosine over the table, the value below which a row is unlike the others, and weights."""
+
+    middle: float
+    lowest: float
+    weights: F64
+
+
+def _is_break(table: F64, count: int) -> bool:
+    steps = np.diff(table[count - 1 : count + 10], axis=0)
+    return breaks_off(np.linalg.norm(steps, axis=1))
+
+
+def _choose_rows(table: F64, odd: Mask, last: int) -> I64:
+    """Return at most 256 rows s behind the first 4 with no odd one among s .. s + last."""
+    rows = np.arange(MAX_PREFIX, len(table) - last)
+    rows = rows[~np.any([odd[rows + lag] for lag in range(last + 1)], axis=0)]
+    chosen: I64 = rows[:: max(1, len(rows) // 256)]
+    return chosen
+
+
+def _measure_usual_cosine(table: F64, odd: Mask, lag: int) -> _Usual:
     rows = np.arange(MAX_PREFIX, len(table) - lag)
     rows = rows[~odd[rows] & ~odd[rows + lag]]
     rows = rows[:: max(1, len(rows) // 256)]
+    return _describe_cosines(table[rows], table[rows + lag], 8.0, np.ones(1))
+
+
+def _fit_predictor(table: F64, odd: Mask, lag: int) -> _Usual:
+    """Fit e(s) = sum_j a_j e(s + lag + j), j = 0 .. 3, to all columns, and measure its cosines."""
+    rows = _choose_rows(table, odd, lag + _PREDICTING - 1)
     if len(rows) < 8:
-        return -2.0
-    first, second = table[rows], table[rows + lag]
+        return _Usual(middle=-2.0, lowest=-2.0, weights=np.ones(1))
+    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    sample = table[:, columns]
+    target = sample[rows]
+    behind = [sample[rows + lag + j] for j in range(_PREDICTING)]
+    gram = np.array([[float(np.einsum("ij,ij->", a, b)) for a in behind] for b in behind])
+    right = np.array([float(np.einsum("ij,ij->", a, target)) for a in behind])
+    weights = np.linalg.solve(gram + (1e-6 * float(np.trace(gram)) + 1e-300) * np.eye(_PREDICTING), right)
+    predicted = sum(weight * table[rows + lag + j] for j, weight in enumerate(weights))
+    return _describe_cosines(table[rows], np.asarray(predicted), 5.0, weights)
+
+
+def _describe_cosines(first: F64, second: F64, deviations: float, weights: F64) -> _Usual:
+    if len(first) < 8:
+        return _Usual(middle=-2.0, lowest=-2.0, weights=weights)
     size = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     cosines = np.einsum("ij,ij->i", first, second) / np.where(size > 0, size, 1.0)
     middle = float(np.median(cosines))
     spread = MAD_SCALE * float(np.median(np.abs(cosines - middle)))
-    return middle - max(_COSINE_GAP, 8 * spread)
+    return _Usual(middle=middle, lowest=middle - max(_COSINE_GAP, deviations * spread), weights=weights)
+
+
+def _departs(table: F64, row: int, count: int, predictors: list[_Usual]) -> bool:
+    usual = predictors[count - row - 1]
+    predicted = usual.weights @ table[count : count + len(usual.weights)]
+    return _compute_cosine(table[row], predicted) < usual.lowest
 
 
 def _is_like(table: F64, row: int, other: int, lowest: float) -> bool:
-    return _compute_cosine(table, row, other) >= lowest
+    return _compute_cosine(table[row], table[other]) >= lowest
 
 
-def _compute_cosine(table: F64, row: int, other: int) -> float:
-    cosine = compute_cosine(table[row], table[other])
+def _compute_cosine(first: F64, second: F64) -> float:
+    cosine = compute_cosine(first, second)
     return 1.0 if cosine is None else cosine

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import sys
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +14,9 @@ from hypothesis import settings
 # the same examples at every run: a test that fails does so for everybody
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.load_profile("fixed")
+
+# a shell that runs the tests in the background lets them ignore Ctrl-C; the program does not
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Variables that change what the program prints.
 TOUCHY = ("NO_COLOR", "FORCE_COLOR", "TERM", "LINES", "COLUMNS")

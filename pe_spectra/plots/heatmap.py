@@ -32,6 +32,8 @@ MOST_CELLS, CELLS_PER_INCH = (600, 400), 180
 MAP_RIGHT = 0.80
 #: Inches between a panel and its colour bar, and the width of that.
 _BAR_GAP, _BAR = 0.07, 0.10
+#: Maps whose values differ by less, as a share of the largest, show one value.
+_NEARLY_ONE = 5e-3
 #: Inches from the panel to the label of the bar.
 _BAR_LABEL = 0.58
 #: A logarithmic map shows so many powers of ten below its largest value.
@@ -240,6 +242,11 @@ def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> 
         bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value, lowest)))
         return 0
     largest = max(abs(ends.low), abs(ends.high))
+    if ends.high - ends.low <= _NEARLY_ONE * largest:
+        # one value all over: ticks beside it would need more digits than there is room for
+        middle = (ends.low + ends.high) / 2
+        bar.set_yticks([middle], [f"{middle:.3g}"])
+        return 0
     exponent = math.floor(math.log10(largest)) if largest > 0 else 0
     exponent = 0 if -2 <= exponent <= 3 else exponent
     # in two steps: 10**-exponent alone may leave the range of float64

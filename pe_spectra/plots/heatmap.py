@@ -33,7 +33,7 @@ MAP_RIGHT = 0.80
 #: Inches between a panel and its colour bar, and the width of that.
 _BAR_GAP, _BAR = 0.07, 0.10
 #: Maps whose values differ by less, as a share of the largest, show one value.
-_NEARLY_ONE = 5e-3
+_NEARLY_ONE = 0.02
 #: Inches from the panel to the label of the bar.
 _BAR_LABEL = 0.58
 #: A logarithmic map shows so many powers of ten below its largest value.

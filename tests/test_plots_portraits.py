@@ -127,6 +127,7 @@ def visible_texts(figure: Figure) -> list[Text]:
     return list(unique.values())
 
 
+@pytest.mark.slow
 def test_no_two_texts_overlap(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]

@@ -220,7 +220,7 @@ def _describe_file(spec: FileSpec, rows: Sequence[str], label: str) -> _Descript
 
 def _names_encoding(config: Mapping[str, Any] | None) -> bool:
     """Whether a configuration names an encoding, which goes before a tensor of no known name."""
-    from pe_spectra.models.configuration import read_scheme
+    from pe_spectra.models.scheme import read_scheme
 
     try:
         return config is not None and bool(read_scheme(config, ""))
@@ -229,7 +229,7 @@ def _names_encoding(config: Mapping[str, Any] | None) -> bool:
 
 
 def _describe_configuration(spec: FileSpec, config: Mapping[str, Any], rows: Sequence[str], label: str) -> _Description:
-    from pe_spectra.models.configuration import read_scheme
+    from pe_spectra.models.scheme import read_scheme
 
     if spec.parameters or rows or spec.tensor:
         given = ", ".join([key for key, _ in spec.parameters] + (["--rows"] if rows else [])) or spec.tensor

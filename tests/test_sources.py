@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.models.configuration import read_scheme
+from pe_spectra.models.scheme import read_scheme
 from pe_spectra.sources import build_encodings
 
 #: A model of hidden size 64 with 4 heads: heads of width 16.

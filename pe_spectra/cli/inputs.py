@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.findings import LEVELS, Explanation
 from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_BANDWIDTH,
@@ -17,10 +18,11 @@ from pe_spectra.limits import (
     MIN_BANDWIDTH,
     MIN_LENGTH,
 )
-from pe_spectra.numbers import IntegerRange, RealRange, parse_integers, parse_reals
+from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
 from pe_spectra.spec import FileSpec, parse_spec, split_list
 
 if TYPE_CHECKING:
+    from pe_spectra.cli.run import Run
     from pe_spectra.encodings import Encoding
 
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
@@ -74,6 +76,30 @@ def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
             accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
             raise InputError("--length is beyond the rows of an encoding", text, accepted)
     return size
+
+
+def read_level(text: str | None) -> str | None:
+    """Read --fail-on."""
+    return None if text is None else Choice(members=LEVELS).parse(text, "--fail-on")
+
+
+def read_code(text: str, explanations: Mapping[str, Explanation], run: Run, others: Sequence[str]) -> str:
+    """Read --explain, which stands alone.
+
+    Parameters
+    ----------
+    explanations : the reasoning behind each code.
+    others : what else was asked for.
+
+    Raises
+    ------
+    InputError : a code that is not known, or something else beside it.
+    """
+    if run.figure is not None:
+        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
+    if others:
+        raise InputError("--explain takes nothing beside it", others[0], "leave it out")
+    return Choice(members=tuple(explanations)).parse(text, "--explain")
 
 
 def find_lattice(encoding: Encoding, length: int | None) -> int:

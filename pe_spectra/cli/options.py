@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pe_spectra.findings import LEVELS
+
 #: Names for completion, which must not import NumPy; a test keeps them equal to the catalogue.
 ENCODING_NAMES = (
     "sinusoidal",
@@ -150,6 +152,14 @@ RequireMetric = Annotated[
         "--require", metavar="TEXT...", help="'injective', or a metric as in 'separation>=0.1': exit 1 unless it holds"
     ),
 ]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on", metavar="|".join(LEVELS), autocompletion=complete(LEVELS),
+        help="exit 1 when there is a finding of that level or above",
+    ),
+]  # fmt: skip
+Explain = Annotated[str | None, typer.Option("--explain", metavar="CODE", help="the reasoning behind a finding")]
 Check = Annotated[bool, typer.Option("--check", help="compare and write nothing: exit 1 when something differs")]
 Directory = Annotated[
     str, typer.Option("--output", metavar="DIR", show_default=False, help="folder of the figures  [figures]")

@@ -8,7 +8,7 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, check_together, check_work, read_length
+from pe_spectra.cli.inputs import build, check_together, check_work, read_code, read_length, read_level
 from pe_spectra.cli.moments import sample
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
 #: The others have one convention about corners only.
 _WITH_CORNERS = ("bicubic", "bilinear")
-_LEVELS = ("note", "warning", "error")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
 #: What a position costs at least, in columns, whatever the width.
@@ -139,31 +138,24 @@ def inspect(
     align_corners: Annotated[
         bool, typer.Option("--align-corners", help="keep the first and last rows in place")
     ] = False,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-on",
-            metavar="|".join(_LEVELS),
-            autocompletion=options.complete(_LEVELS),
-            help="exit 1 when there is a finding of that level",
-        ),
-    ] = None,
-    explain: Annotated[
-        str | None, typer.Option("--explain", metavar="CODE", help="the reasoning behind a finding")
-    ] = None,
+    fail_on: options.FailOn = None,
+    explain: options.Explain = None,
 ) -> Outcome:
     """The portrait of one encoding or checkpoint table: what is in it, and what to distrust.
 
     Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
     interpolation; findings in sentences, each with its number and rows.
     """  # fmt: skip
-    from pe_spectra.records.inspection import answer_explanation, answer_portrait, find_failures
+    from pe_spectra.inspection import EXPLANATIONS
+    from pe_spectra.records.findings import answer_explanation, find_failures
+    from pe_spectra.records.inspection import answer_portrait
 
     if explain is not None:
-        return run.finish(answer_explanation(_check_code(explain, spec, run)))
+        code = read_code(explain, EXPLANATIONS, run, [spec] if spec is not None else [])
+        return run.finish(answer_explanation(code, EXPLANATIONS))
     if spec is None:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
-    level = None if fail_on is None else Choice(members=_LEVELS).parse(fail_on, "--fail-on")
+    level = read_level(fail_on)
     how = Choice(members=_METHODS).parse(method, "--method")
     new = _read_size(resize) if resize is not None else None
     named = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
@@ -177,7 +169,8 @@ def inspect(
     with Progress("looking at rows and spectra", quiet=run.quiet):
         resized = _resize(encodings[0], new, how, align_corners, size)
         portrait = draw_portrait(encodings[0], length=size, resized=resized)
-        answer = answer_portrait(portrait, find_failures(portrait, level) if level is not None else ())
+        found = portrait.inspection.findings if portrait.inspection is not None else ()
+        answer = answer_portrait(portrait, find_failures(found, level) if level is not None else ())
         return run.finish(answer, lambda: _draw_portrait(portrait))
 
 
@@ -196,16 +189,6 @@ def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> t
         raise InputError(f"--{option} has no meaning with --all", str(given[option]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
     return build(names, (), label="SPEC")
-
-
-def _check_code(code: str, spec: str | None, run: Run) -> str:
-    from pe_spectra.inspection import EXPLANATIONS
-
-    if run.figure is not None:
-        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
-    if spec is not None:
-        raise InputError("--explain takes no SPEC", spec, "leave it out")
-    return Choice(members=tuple(EXPLANATIONS)).parse(code, "--explain")
 
 
 def _read_size(text: str) -> tuple[int, ...]:

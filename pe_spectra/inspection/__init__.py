@@ -1,7 +1,7 @@
 """What a table of codes shows: special rows, seams, periods, traces of interpolation."""
 
-from pe_spectra.inspection.explanations import EXPLANATIONS, Explanation
-from pe_spectra.inspection.findings import Finding, RowRange
+from pe_spectra.inspection.explanations import EXPLANATIONS
+from pe_spectra.inspection.findings import RowFinding, RowRange
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.inspection.portrait import TableInspection, inspect_table
 from pe_spectra.inspection.resize import METHODS, build_resize_matrix, resize_table
@@ -10,8 +10,7 @@ __all__ = [
     "EXPLANATIONS",
     "METHODS",
     "DominantPeriod",
-    "Explanation",
-    "Finding",
+    "RowFinding",
     "RowRange",
     "TableInspection",
     "build_resize_matrix",

@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
-
-@dataclass(frozen=True, kw_only=True)
-class Explanation:
-    """Why a finding is made and why it matters.
-
-    Attributes
-    ----------
-    reasoning : in words; formula : what is computed, with its thresholds; references : sources.
-    """
-
-    reasoning: str
-    formula: str
-    references: tuple[str, ...]
-
+from pe_spectra.findings import Explanation
 
 _BERT = "Devlin et al. 2019, arXiv:1810.04805 (90 % of the steps with length 128, the rest with 512)"
 _VIT = "Dosovitskiy et al. 2021, arXiv:2010.11929 (tables interpolated for larger images)"

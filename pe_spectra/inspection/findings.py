@@ -1,36 +1,27 @@
-"""What was found in a table: a level, a stable code, a sentence, the rows; and why it matters."""
+"""What was found in a table: a finding and its rows, and how sentences name rows and numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-Level = Literal["note", "warning", "error"]
+from pe_spectra.findings import Finding
+
 #: A row of the file, or a range of rows, both ends included.
 RowRange = int | tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that a reader of the table should know.
+class RowFinding(Finding):
+    """One thing that a reader of a table should know.
 
     Attributes
     ----------
-    level : note, warning or error.
-    code : stable name; `EXPLANATIONS` has the reasoning.
-    message : one sentence with its number and the rows.
     rows : rows of the file: indices, or (from, to) with both ends included; for codes about columns
         empty, the columns are in `data`.
-    data : the numbers behind it.
     """
 
-    level: Level
-    code: str
-    message: str
     rows: tuple[RowRange, ...] = ()
-    data: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def group_rows(rows: Iterable[int], offset: int = 0) -> tuple[RowRange, ...]:

@@ -14,7 +14,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
-from pe_spectra.inspection.findings import Finding
+from pe_spectra.inspection.findings import RowFinding
 from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
 from pe_spectra.inspection.statements import state_findings
@@ -76,7 +76,7 @@ class TableInspection:
     dominant_periods: tuple[DominantPeriod, ...]
     channels: ChannelPeriods
     sinusoid: SinusoidFit
-    findings: tuple[Finding, ...]
+    findings: tuple[RowFinding, ...]
     norms: F64
     steps: F64
     cosines: F64

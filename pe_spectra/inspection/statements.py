@@ -10,8 +10,9 @@ from types import MappingProxyType
 import numpy as np
 
 from pe_spectra.exact import F64, I64
+from pe_spectra.findings import Level
 from pe_spectra.inspection.anatomy import Anatomy
-from pe_spectra.inspection.findings import Finding, Level, RowRange, format_cosine, format_number, group_rows, name_rows
+from pe_spectra.inspection.findings import RowFinding, RowRange, format_cosine, format_number, group_rows, name_rows
 from pe_spectra.inspection.forensics import Resizing
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
@@ -22,7 +23,7 @@ _LISTED = 64
 
 def state_findings(
     table: F64, anatomy: Anatomy, resizing: tuple[Resizing, ...], offset: int, prefix: int, exponent: int = 0
-) -> tuple[Finding, ...]:
+) -> tuple[RowFinding, ...]:
     """Write the findings, those about single rows first, then changes, then the whole table.
 
     Parameters
@@ -43,8 +44,8 @@ def state_findings(
     return (*named, *([_state_resizing(resizing)] if resizing else []))
 
 
-def _make(level: Level, code: str, message: str, rows: tuple[RowRange, ...] = (), **data: object) -> Finding:
-    return Finding(level=level, code=code, message=message, rows=rows, data=MappingProxyType(data))
+def _make(level: Level, code: str, message: str, rows: tuple[RowRange, ...] = (), **data: object) -> RowFinding:
+    return RowFinding(level=level, code=code, message=message, rows=rows, data=MappingProxyType(data))
 
 
 def _is_or_are(count: int) -> str:
@@ -55,7 +56,7 @@ def _list(numbers: I64 | F64) -> list[float]:
     return [float(number) for number in numbers[:_LISTED]]
 
 
-def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> Iterator[Finding]:
+def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> Iterator[RowFinding]:
     count = anatomy.special
     if not count:
         return
@@ -96,7 +97,7 @@ def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> It
     )
 
 
-def _state_outliers(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
+def _state_outliers(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
     kept = anatomy.outliers >= anatomy.special
     outliers, ratios = anatomy.outliers[kept], anatomy.outlier_ratios[kept]
     if not len(outliers):
@@ -119,7 +120,7 @@ def _state_outliers(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
     )
 
 
-def _state_dead(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
+def _state_dead(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
     zero = anatomy.zero_rows[anatomy.zero_rows >= anatomy.special]
     if len(zero):
         rows = group_rows(zero, offset)
@@ -141,7 +142,7 @@ def _state_dead(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
             yield _make(level, code, message, count=len(columns), columns=group_rows(columns))
 
 
-def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
+def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[RowFinding]:
     groups = anatomy.equal_rows
     if not groups:
         return
@@ -168,7 +169,7 @@ def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[Finding]:
     yield _make("warning", "duplicate-rows", message, rows, count=extra, groups=shown)
 
 
-def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iterator[Finding]:
+def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iterator[RowFinding]:
     tail = anatomy.tail
     if tail is None:
         return
@@ -200,7 +201,7 @@ def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iter
 _SURE_JUMP = 2.0
 
 
-def _state_seam(seam: Seam, first: int, offset: int) -> Finding:
+def _state_seam(seam: Seam, first: int, offset: int) -> RowFinding:
     before, after = seam.row + offset, seam.row + 1 + offset
     parts = []
     if seam.jump is not None:
@@ -230,7 +231,7 @@ def _state_seam(seam: Seam, first: int, offset: int) -> Finding:
     )
 
 
-def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
+def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
     equal = {row for group in anatomy.equal_rows for row in group}
     stray = [row for row in anatomy.seams.stray if row not in equal]
     if stray:
@@ -255,7 +256,7 @@ def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[Finding]:
         )
 
 
-def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> Iterator[Finding]:
+def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> Iterator[RowFinding]:
     if not anatomy.is_noise:
         return
     deviation = math.ldexp(float(table[anatomy.first :].std()), exponent)
@@ -269,7 +270,7 @@ def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> It
     )
 
 
-def _state_resizing(resizing: tuple[Resizing, ...]) -> Finding:
+def _state_resizing(resizing: tuple[Resizing, ...]) -> RowFinding:
     old = "x".join(str(one.old) for one in resizing)
     new = "x".join(str(one.new) for one in resizing)
     one = max(resizing, key=lambda axis: axis.new)

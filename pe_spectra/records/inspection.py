@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.inspection import EXPLANATIONS, Finding, TableInspection
+from pe_spectra.inspection import RowFinding, TableInspection
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
-
-LEVELS = ("note", "warning", "error")
-_ORDER = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
+from pe_spectra.records.findings import RANKS, describe_finding
 
 
 def answer_portrait(portrait: Portrait, failed: tuple[str, ...] = ()) -> Answer:
@@ -47,58 +43,9 @@ def answer_portrait(portrait: Portrait, failed: tuple[str, ...] = ()) -> Answer:
     )
 
 
-def answer_explanation(code: str) -> Answer:
-    """Turn the reasoning behind a finding into an answer."""
-    found = EXPLANATIONS[code]
-    return Answer(
-        kind="explanation",
-        verdict=Verdict(level="ok", code=code, text=found.reasoning),
-        body={
-            "parameters": {},
-            "explained": code,
-            "reasoning": found.reasoning,
-            "formula": found.formula,
-            "references": list(found.references),
-        },
-        columns={
-            "part": ["formula", *("reference" for _ in found.references)],
-            "text": [found.formula, *found.references],
-        },
-    )
-
-
-def find_failures(portrait: Portrait, level: str) -> tuple[str, ...]:
-    """Return the findings of `level` or above, for --fail-on."""
-    findings = portrait.inspection.findings if portrait.inspection is not None else ()
-    return tuple(
-        f"finding of level {f.level}: {f.code}" for f in findings if LEVELS.index(f.level) >= LEVELS.index(level)
-    )
-
-
-def _describe_finding(finding: Finding) -> Document:
+def _describe_finding(finding: RowFinding) -> Document:
     rows = [row if isinstance(row, int) else list(row) for row in finding.rows]
-    return {
-        "level": finding.level,
-        "code": finding.code,
-        "message": finding.message,
-        "rows": rows,
-        "data": simplify(finding.data),
-    }
-
-
-def simplify(value: object) -> object:
-    """Turn the numbers behind a finding into what JSON has; what is not finite becomes None."""
-    if isinstance(value, Mapping | MappingProxyType):
-        return {str(key): simplify(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return simplify(value.tolist())
-    if isinstance(value, list | tuple):
-        return [simplify(item) for item in value]
-    if isinstance(value, np.generic):
-        return simplify(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return {**describe_finding(finding), "rows": rows}
 
 
 def _list_periods(found: TableInspection | None) -> list[Document]:
@@ -131,7 +78,7 @@ def _describe_resized(resized: Resized) -> Document:
     }
 
 
-def _list_columns(findings: Sequence[Finding]) -> Mapping[str, Sequence[Cell]]:
+def _list_columns(findings: Sequence[RowFinding]) -> Mapping[str, Sequence[Cell]]:
     return {
         "level": [f.level for f in findings],
         "code": [f.code for f in findings],
@@ -140,16 +87,16 @@ def _list_columns(findings: Sequence[Finding]) -> Mapping[str, Sequence[Cell]]:
     }
 
 
-def _write_rows(finding: Finding) -> str:
+def _write_rows(finding: RowFinding) -> str:
     return " ".join(str(row) if isinstance(row, int) else f"{row[0]}-{row[1]}" for row in finding.rows)
 
 
-def _judge(portrait: Portrait, findings: Sequence[Finding]) -> Verdict:
+def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
     label = portrait.encoding.label
     if not findings:
         text = f"{label}: nothing out of the ordinary."
         return Verdict(level="ok", code="clean", text=text)
-    worst = max(findings, key=lambda f: _ORDER[f.level])
+    worst = max(findings, key=lambda f: RANKS[f.level])
     more = f" ({len(findings) - 1} more findings)" if len(findings) > 2 else " (1 more finding)" if findings[1:] else ""
     return Verdict(level=worst.level, code=worst.code, text=f"{label}: {worst.message}{more}")
 
@@ -224,7 +171,7 @@ def _draw(portrait: Portrait) -> Drawing | None:
     return Drawing(title=title, values=(values / values[0]).tolist(), ticks=ticks)
 
 
-def _suggest(findings: Sequence[Finding], portrait: Portrait) -> str:
+def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
     if findings:
         return f"pe-spectra inspect --explain {findings[0].code}"
     return f"pe-spectra spectrum -e {portrait.encoding.spec}"

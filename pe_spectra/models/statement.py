@@ -1,0 +1,95 @@
+"""What a model's files state about its positional encoding, before any implementation reads it.
+
+A file states; an implementation (a stack) makes a rotation of what it states. The two differ: one
+release takes the base from a key that another does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from pe_spectra.findings import Finding
+
+#: A value of a rotary block: a number, a list of numbers, a truth value.
+KeyValue = float | tuple[float, ...] | bool
+SchemeName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotaryBlock:
+    """The rotary keys of one generation for one layer type, checked and in one spelling.
+
+    Attributes
+    ----------
+    where : the key that holds them, for messages: "rope_parameters.full_attention", "rope_scaling".
+    kind : rope_type as written; "default" where nothing asks for a scaling.
+    base : rope_theta; None where the block gives none.
+    base_key : the key that gives it, "rope_theta" or an older spelling.
+    values : the other keys that a scaling takes, in the spelling of rope_parameters: factor,
+        original_max_position_embeddings, beta_fast, .., short_factor, long_factor, truncate.
+    """
+
+    where: str
+    kind: str = "default"
+    base: float | None = None
+    base_key: str = ""
+    values: Mapping[str, KeyValue] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerStatement:
+    """What a file states about the rotation in the layers of one type.
+
+    Attributes
+    ----------
+    name : full_attention, sliding_attention, ..; "all" where there is one type.
+    head_dim : width of a head, or of the part that is turned where that part stands on its own.
+    share : the share of it that is turned; rotary width int(head_dim share).
+    layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
+    newer : rope_parameters, which transformers 5 writes; None where the file has none.
+    older : rope_theta with rope_scaling and their older spellings; None where the file has none.
+    default_base : what the model's class takes where no key gives a base.
+    window : longest lag that attention in these layers reaches (sliding_window); None for all.
+    turns : False for layers that are not turned (NoPE).
+    """
+
+    name: str = "all"
+    head_dim: int
+    share: float = 1.0
+    layout: Literal["half", "interleaved"] = "half"
+    newer: RotaryBlock | None = None
+    older: RotaryBlock | None = None
+    default_base: float = 10000.0
+    window: int | None = None
+    turns: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """What a file states about a model.
+
+    Attributes
+    ----------
+    path : the file, for messages.
+    format : "config.json", "params.json" or "gguf".
+    model : model_type or architecture; empty where it is not said.
+    scheme : the kind of positional encoding.
+    length : the context length that is stated (max_position_embeddings); None where none is.
+    layers : the layer types, for rotary; empty for other schemes.
+    values : parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..).
+    dtype : the type that weights and activations have (torch_dtype); None where it is not said.
+    findings : what reading it found.
+    """
+
+    path: str
+    format: str = "config.json"
+    model: str = ""
+    scheme: SchemeName
+    length: int | None = None
+    layers: tuple[LayerStatement, ...] = ()
+    values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
+    dtype: str | None = None
+    findings: tuple[Finding, ...] = ()

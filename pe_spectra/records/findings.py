@@ -1,0 +1,65 @@
+"""Findings in answers: their JSON, the reasoning behind a code, and those that a check forbids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from pe_spectra.findings import LEVELS, Explanation, Finding
+from pe_spectra.records.answer import Answer, Document, Verdict
+
+#: Ranks of the levels of verdicts, the gravest highest.
+RANKS = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
+
+
+def describe_finding(finding: Finding) -> Document:
+    """Return a finding as JSON has it."""
+    return {
+        "level": finding.level,
+        "code": finding.code,
+        "message": finding.message,
+        "data": simplify(finding.data),
+    }
+
+
+def simplify(value: object) -> object:
+    """Turn the numbers behind a finding into what JSON has; what is not finite becomes None."""
+    if isinstance(value, Mapping | MappingProxyType):
+        return {str(key): simplify(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return simplify(value.tolist())
+    if isinstance(value, list | tuple):
+        return [simplify(item) for item in value]
+    if isinstance(value, np.generic):
+        return simplify(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def answer_explanation(code: str, explanations: Mapping[str, Explanation]) -> Answer:
+    """Turn the reasoning behind a finding into an answer."""
+    found = explanations[code]
+    return Answer(
+        kind="explanation",
+        verdict=Verdict(level="ok", code=code, text=found.reasoning),
+        body={
+            "parameters": {},
+            "explained": code,
+            "reasoning": found.reasoning,
+            "formula": found.formula,
+            "references": list(found.references),
+        },
+        columns={
+            "part": ["formula", *("reference" for _ in found.references)],
+            "text": [found.formula, *found.references],
+        },
+    )
+
+
+def find_failures(findings: Iterable[Finding], level: str) -> tuple[str, ...]:
+    """Return the findings of `level` or above, for --fail-on."""
+    return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= RANKS[level])

@@ -45,7 +45,20 @@ def read_object(file: RegularFile, limit: int) -> dict[str, Any]:
     ------
     RefusedError : as :func:`read_json` says.
     """
-    data = file.read_at(0, limit + 1)
+    return parse_object(file.read_at(0, limit + 1), limit)
+
+
+def parse_object(data: bytes, limit: int) -> dict[str, Any]:
+    """Read the object that bytes hold; see :func:`read_json`.
+
+    Parameters
+    ----------
+    data : at most `limit` + 1 bytes of what is read. limit : most bytes to accept.
+
+    Raises
+    ------
+    RefusedError : as :func:`read_json` says.
+    """
     if len(data) > limit:
         raise RefusedError(f"holds more than {limit} bytes, the most that is accepted")
     if not data.strip():

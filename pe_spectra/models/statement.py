@@ -38,6 +38,11 @@ class RotaryBlock:
     base_key: str = ""
     values: Mapping[str, KeyValue] = field(default_factory=lambda: MappingProxyType({}))
 
+    def find(self, key: str) -> float | None:
+        """Return the number of a key; None where there is none."""
+        value = self.values.get(key)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class LayerStatement:
@@ -53,6 +58,7 @@ class LayerStatement:
     older : rope_theta with rope_scaling and their older spellings; None where the file has none.
     default_base : what the model's class takes where no key gives a base.
     window : longest lag that attention in these layers reaches (sliding_window); None for all.
+    beside : channels of a query that stand beside the turned part and are not turned (qk_nope_head_dim).
     turns : False for layers that are not turned (NoPE).
     """
 
@@ -64,7 +70,13 @@ class LayerStatement:
     older: RotaryBlock | None = None
     default_base: float = 10000.0
     window: int | None = None
+    beside: int = 0
     turns: bool = True
+
+    @property
+    def block(self) -> RotaryBlock | None:
+        """The keys of the newer generation, else of the older one."""
+        return self.newer if self.newer is not None else self.older
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,235 @@
+"""What a configuration really gives: the frequencies of every pair, how often each turns, and what to distrust.
+
+The answer is that of the library that the file is made for, for config.json the newest major release
+of Hugging Face transformers; findings say where another reading differs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.exact import F64
+from pe_spectra.findings import Finding
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.scheme import build_scheme, turn_layer
+from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
+
+#: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
+MANY_TURNS = 32.0
+#: A phase counts as seen up to this much above the largest that training showed.
+_SEEN = 1.01
+#: Relative difference of frequencies that are the same formula.
+_SAME = 1e-12
+_TWO_PI = 2 * math.pi
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerAudit:
+    """What the layers of one type are given.
+
+    Attributes
+    ----------
+    name : the layer type; "all" where there is one.
+    scheme : rotary, or what the model has instead; "none" for layers that are not turned.
+    statement : what the file states about the rotation; None for other schemes.
+    rotation : what the answering stack makes of it; None where it refuses, and for other schemes.
+    encoding : the same as an encoding of the catalogue; None where there is none.
+    trained_length, served_length : positions; None where neither file nor caller says.
+    trained_scaled : the length that is known to have been trained with the scaling; None where the
+        file does not tell: linear, dynamic and yarn also stretch models without further training.
+    reach : the longest span of positions that these layers see at once (sliding window); None for all.
+    """
+
+    name: str
+    scheme: str
+    statement: LayerStatement | None = None
+    rotation: Rotation | None = None
+    encoding: Encoding | None = None
+    trained_length: int | None = None
+    served_length: int | None = None
+    trained_scaled: int | None = None
+    reach: int | None = None
+
+    @property
+    def frequencies(self) -> F64:
+        """Frequency of each pair, rad/position, shape (D/2,); empty where nothing turns."""
+        if self.rotation is None or self.rotation.frequencies is None:
+            return np.empty(0)
+        return self.rotation.frequencies
+
+    @property
+    def original_length(self) -> int | None:
+        """The length at which the ladder was trained before it was scaled; the trained length without scaling."""
+        block = self.statement.block if self.statement is not None else None
+        stated = block.find("original_max_position_embeddings") if block is not None else None
+        return int(stated) if stated is not None else self.trained_length
+
+    def count_turns(self, length: int | None) -> F64 | None:
+        """How often each pair turns within `length` positions, shape (D/2,); None where no length is known."""
+        if length is None:
+            return None
+        return self.frequencies * (self.limit(length) / _TWO_PI)
+
+    def limit(self, length: int) -> int:
+        """Return the part of a length that these layers see at once."""
+        return length if self.reach is None else min(length, self.reach)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Of each pair: "many" turns within the trained length, "few", or "never" a whole one."""
+        turns = self.count_turns(self.trained_length)
+        if turns is None:
+            return ("",) * len(self.frequencies)
+        return tuple("never" if one < 1 else "few" if one < MANY_TURNS else "many" for one in turns)
+
+    @property
+    def never_turn(self) -> int | None:
+        """Pairs that complete no turn within the trained length; None where that is not known."""
+        turns = self.count_turns(self.trained_length)
+        return None if turns is None or self.rotation is None else int(np.count_nonzero(turns < 1))
+
+    @property
+    def seen_phases(self) -> F64:
+        """The largest phase of each pair that training is known to have shown, in radians, shape (D/2,).
+
+        That is the unscaled ladder at the original length, and the pair itself at the length that was
+        trained with its scaling.
+        """
+        original, scaled = self.original_length or 0, self.trained_scaled or 0
+        return np.maximum(self._unscaled * self.limit(original), self.frequencies * self.limit(scaled))
+
+    @cached_property
+    def unseen(self) -> tuple[int, ...]:
+        """Pairs that did not complete a turn in training and see a phase above 1.01 times the largest shown."""
+        if self.rotation is None or self.original_length is None or self.served_length is None:
+            return ()
+        seen = self.seen_phases
+        largest = self.frequencies * self.limit(self.served_length)
+        return tuple(int(i) for i in np.flatnonzero((seen < _TWO_PI) & (largest > _SEEN * seen)))
+
+    @property
+    def _unscaled(self) -> F64:
+        rotation = self.rotation
+        if rotation is None or rotation.base is None or not rotation.rotary_dim:
+            return self.frequencies
+        pairs = np.arange(len(self.frequencies))
+        ladder: F64 = np.power(rotation.base, -2.0 * pairs / rotation.rotary_dim)
+        return np.where(self.frequencies > 0, ladder, 0.0)
+
+    @cached_property
+    def spectrum(self) -> Spectrum | None:
+        """Eq. (15) of the frequencies on a lattice of D points; None where nothing turns."""
+        if self.encoding is None or self.rotation is None:
+            return None
+        return compute_density_spectrum(self.encoding)
+
+    @cached_property
+    def low_bin(self) -> LowBinCount | None:
+        """Eq. (16) with the edge 2 pi over the trained length: the pairs that never turn, except those at rest."""
+        if self.encoding is None or self.rotation is None or self.trained_length is None or self.trained_length < 2:
+            return None
+        return count_low_bin(self.encoding, length=self.limit(self.trained_length))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAudit:
+    """What one file gives.
+
+    Attributes
+    ----------
+    configuration : what the file states.
+    layers : one for each type of layer.
+    findings : the gravest first.
+    """
+
+    configuration: Configuration
+    layers: tuple[LayerAudit, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def build_layers(
+    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+) -> tuple[tuple[LayerAudit, ...], tuple[tuple[str, Refusal], ...]]:
+    """Read every layer type as the answering stack does.
+
+    Parameters
+    ----------
+    trained, served : lengths in positions that go before those of the file.
+
+    Returns
+    -------
+    The layer types, and for each that the stack refuses its name and why.
+    """
+    given = trained is not None
+    trained = trained if trained is not None else configuration.length
+    if configuration.scheme != "rotary":
+        return (_build_other(configuration, trained, served),), ()
+    layers: list[LayerAudit] = []
+    refused: list[tuple[str, Refusal]] = []
+    for statement in configuration.layers:
+        length = served if served is not None else _state_served(statement, configuration.length)
+        named = LayerAudit(
+            name=statement.name,
+            scheme="rotary" if statement.turns else "none",
+            statement=statement,
+            trained_length=trained,
+            served_length=length if length is not None else trained,
+            trained_scaled=trained if given or not _may_be_untrained(statement) else None,
+            reach=statement.window,
+        )
+        if not statement.turns:
+            layers.append(named)
+            continue
+        found = turn_layer(configuration, statement, length)
+        if isinstance(found, Refusal):
+            refused.append((statement.name, found))
+            layers.append(named)
+        else:
+            layers.append(_add_rotation(named, configuration, found, length))
+    return tuple(layers), tuple(refused)
+
+
+def _may_be_untrained(statement: LayerStatement) -> bool:
+    block = statement.block
+    stretches = block is not None and block.kind in ("linear", "dynamic", "yarn")
+    return stretches and block is not None and block.find("original_max_position_embeddings") is not None
+
+
+def _add_rotation(layer: LayerAudit, configuration: Configuration, found: Rotation, served: int | None) -> LayerAudit:
+    encoding = build_scheme(configuration, layer.statement, served)
+    layer = replace(layer, rotation=found)
+    if not isinstance(encoding, HasFrequencies):
+        return layer
+    values = encoding.frequencies().values
+    # another library's formula may have no twin in the catalogue
+    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=_SAME, atol=0):
+        return replace(layer, encoding=encoding)
+    return layer
+
+
+def _state_served(statement: LayerStatement, length: int | None) -> int | None:
+    """The length that a file states it serves: YaRN's reaches factor times the original length."""
+    block = statement.block
+    if block is None or block.kind != "yarn":
+        return length
+    factor, original = block.find("factor"), block.find("original_max_position_embeddings") or length
+    if factor is None or original is None:
+        return length
+    return max(length or 0, round(factor * original))
+
+
+def _build_other(configuration: Configuration, trained: int | None, served: int | None) -> LayerAudit:
+    return LayerAudit(
+        name="all",
+        scheme=configuration.scheme,
+        encoding=build_scheme(configuration),
+        trained_length=trained,
+        served_length=served if served is not None else trained,
+    )

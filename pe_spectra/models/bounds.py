@@ -1,0 +1,243 @@
+"""The bases that the literature proposes for a context length, each with what it assumes.
+
+Symbols: D the rotary width in channels, b the base of the training, L its length (the trained length),
+T the length that is wanted (the target), s = T/L, all lengths in positions. Nothing here has been
+measured on a model: each number follows from its assumption, and they contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Literal
+
+from pe_spectra.exact import CONTEXT, TWO_PI
+from pe_spectra.limits import MAX_RHO
+from pe_spectra.models.negative_lags import MAX_SEARCHED, BaseSearch, find_base_for_length
+
+Unit = Literal["base", "positions", "channels"]
+
+_LIU = "Liu et al. 2023, arXiv:2310.05209"
+_MEN = "Men et al. 2024, arXiv:2405.14591"
+_CLAIM = "F. Liu 2026, arXiv:2602.10959: a claim, not peer reviewed"
+#: The cosine that the slowest pair is to keep in the stability bound, whose author leaves it open.
+STABLE_COSINE = 0.9
+#: Spacing of float32 numbers at 1.
+_FLOAT32_EPSILON = 2.0**-23
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """One number that is proposed for a context length.
+
+    Attributes
+    ----------
+    name : stable name.
+    value : the number; None where it is not known.
+    unit : what it counts: a base, positions, or channels.
+    assumption : what must be true for it to mean something.
+    source : where it comes from.
+    remark : why there is no value, or what to distrust; empty for nothing.
+    """
+
+    name: str
+    value: float | None
+    unit: Unit = "base"
+    assumption: str
+    source: str
+    remark: str = ""
+
+
+def compute_critical_dimension(d: int, base: float, trained: int) -> int:
+    """Count the channels that completed a turn in training: 2 ceil(D/2 log_b(L/(2 pi))), from 0 to D.
+
+    Source: Liu et al. 2023, arXiv:2310.05209, lemma 1.
+
+    Parameters
+    ----------
+    d : D, even. base : b > 1. trained : L in positions.
+
+    >>> compute_critical_dimension(128, 10000, 4096)
+    92
+    """
+    logarithm = CONTEXT.divide(_log_turns(trained), CONTEXT.ln(Decimal(base)))
+    pairs = CONTEXT.multiply(Decimal(d // 2), logarithm).to_integral_value(ROUND_CEILING)
+    return 2 * int(min(max(pairs, Decimal(0)), Decimal(d // 2)))
+
+
+def compute_critical_base(base: float, trained: int, target: int) -> float | None:
+    """Compute beta_0 = b**(ln(T/(2 pi))/ln(L/(2 pi))): the pair that just turned within L does so within T.
+
+    Source: Liu et al. 2023, arXiv:2310.05209, Eq. 16a of their repository; GradientAI's and koboldcpp's
+    automatic base is the same number.
+
+    Parameters
+    ----------
+    base : b > 1. trained : L >= 7. target : T >= L.
+
+    Returns
+    -------
+    The base; None beyond 1e300.
+
+    >>> round(compute_critical_base(500000, 8192, 16384), 1)
+    1776948.1
+    """
+    exponent = CONTEXT.divide(_log_turns(target), _log_turns(trained))
+    logarithm = CONTEXT.multiply(exponent, CONTEXT.ln(Decimal(base)))
+    return float(CONTEXT.exp(logarithm)) if logarithm <= math.log(MAX_RHO) else None
+
+
+def compute_extrapolation_limit(d: int, critical_dimension: int, base: float) -> float:
+    """Compute T_extra = 2 pi beta**(d_extra/D), the wavelength of the first pair that never turned in training.
+
+    Source: Liu et al. 2023, arXiv:2310.05209, Eq. 16b of their repository, for beta above the critical base.
+
+    >>> round(compute_extrapolation_limit(128, 92, 1e6))
+    129027
+    """
+    share = CONTEXT.divide(Decimal(critical_dimension), Decimal(d))
+    return float(CONTEXT.multiply(TWO_PI, CONTEXT.power(Decimal(base), share)))
+
+
+def compute_ntk_base(d: int, base: float, factor: float) -> float:
+    """Compute b' = b s**(D/(D-2)), which divides the slowest frequency by exactly s; D >= 4.
+
+    Source: Peng et al. 2023, arXiv:2309.00071, Eq. 16.
+
+    >>> round(compute_ntk_base(128, 10000, 8))
+    82685
+    """
+    exponent = CONTEXT.divide(Decimal(d), Decimal(d - 2))
+    return float(CONTEXT.multiply(Decimal(base), CONTEXT.power(Decimal(factor), exponent)))
+
+
+def compute_fitted_base(length: int) -> float:
+    """Compute 0.0424 L**1.628, the fit of Men et al. 2024 (arXiv:2405.14591, Fig. 1) to their smallest bases.
+
+    >>> round(compute_fitted_base(4096))
+    32232
+    """
+    return float(0.0424 * length**1.628)
+
+
+def list_bounds_of_length(d: int, target: int) -> tuple[Bound, ...]:
+    """List what is proposed for a context length alone, whatever was trained.
+
+    Parameters
+    ----------
+    d : D, even, >= 4. target : T in positions.
+    """
+    return (
+        _describe_search(search_base(d, target), d),
+        Bound(
+            name="men-fit",
+            value=compute_fitted_base(target),
+            assumption="a line through such bases for 1,000 to 1,000,000 positions at D = 128",
+            source=f"{_MEN}, Fig. 1",
+        ),
+        *_list_small_bases(target),
+        *_list_claims(target),
+    )
+
+
+def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tuple[Bound, ...]:
+    """List what is proposed for taking a model of one length to another.
+
+    Parameters
+    ----------
+    d : D, even, >= 4. base : b > 1. trained : L >= 8. target : T > L.
+    """
+    critical, turning = compute_critical_base(base, trained, target), compute_critical_dimension(d, base, trained)
+    limit = None if critical is None else compute_extrapolation_limit(d, turning, critical)
+    return (
+        Bound(
+            name="critical-dimension",
+            value=turning,
+            unit="channels",
+            assumption="channels beyond it never completed a turn in training",
+            source=_LIU,
+        ),
+        Bound(
+            name="critical-base",
+            value=critical,
+            assumption="tuned at the target; what just turned in training just turns there",
+            remark="" if critical is not None else "it is beyond 1e300",
+            source=f"{_LIU}; the automatic base of GradientAI and koboldcpp (LostRuins/koboldcpp#910)",
+        ),
+        Bound(
+            name="extrapolation-limit",
+            value=limit,
+            unit="positions",
+            assumption="at the critical base, wavelength of the first pair that never turned",
+            source=_LIU,
+        ),
+        Bound(
+            name="ntk-base",
+            value=compute_ntk_base(d, base, target / trained),
+            assumption="not tuned; the slowest pair slowed by target/trained, the fastest kept",
+            source="Peng et al. 2023, arXiv:2309.00071, Eq. 16",
+        ),
+    )
+
+
+def search_base(d: int, target: int) -> BaseSearch | None:
+    """Search the smallest base for a length; None where that would take too long."""
+    return find_base_for_length(d, target) if d // 2 * target <= MAX_SEARCHED else None
+
+
+def _log_turns(length: int) -> Decimal:
+    return CONTEXT.ln(CONTEXT.divide(Decimal(length), TWO_PI))
+
+
+def _describe_search(found: BaseSearch | None, d: int) -> Bound:
+    remark = ""
+    if found is None:
+        remark = f"not searched beyond {MAX_SEARCHED // (d // 2):,} positions"
+    elif found.base is None:
+        remark = "there is none below 1e15"
+    elif found.failed:
+        remark = f"{found.failed} of the {found.tried} larger ones up to twice it have a negative sum again"
+    return Bound(
+        name="men-exact",
+        value=found.base if found else None,
+        assumption="smallest of two digits with no sum of cos(m theta) < 0 up to the target",
+        source=_MEN,
+        remark=remark,
+    )
+
+
+def _list_small_bases(target: int) -> tuple[Bound, ...]:
+    turns = (("quarter", 2.0 * target / math.pi), ("half", target / math.pi), ("full", target / (2 * math.pi)))
+    return tuple(
+        Bound(
+            name=f"{name}-turn-base",
+            value=value,
+            assumption=f"tuned at the target with a smaller base; every pair does a {name} turn",
+            source=_LIU,
+        )
+        for name, value in turns
+    )
+
+
+def _list_claims(target: int) -> tuple[Bound, ...]:
+    return (
+        Bound(
+            name="alias-bound",
+            value=target / (2 * math.pi),
+            assumption="least; a frequency 1/base completes no turn (length < 2 pi base)",
+            source=_CLAIM,
+        ),
+        Bound(
+            name="stability-bound",
+            value=target / math.acos(STABLE_COSINE),
+            assumption=f"least; a frequency 1/base keeps a cosine of eps, here {STABLE_COSINE} (eps is free)",
+            source=_CLAIM,
+        ),
+        Bound(
+            name="precision-bound",
+            value=1 / _FLOAT32_EPSILON,
+            assumption="largest; 1/eps of float32, the type that phases are kept in",
+            source=_CLAIM,
+        ),
+    )

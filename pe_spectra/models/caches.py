@@ -1,0 +1,235 @@
+"""What a port really computes: rotations from its cache of cosines and sines.
+
+Row p holds a cos(w (p + o)) and a sin(w (p + o)) for each frequency w: the radius is the attention
+scaling a, the phase grows by w from row to row, and the phase of row 0 is w times the offset o.
+`phases` has how phases are followed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.models.dumps import Dump, check_order, describe_rounding, freeze, name_dtype
+from pe_spectra.models.identification import Identified, find_shortest, identify_scaling
+from pe_spectra.models.phases import (
+    add_turns,
+    bound_errors,
+    examine_phases,
+    find_offset,
+    follow_phases,
+    refine_frequencies,
+    turns_backward,
+)
+from pe_spectra.models.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, round_to
+
+ACCEPTED = (
+    "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "
+    "or complex numbers, row p for position p"
+)
+#: A cache is on a circle when its radii differ by less than this many roundings.
+_RADIUS_ROUNDINGS = 6
+
+_Complex = NDArray[np.complex128]
+
+
+class _Waves(NamedTuple):
+    """Cosines + i sines of each pair once, (S, P); the layout that repeats showed; remarks."""
+
+    values: _Complex
+    layout: str | None
+    notes: tuple[str, ...] = ()
+
+
+def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str | None = None) -> Dump:
+    """Read a cache of cosines and sines as a rotation.
+
+    Parameters
+    ----------
+    cosines, sines : (S, D/2), or (S, D) with every pair twice: the list repeated (layout half) or each
+        number repeated (layout interleaved). Alone: (S, D) with cosines and sines side by side, in
+        halves or in turn, (S, D/2, 2), or complex (S, D/2). Axes of length 1 are left out.
+    dtype : the type that they were stored in (default: that of the array); a coarser one that holds them
+        all is found.
+
+    Returns
+    -------
+    Dump, with a bound of the error for each frequency. Frequencies are known up to 2 pi.
+
+    Raises
+    ------
+    InputError : fewer than 2 rows, shapes that do not fit, points off a circle, phases that do not grow evenly.
+
+    >>> angles = np.arange(64)[:, None] * 10000.0 ** -(np.arange(4) / 4)
+    >>> found = read_cache(np.cos(angles), np.sin(angles))
+    >>> found.base, found.attention_scaling, found.offset
+    (10000.0, 1.0, 0)
+    """
+    stored = dtype or name_dtype(cosines)
+    waves = _pair_up(cosines, sines)
+    rounding = find_rounding(waves.values.view(np.float64), stored)
+    attention = _measure_radius(waves.values, rounding)
+    phases = np.angle(waves.values)
+    lines = follow_phases(phases, waves.values)
+    backward = turns_backward(lines)
+    if backward:
+        phases = -phases
+        lines = lines._replace(frequencies=-lines.frequencies, starts=-lines.starts)
+    offset, remarks = find_offset(lines, rounding)
+    lines = lines._replace(frequencies=refine_frequencies(phases, lines, offset))
+    frequencies = add_turns(lines.frequencies)
+    bounds = bound_errors(lines, frequencies, rounding)
+    check_order(frequencies, bounds, ACCEPTED)
+    precision = examine_phases(phases, lines, rounding)
+    narrow, found = _identify(frequencies, bounds)
+    return Dump(
+        kind="cache",
+        rotary_dim=2 * len(frequencies),
+        base=found.base,
+        scaling=found.scaling,
+        options=found.options,
+        frequencies=freeze(frequencies),
+        layout=waves.layout,
+        attention_scaling=attention,
+        offset=offset,
+        dtype=rounding,
+        error_bound=float(bounds.max()),
+        error_bounds=freeze(bounds),
+        rows=len(phases),
+        backward=backward,
+        phase_error=precision.error,
+        imprecise=bool(precision.notes),
+        first_row_off=precision.first_row_off,
+        frequency_dtype=narrow,
+        notes=(
+            *waves.notes,
+            *remarks,
+            *_remark(frequencies, backward=backward, stored=stored, rounding=rounding),
+            *precision.notes,
+            *found.notes,
+        ),
+    )
+
+
+def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> Iterator[str]:
+    if (frequencies > math.pi).any():
+        yield "frequencies above pi are seen in a cache only up to whole turns for each position"
+    if backward:
+        yield "all sines have the opposite sign: right only where the rotation takes them with that sign"
+    yield from describe_rounding(stored, rounding)
+
+
+def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Identified]:
+    """Name ladder and scaling, of frequencies that may have been rounded themselves; return to what type."""
+    for name in ("bfloat16", "float16"):
+        rounded = round_to(name, frequencies)
+        # powers of two are numbers of every type and say nothing
+        telling = (frequencies > 0) & (np.abs(np.frexp(frequencies)[0] - 0.5) > 1e-3) & (bounds < 1e-4)
+        if telling.sum() >= 3 and np.all(np.abs(rounded - frequencies)[telling] <= (2 * bounds * frequencies)[telling]):
+            found = identify_scaling(frequencies, bounds + bound_stored_frequencies(name))
+            note = f"the frequencies were rounded to {name} before the cache was computed"
+            return name, replace(found, notes=(note, *found.notes))
+    return None, identify_scaling(frequencies, bounds)
+
+
+# --------------------------------------------------------------------- shapes
+
+
+def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
+    first = _as_rows(cosines)
+    if sines is None:
+        return _split(first)
+    second = _as_rows(sines)
+    if first.shape != second.shape or np.iscomplexobj(first) or np.iscomplexobj(second) or first.ndim != 2:
+        raise InputError("cosines and sines do not fit", f"{np.shape(cosines)} and {np.shape(sines)}", ACCEPTED)
+    half = first.shape[1] // 2
+    if first.shape[1] % 2 == 0 and half > 1:
+        for layout, left, right in (
+            ("half", slice(None, half), slice(half, None)),
+            ("interleaved", slice(0, None, 2), slice(1, None, 2)),
+        ):
+            if np.array_equal(first[:, left], first[:, right]):
+                if np.array_equal(second[:, left], second[:, right]):
+                    return _Waves(first[:, right] + 1j * second[:, right], layout)
+                if np.array_equal(second[:, left], -second[:, right]):
+                    note = "the first sine of each pair is stored with its minus sign"
+                    return _Waves(first[:, right] + 1j * second[:, right], layout, (note,))
+    return _Waves(_join(first, second), None)
+
+
+def _as_rows(values: np.ndarray) -> np.ndarray:
+    given = np.asarray(values)
+    found = given
+    while found.ndim > 2 and 1 in found.shape:
+        found = np.squeeze(found, axis=found.shape.index(1))
+    if found.ndim not in (2, 3) or (found.ndim == 3 and found.shape[2] != 2):
+        raise InputError("a cache has rows and columns", f"shape {given.shape}", ACCEPTED)
+    if found.dtype.kind not in "fciu" and found.dtype.name != "bfloat16":
+        raise InputError("a cache has numbers", f"{found.dtype.name}", ACCEPTED)
+    if len(found) < 2 or not 0 < found.size <= MAX_HELD_ENTRIES:
+        raise InputError("the cache needs 2 rows or more", f"shape {given.shape}", ACCEPTED)
+    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+    bad = ~np.isfinite(found)
+    if bad.any():
+        row = int(np.argmax(bad.reshape(len(found), -1).any(axis=1)))
+        raise InputError("the cache has numbers that are not finite", f"row {row}", ACCEPTED)
+    return found
+
+
+def _split(values: np.ndarray) -> _Waves:
+    """Take one array apart: complex, a last axis of 2, or cosines and sines side by side."""
+    if np.iscomplexobj(values):
+        return _Waves(np.ascontiguousarray(values), None)
+    if values.ndim == 3:
+        return _Waves(_join(values[..., 0], values[..., 1]), None)
+    half = values.shape[1] // 2
+    if values.shape[1] % 2 or half == 0:
+        raise InputError("one array of cosines and sines has an even width", f"{values.shape[1]} columns", ACCEPTED)
+    if half > 1 and (
+        np.array_equal(values[:, :half], values[:, half:]) or np.array_equal(values[:, ::2], values[:, 1::2])
+    ):
+        raise InputError("the cache has one of cosines and sines", "every column is there twice", ACCEPTED)
+    halves, turns = (values[:, :half], values[:, half:]), (values[:, 0::2], values[:, 1::2])
+    spread = [_measure_spread(*both) for both in (halves, turns)]
+    cosine, sine = halves if spread[0] <= spread[1] or half == 1 else turns
+    # the cosine of a slow pair is near the radius, its sine near 0
+    if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
+        cosine, sine = sine, cosine
+    return _Waves(_join(cosine, sine), None)
+
+
+def _join(cosine: F64, sine: F64) -> _Complex:
+    values = np.empty(cosine.shape, dtype=np.complex128)
+    values.real, values.imag = cosine, sine
+    return values
+
+
+def _measure_spread(cosine: F64, sine: F64) -> float:
+    square = cosine[:512] ** 2 + sine[:512] ** 2
+    return float(np.ptp(square))
+
+
+# --------------------------------------------------------------------- radius
+
+
+def _measure_radius(values: _Complex, rounding: str) -> float:
+    radii = np.abs(values)
+    typical = float(np.median(radii))
+    allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding]
+    if not typical > 0 or np.max(np.abs(radii / typical - 1)) > allowed:
+        lowest, highest = float(radii.min()), float(radii.max())
+        what = "cosines and sines do not lie on one circle"
+        raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED)
+    # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
+    mean = math.sqrt(float(np.mean(np.square(radii[:, : max(1, radii.shape[1] // 4)]))))
+    unit = ROUNDOFF[rounding]
+    error = max(2 * unit / math.sqrt(len(radii)), unit / 32, 4e-16 if rounding == "float64" else 2e-7)
+    return find_shortest(mean * (1 - error), mean * (1 + error))

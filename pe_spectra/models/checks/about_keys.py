@@ -1,0 +1,157 @@
+"""Findings about the keys of a file: what is missing, contradictory, or read by one release only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from pe_spectra.findings import Finding, Level
+from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.checks.making import make, write_length
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.statement import Configuration, RotaryBlock
+
+#: Models of this context and below were trained with base 10000 before files named the base.
+_LENGTH_OF_DEFAULT = 8192
+#: What float32 leaves of a frequency.
+_SAME = 2e-6
+_OTHER_RELEASE = "transformers-4"
+
+
+def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where no key gives the base, and what is taken in silence."""
+    statement, rotation = layer.statement, layer.rotation
+    if statement is None or rotation is None:
+        return
+    if any(block is not None and block.base is not None for block in (statement.newer, statement.older)):
+        return
+    served = layer.limit(layer.served_length) if layer.served_length is not None else None
+    is_long = served is not None and served > _LENGTH_OF_DEFAULT
+    known = statement.default_base != 10000.0
+    level: Level = "warning" if is_long and not known else "note"
+    whose = f"the default of {configuration.model}" if known else "the default"
+    reach = f", for a context of {write_length(served)}" if served is not None else ""
+    yield make(
+        level,
+        "base-defaulted",
+        f"no key gives the base, so {rotation.base:g} is taken in silence, {whose}{reach}; state rope_theta",
+        layer,
+        base=rotation.base,
+        served_length=served,
+    )
+
+
+def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Compare what the two generations of keys say, and what an older release makes of the file."""
+    statement = layer.statement
+    if statement is None or configuration.format != "config.json" or layer.rotation is None:
+        return
+    newer, older = statement.newer, statement.older
+    if newer is not None and older is not None:
+        different = _compare_blocks(newer, older)
+        if different:
+            yield _report_contradiction(layer, newer, older, different)
+            return
+    if newer is not None and older is None:
+        yield from _report_newer_only(configuration, layer, newer)
+    elif older is not None:
+        yield from _report_releases(configuration, layer)
+
+
+def _compare_blocks(newer: RotaryBlock, older: RotaryBlock) -> dict[str, tuple[object, object]]:
+    different: dict[str, tuple[object, object]] = {}
+    if newer.base is not None and older.base is not None and newer.base != older.base:
+        different["rope_theta"] = (newer.base, older.base)
+    stated = older.where == "rope_scaling" and (older.kind != "default" or bool(older.values))
+    if stated or newer.kind == "default":
+        if newer.kind != older.kind and not (newer.kind == "default" and not stated):
+            different["rope_type"] = (newer.kind, older.kind)
+        for key in {*newer.values, *older.values}:
+            pair = newer.values.get(key), older.values.get(key)
+            if stated and pair[0] != pair[1] and None not in pair:
+                different[key] = pair
+    return different
+
+
+def _report_contradiction(
+    layer: LayerAudit, newer: RotaryBlock, older: RotaryBlock, different: Mapping[str, tuple[object, object]]
+) -> Finding:
+    parts = [
+        f"{key} {_write(a)} in {newer.where} and {_write(b)} in the older keys" for key, (a, b) in different.items()
+    ]
+    base = layer.rotation.base if layer.rotation is not None else None
+    message = (
+        f"the two generations of keys contradict each other: {'; '.join(parts)}; transformers 5 turns with base "
+        f"{base:g}, transformers 4 reads the older keys; delete the stale ones"
+    )
+    level: Level = "error"
+    return make(level, "keys-contradict", message, layer, different={k: list(v) for k, v in different.items()})
+
+
+def _write(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _report_newer_only(configuration: Configuration, layer: LayerAudit, newer: RotaryBlock) -> Iterator[Finding]:
+    other = _read_older_release(configuration, layer)
+    if other is None or layer.rotation is None or _agree(layer.rotation, other):
+        return
+    message = (
+        f"the rotation is stated in {newer.where} only, which releases before transformers 5 do not read: they take "
+        f"base {other.base:g} and no scaling without a word; add rope_theta and rope_scaling for them"
+    )
+    yield make("note", "newer-keys-only", message, layer, base=layer.rotation.base, base_of_older_readers=other.base)
+
+
+def _report_releases(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    other = _read_older_release(configuration, layer)
+    if other is None or layer.rotation is None or _agree(layer.rotation, other):
+        return
+    why = f" ({'; '.join(other.notes)})" if other.notes else ""
+    message = f"{STACKS[_OTHER_RELEASE].title} reads this file otherwise: {_tell_apart(layer.rotation, other)}{why}"
+    yield make("note", "releases-differ", message, layer, other=STACKS[_OTHER_RELEASE].title)
+
+
+def _read_older_release(configuration: Configuration, layer: LayerAudit) -> Rotation | None:
+    if layer.statement is None:
+        return None
+    found = STACKS[_OTHER_RELEASE].read(configuration, layer.statement, layer.served_length)
+    return found if isinstance(found, Rotation) else None
+
+
+def _agree(a: Rotation, b: Rotation) -> bool:
+    if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
+        return False
+    near = np.allclose(a.frequencies, b.frequencies, rtol=_SAME, atol=0)
+    return near and abs((a.attention_scaling or 1) - (b.attention_scaling or 1)) <= _SAME
+
+
+def _tell_apart(a: Rotation, b: Rotation) -> str:
+    if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
+        return "another rotary width"
+    turning = a.frequencies > 0
+    ratio = b.frequencies[turning] / a.frequencies[turning]
+    worst = ratio[int(np.argmax(np.abs(np.log(np.maximum(ratio, 1e-300)))))]
+    changed = int(np.count_nonzero(np.abs(ratio - 1) > _SAME))
+    words = [f"{changed} pairs differ, by a factor of up to {worst:.4g}"] if changed else []
+    if a.attention_scaling != b.attention_scaling:
+        words.append(f"its attention factor is {b.attention_scaling:.6g}, not {a.attention_scaling:.6g}")
+    return ", ".join(words) or "slightly"
+
+
+def check_original(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a scaling must guess the length that the model was trained at before."""
+    statement = layer.statement
+    block = statement.block if statement is not None else None
+    if block is None or layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
+        return
+    if "original_max_position_embeddings" in block.values:
+        return
+    taken = layer.rotation.options.get("original")
+    message = (
+        f"{block.where} has no original_max_position_embeddings, so max_position_embeddings {taken} is taken for the "
+        f"length before {block.kind} scaling; state it"
+    )
+    yield make("warning", "original-length-missing", message, layer, taken=taken, scaling=block.kind)

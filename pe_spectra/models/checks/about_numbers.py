@@ -1,0 +1,78 @@
+"""Findings about numbers: attention factors, precision, and files that the answering stack refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pe_spectra.encodings.rope_scaling import compute_longrope_attention, compute_yarn_attention
+from pe_spectra.findings import Finding
+from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.checks.making import make, write_length
+from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.statement import Configuration
+
+#: Attention factors that differ by less agree.
+_NEAR = 0.01
+#: Half a unit in the last place of a number near 1, and the largest number: of what weights are stored in.
+_TYPES = {"bfloat16": (2.0**-9, 3.4e38), "float16": (2.0**-11, 65504.0)}
+_FLOAT32 = 2.0**-25
+_LISTS = ("short_factor", "long_factor")
+
+
+def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Compare an attention factor that a file gives with the one that its scaling would compute."""
+    block = layer.statement.block if layer.statement is not None else None
+    given = block.find("attention_factor") if block is not None else None
+    if block is None or given is None or layer.rotation is None:
+        return
+    options = layer.rotation.options
+    factor, original = options.get("factor"), options.get("original")
+    if not isinstance(factor, int | float):
+        return
+    if layer.rotation.scaling == "yarn":
+        computed = float(compute_yarn_attention(factor, block.find("mscale"), block.find("mscale_all_dim")))
+    elif layer.rotation.scaling == "longrope" and isinstance(original, int):
+        computed = float(compute_longrope_attention(factor, original))
+    else:
+        return
+    if abs(given / computed - 1) > _NEAR:
+        message = (
+            f"{block.where}.attention_factor is {given:g}, while factor {factor:g} gives {computed:.6g}; attention "
+            f"scores are {(given / computed) ** 2:.4g} times what the formula means; leave it out unless it was trained so"
+        )
+        yield make("warning", "attention-factor", message, layer, given=given, computed=computed)
+
+
+def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say what the angles of the fastest pair would lose in the type that the weights have."""
+    kind = (configuration.dtype or "").removeprefix("torch.")
+    if kind not in _TYPES or not layer.frequencies.size or layer.served_length is None:
+        return
+    unit, largest = _TYPES[kind]
+    last = layer.served_length - 1
+    fastest = float(layer.frequencies.max())
+    merged = int(0.5 / unit)  # from here on the spacing of the type is above 1
+    if last <= merged:
+        return
+    error, in_float32 = last * fastest * unit, last * fastest * _FLOAT32
+    beyond = f"; positions above {largest:g} overflow" if last > largest else ""
+    message = (
+        f"computed in {kind}, as the weights are stored, angles at position {write_length(last)} would be off by up to "
+        f"{error:.3g} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to {in_float32:.2g} rad)"
+    )
+    data = {"dtype": kind, "phase_error": error, "phase_error_float32": in_float32, "merged_above": merged}
+    yield make("note", "precision", message, layer, **data)
+
+
+def report_refusal(layer: LayerAudit, refusal: Refusal) -> Finding:
+    """Turn a refusal of the answering stack into a finding, under the code of its cause."""
+    block = layer.statement.block if layer.statement is not None else None
+    code = "refused"
+    if "rope_type" in refusal.reason:
+        code = "unknown-scaling"
+    elif any(key in refusal.reason for key in _LISTS):
+        code = "list-length"
+    elif "is not set" in refusal.reason or "is not stated" in refusal.reason:
+        code = "key-missing"
+    data = {} if block is None else {"where": block.where, "rope_type": block.kind}
+    return make("error", code, f"no rotation can be given: {refusal.reason}", layer, **data)

@@ -1,0 +1,168 @@
+"""The reasoning behind each finding about a model, for `audit --explain CODE`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pe_spectra.findings import Explanation
+
+_ROPE = "Su et al. 2021, arXiv:2104.09864"
+_YARN = "Peng et al. 2023, arXiv:2309.00071"
+_HF = "huggingface/transformers, src/transformers/modeling_rope_utils.py (5.23.0, 4.49.0)"
+_MEN = "Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)"
+_LIU = "Liu et al. 2023, arXiv:2310.05209 (scaling laws of RoPE-based extrapolation; critical dimension)"
+
+EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
+    {
+        "nested-config": Explanation(
+            reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part "
+            "that reads text in an object of their own. Keys of the same name on top belong to the whole and are not "
+            "read.",
+            formula="thinker_config, text_config, language_config and llm_config are followed, the outermost first",
+            references=(_HF,),
+        ),
+        "unknown-key": Explanation(
+            reasoning="A misspelt key is ignored in silence by every reader, and a default takes its place: a "
+            "rope_thetha of 500000 gives base 10000. A warning is made where a known key is spelled nearly so, or where "
+            "the key stands in a rotary block; a note where a key only looks as if it were about rotation.",
+            formula="similarity of spelling at least 0.85 on top of the file (difflib), any unknown key inside "
+            "rope_parameters or rope_scaling",
+            references=(_HF,),
+        ),
+        "rope-type-twice": Explanation(
+            reasoning="Older files name the scaling under type, newer ones under rope_type. A file with both that "
+            "differ is read otherwise by readers of either key.",
+            formula="type != rope_type in one block; rope_type is read",
+            references=(_HF,),
+        ),
+        "base-defaulted": Explanation(
+            reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models "
+            "and wrong for nearly all of those with a long context: the base decides the frequency of every pair but "
+            "the first.",
+            formula="a warning where the default is 10000 and the served length is above 8,192; else a note",
+            references=(_ROPE, _HF),
+        ),
+        "keys-contradict": Explanation(
+            reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and "
+            "rope_scaling. A file that holds both, of which one was edited, gives each reader another model.",
+            formula="rope_theta, rope_type or a parameter of the scaling is given by both generations with other values",
+            references=(_HF,),
+        ),
+        "newer-keys-only": Explanation(
+            reasoning="Releases before transformers 5, and other readers of the older keys, do not know "
+            "rope_parameters: they take base 10000 and no scaling without a word. For a model of base 500000 the "
+            "perplexity rises by orders of magnitude. Nothing is wrong with the file for readers of today.",
+            formula="rope_parameters without rope_theta and rope_scaling, where the older reading gives other frequencies",
+            references=(_HF,),
+        ),
+        "releases-differ": Explanation(
+            reasoning="Two releases of one library can make other frequencies of the same keys, for instance because "
+            "the older one does not know truncate, or places a ramp by another length. The answer is that of the newest "
+            "major release.",
+            formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 and 4.49.0",
+            references=(_HF,),
+        ),
+        "unknown-scaling": Explanation(
+            reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some readers "
+            "fall back to none in silence, which gives other numbers than the model was trained with.",
+            formula="rope_type is none of those that transformers 5 has",
+            references=(_HF,),
+        ),
+        "list-length": Explanation(
+            reasoning="LongRoPE divides each pair by a number of its own, so its lists have one number for each pair, "
+            "half the rotary width.",
+            formula="len(short_factor) = len(long_factor) = D/2",
+            references=("Ding et al. 2024, arXiv:2402.13753", _HF),
+        ),
+        "key-missing": Explanation(
+            reasoning="The scaling that the file names cannot be computed without this key. Readers refuse the file, or "
+            "fail later with a less clear message.",
+            formula="the keys that transformers 5 requires for each rope_type",
+            references=(_HF,),
+        ),
+        "refused": Explanation(
+            reasoning="The values of the file cannot be turned into a rotation: an odd rotary width, a share above 1, "
+            "ends of a ramp in the wrong order.",
+            formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; beta_slow <= beta_fast; "
+            "low_freq_factor <= high_freq_factor",
+            references=(_HF,),
+        ),
+        "head-width": Explanation(
+            reasoning="Numbers that describe the heads contradict each other, so tensors of these shapes cannot be "
+            "multiplied, or a list of sections does not cover the pairs.",
+            formula="key-value heads divide the heads; the sections of mrope add up to D/2",
+            references=(_HF,),
+        ),
+        "layer-type-missing": Explanation(
+            reasoning="rope_parameters may be nested by the type of a layer. A type that the model has and the file "
+            "leaves out is turned by the default of its class, which nobody wrote down.",
+            formula="a type of layer_types that is turned has no entry in rope_parameters",
+            references=(_HF,),
+        ),
+        "original-length-missing": Explanation(
+            reasoning="The scaling compares wavelengths with the length that the model was trained at before its context "
+            "was lengthened. Without it, max_position_embeddings is taken, which usually is the lengthened one, and "
+            "the wrong pairs are scaled.",
+            formula="original_max_position_embeddings is absent for yarn, llama3 or longrope",
+            references=(_YARN, _HF),
+        ),
+        "factor-mismatch": Explanation(
+            reasoning="The factor says how far the scaling reaches, the lengths how far the model is to be used. Where "
+            "the file asks for more than the factor covers, the slow pairs see phases that training never showed. "
+            "Where it asks for less, nothing breaks, and a note says what the scaling would reach.",
+            formula="max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; below: note",
+            references=(_YARN, _HF),
+        ),
+        "unseen-phases": Explanation(
+            reasoning="A pair that never completed a turn in training has shown only a part of its circle. At a longer "
+            "context it enters the rest, which the model has never seen: this is where extrapolation fails first. "
+            "Pairs that did turn have seen every phase.",
+            formula="max(theta_i L0, theta'_i T) < 2 pi and theta'_i l > 1.01 max(theta_i L0, theta'_i T); L0 the original "
+            "length, T the one trained with the scaling, l the one served, theta' the scaled frequency; at most the "
+            "sliding window each",
+            references=(_LIU, _YARN),
+        ),
+        "base-below-bound": Explanation(
+            reasoning="Men et al. hold that a model cannot retrieve beyond the lag at which the sum of the cosines of "
+            "all pairs turns negative. Most published models serve two to eight times more than that, so it is a note. It is made "
+            "only where all channels of a head are turned.",
+            formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the served length",
+            references=(_MEN,),
+        ),
+        "base-too-small": Explanation(
+            reasoning="The sum of the cosines of all pairs turns negative so early that no published model of this "
+            "shape but one works at the length that the file states: the base was probably lost on the way.",
+            formula="the served length is more than 64 times the smallest m with sum_i cos(m theta'_i) < 0",
+            references=(_MEN,),
+        ),
+        "aliasing": Explanation(
+            reasoning="A pair that turns by more than pi per position cannot be told from a slower one at whole "
+            "positions (warning). Where even the slowest pair completes a turn within the context, no single pair "
+            "tells long distances apart (note): only all pairs together do.",
+            formula="theta_i > pi; or 2 pi / min theta_i below the served length",
+            references=(_ROPE, "Liu 2026, arXiv:2602.10959 (a claim, not peer reviewed): L < 2 pi b"),
+        ),
+        "attention-factor": Explanation(
+            reasoning="The attention factor stands on every cosine and sine, so scores have its square. A file may give "
+            "it, but then it should be the one that the model was trained with; usually that is the formula's.",
+            formula="yarn: 0.1 ln s + 1, or the ratio of mscale and mscale_all_dim; longrope: sqrt(1 + ln s / ln L); a "
+            "difference above 1 % is reported",
+            references=(_YARN, _HF),
+        ),
+        "precision": Explanation(
+            reasoning="bfloat16 has 8 significant bits, float16 11. Positions above 256 (2,048) are no longer apart when "
+            "they are cast, and an angle of thousands of radians loses whole turns. Healthy models compute angles in "
+            "float32 and cast cosines and sines afterwards; a port that does not is wrong from there on.",
+            formula="error up to (l - 1) max theta_i u, u = 2**-9 for bfloat16, 2**-11 for float16, 2**-25 for float32 "
+            "(half a unit in the last place)",
+            references=("Wang et al. 2024, arXiv:2411.13476 (bfloat16 breaks the relative property of RoPE)",),
+        ),
+        "position-table-short": Explanation(
+            reasoning="A learned table has one row for each position. Beyond the last there is no code: readers fail, or "
+            "clip the index and give one code to all positions behind.",
+            formula="rows that are positions < the served length (what the file states, or --served)",
+            references=("Devlin et al. 2019, arXiv:1810.04805",),
+        ),
+    }
+)

@@ -1,0 +1,49 @@
+"""All findings about a model, the gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pe_spectra.findings import LEVELS, Finding
+from pe_spectra.models.audit import LayerAudit, ModelAudit, build_layers
+from pe_spectra.models.checks.about_keys import check_base, check_generations, check_original
+from pe_spectra.models.checks.about_lengths import (
+    check_aliases,
+    check_base_size,
+    check_factor,
+    check_table,
+    check_unseen,
+)
+from pe_spectra.models.checks.about_numbers import check_attention, check_precision, report_refusal
+from pe_spectra.models.statement import Configuration
+
+Check = Callable[[Configuration, LayerAudit], Iterator[Finding]]
+_CHECKS: tuple[Check, ...] = (
+    *(check_base, check_generations, check_original, check_factor, check_unseen, check_base_size),
+    *(check_aliases, check_attention, check_table, check_precision),
+)
+
+
+def audit_configuration(
+    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+) -> ModelAudit:
+    """Say what a configuration really gives, and what is wrong with it.
+
+    Parameters
+    ----------
+    configuration : what the file states.
+    trained, served : lengths in positions that go before those of the file; >= 1.
+
+    Returns
+    -------
+    One audit for each layer type, and the findings, the gravest first.
+    """
+    layers, refused = build_layers(configuration, trained=trained, served=served)
+    by_name = {layer.name: layer for layer in layers}
+    found = [*configuration.findings, *(report_refusal(by_name[name], why) for name, why in refused)]
+    for layer in layers:
+        for check in _CHECKS:
+            found += check(configuration, layer)
+    rank = {level: place for place, level in enumerate(reversed(LEVELS))}
+    found.sort(key=lambda finding: rank[finding.level])
+    return ModelAudit(configuration=configuration, layers=layers, findings=tuple(found))

@@ -1,0 +1,277 @@
+"""What each way to lengthen the context of a rotary model would do to its frequencies.
+
+A pair shows its phases in training as far as theta L, the whole turn at most. A way to lengthen the
+context is judged by which pairs would meet new phases at the target, and by what it costs: pairs that
+are slowed tell neighbouring positions apart less well. Symbols as in `bounds`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.models.bounds import (
+    Bound,
+    compute_critical_dimension,
+    compute_ntk_base,
+    list_bounds_of_change,
+    list_bounds_of_length,
+)
+from pe_spectra.models.negative_lags import find_first_negative_lag
+
+Flags = NDArray[np.bool_]
+Options = Mapping[str, float | int | bool]
+
+#: Phases this much beyond what training showed count as new: rounding of factors is not.
+TOLERANCE = 1.01
+#: Pairs times lags that the search of the first negative sum goes through for one method.
+MAX_SCANNED_BY_METHOD = 1 << 27
+#: Frequencies this close to those of the training are the same.
+_SAME = 1e-12
+_TURN = 2 * math.pi
+#: The published keys of each way, besides factor, original and served.
+_DEFAULTS: Mapping[str, Options] = {
+    "yarn": {"beta_fast": 32, "beta_slow": 1, "truncate": True},
+    "yarn-paper": {"beta_fast": 32, "beta_slow": 1},
+    "llama3": {"low_freq_factor": 1, "high_freq_factor": 4},
+}
+_NOTES: Mapping[str, tuple[str, ...]] = {
+    "dynamic": ("at the target; shorter texts are slowed less, and keys that are cached keep the base of their time",),
+    "yarn": ("as coded: the ramp is linear in the index of the pair",),
+    "yarn-paper": ("as the paper says: the ramp is linear in the turns; no common library computes this",),
+    "critical-base": ("Liu et al.: meant for tuning at the target",),
+    "men-base": ("Men et al.: the smallest of two digits without a negative sum up to the target; meant for training",),
+}
+NO_LONGROPE = "longrope is left out: it divides each pair by a number of its own, from a search on the model"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodResult:
+    """One way to lengthen the context, at the target.
+
+    Attributes
+    ----------
+    method : none, linear, ntk, dynamic, yarn, yarn-paper, llama3, critical-base or men-base.
+    parameters : what it was computed with.
+    frequencies : rad/position of each pair, fastest first, right to float64. Read-only, as all arrays here.
+    attention_scaling : factor on every cosine and sine.
+    turns : turns of each pair within the target.
+    unseen : pairs that meet phases that training never showed: they completed no turn in training, and the
+        phase theta' T is above 1.01 theta L.
+    unseen_share : of the phases that pairs meet at the target (a turn at most), the share that training never
+        showed, averaged over all pairs.
+    never_turn : pairs that complete no turn within the target.
+    kept_pairs : pairs whose frequency stays as it was.
+    min_wavelength : of the fastest pair, in positions.
+    neighbour_distance : distance of the codes of neighbouring positions over that before the change.
+    first_negative_lag : smallest lag with sum cos(m theta') < 0; None where none was found.
+    notes : what to know about it.
+    """
+
+    method: str
+    parameters: Options
+    frequencies: F64
+    attention_scaling: float
+    turns: F64
+    unseen: Flags
+    unseen_share: float
+    never_turn: int
+    kept_pairs: int
+    min_wavelength: float
+    neighbour_distance: float
+    first_negative_lag: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unseen_pairs(self) -> int:
+        """How many pairs meet phases that training never showed."""
+        return int(np.count_nonzero(self.unseen))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextReport:
+    """What there is to know about a context length.
+
+    Attributes
+    ----------
+    d : rotary width in channels. target : the length that is wanted, in positions.
+    base, trained : of the model to be lengthened; None where only the length is asked about.
+    methods : the ways to get there, the unchanged model first; empty without a model.
+    bounds : what the literature proposes.
+    critical_dimension : channels that completed a turn in training; None without a model.
+    never_turn_in_training : pairs that completed none; None without a model.
+    scanned : lags up to which negative sums were looked for; None without a model.
+    """
+
+    d: int
+    target: int
+    base: float | None = None
+    trained: int | None = None
+    methods: tuple[MethodResult, ...] = ()
+    bounds: tuple[Bound, ...]
+    critical_dimension: int | None = None
+    never_turn_in_training: int | None = None
+    scanned: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs, D/2."""
+        return self.d // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Way:
+    name: str
+    scaled: Scaled
+    parameters: Options = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+
+def propose_bases(d: int, target: int) -> ContextReport:
+    """List the bases that are proposed for a context length, whatever model there is.
+
+    Parameters
+    ----------
+    d : rotary width, even, >= 4. target : positions, >= 8.
+
+    >>> propose_bases(128, 1024).bounds[0].value
+    4300.0
+    """
+    return ContextReport(d=d, target=target, bounds=list_bounds_of_length(d, target))
+
+
+def compare_methods(d: int, base: float, trained: int, target: int) -> ContextReport:
+    """Compare the ways to take a rotary model from one context length to another, side by side.
+
+    Parameters
+    ----------
+    d : rotary width D, even, >= 4. base : base of the ladder, > 1.
+    trained : positions that it was trained with, >= 8. target : positions wanted, above `trained`.
+
+    Raises
+    ------
+    InputError : a target that is not above the trained length.
+
+    >>> report = compare_methods(128, 10000, 4096, 32768)
+    >>> [(row.method, row.unseen_pairs) for row in report.methods][:3]
+    [('none', 18), ('linear', 0), ('ntk', 17)]
+    """
+    if target <= trained:
+        raise InputError("target is not above trained", f"{target} and {trained}", "a longer context is accepted")
+    bounds = (*list_bounds_of_change(d, base, trained, target), *list_bounds_of_length(d, target))
+    before = _to_float(scale_nothing(base, d))
+    scanned = min(max(target, 1 << 20), MAX_SCANNED_BY_METHOD // (d // 2))
+    raised, remarks = _list_raised(d, base, {bound.name: bound for bound in bounds})
+    ways = [*_list_ways(d, base, trained, target), *raised]
+    return ContextReport(
+        d=d,
+        target=target,
+        base=base,
+        trained=trained,
+        methods=tuple(_measure(way, before, trained, target, scanned) for way in ways),
+        bounds=bounds,
+        critical_dimension=compute_critical_dimension(d, base, trained),
+        never_turn_in_training=int(np.count_nonzero(before * trained < _TURN)),
+        scanned=scanned,
+        notes=(*remarks, NO_LONGROPE),
+    )
+
+
+def find_unseen(before: F64, after: F64, trained: int, target: int) -> Flags:
+    """Mark the pairs that meet phases at the target that training never showed.
+
+    Parameters
+    ----------
+    before, after : (D/2,), frequencies in training and at the target, rad/position.
+    trained, target : lengths in positions.
+
+    >>> find_unseen(np.array([1.0, 1e-3]), np.array([1.0, 1e-3]), 1000, 2000).tolist()
+    [False, True]
+    """
+    shown = before * trained
+    unseen: Flags = (shown < _TURN) & (after * target > TOLERANCE * shown)
+    return unseen
+
+
+def measure_unseen_share(before: F64, after: F64, trained: int, target: int) -> float:
+    """Average over the pairs the share of phases at the target, up to a turn, that training never showed."""
+    shown, met = np.minimum(before * trained, _TURN), np.minimum(after * target, _TURN)
+    new = np.where(find_unseen(before, after, trained, target), 1 - shown / met, 0.0)
+    return float(np.mean(new))
+
+
+def measure_neighbour_distance(frequencies: F64) -> float:
+    """Distance of the codes of neighbouring positions: sqrt(sum 2 (1 - cos theta)), for pairs of norm 1."""
+    return float(2 * np.sqrt(np.sum(np.sin(frequencies / 2) ** 2)))
+
+
+def _list_ways(d: int, base: float, trained: int, target: int) -> list[_Way]:
+    factor = target / trained
+    given: dict[str, float | int] = {"factor": factor, "original": trained, "served": target}
+    ways = []
+    for name in ("none", "linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3"):
+        keys: dict[str, float | int | bool] = {key: given[key] for key in SCALINGS[name].keys if key in given}
+        keys |= _DEFAULTS.get(name, {})
+        same = (f"the same as base {compute_ntk_base(d, base, factor):.6g}",) if name == "ntk" else ()
+        ways.append(
+            _Way(
+                name=name,
+                scaled=SCALINGS[name].function(base, d, **keys),
+                parameters=MappingProxyType({"base": base, **keys}),
+                notes=_NOTES.get(name, same),
+            )
+        )
+    return ways
+
+
+def _list_raised(d: int, base: float, bounds: Mapping[str, Bound]) -> tuple[list[_Way], tuple[str, ...]]:
+    """The two larger bases of the literature, and why one of them is left out."""
+    ways, remarks = [], []
+    for name, bound in (("critical-base", bounds["critical-base"]), ("men-base", bounds["men-exact"])):
+        if bound.value is None:
+            remarks.append(f"the method {name} is left out")  # the bound's remark says why
+        elif bound.value <= base:
+            remarks.append(
+                f"the method {name} is left out: {bound.value:g} is not above the base that there is, {base:g}"
+            )
+        else:
+            parameters = MappingProxyType({"base": bound.value})
+            scaled = scale_nothing(bound.value, d)
+            ways.append(_Way(name=name, scaled=scaled, parameters=parameters, notes=_NOTES[name]))
+    return ways, tuple(remarks)
+
+
+def _measure(way: _Way, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
+    after = _to_float(way.scaled)
+    unseen = find_unseen(before, after, trained, target)
+    turns = after * target / _TURN
+    for array in (after, unseen, turns):
+        array.flags.writeable = False
+    return MethodResult(
+        method=way.name,
+        parameters=way.parameters,
+        frequencies=after,
+        attention_scaling=float(way.scaled.attention_factor),
+        turns=turns,
+        unseen=unseen,
+        unseen_share=measure_unseen_share(before, after, trained, target),
+        never_turn=int(np.count_nonzero(after * target < _TURN)),
+        kept_pairs=int(np.count_nonzero(np.abs(after - before) <= _SAME * before)),
+        min_wavelength=_TURN / float(after.max()),
+        neighbour_distance=measure_neighbour_distance(after) / measure_neighbour_distance(before),
+        first_negative_lag=find_first_negative_lag(way.scaled.frequencies, scanned),
+        notes=way.notes,
+    )
+
+
+def _to_float(scaled: Scaled) -> F64:
+    return np.array([float(theta) for theta in scaled.frequencies])

@@ -1,0 +1,129 @@
+"""What a comparison of rotations finds, and where phases that grow apart are off for the first time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+#: A phase that is off by more than this breaks a port, in rad.
+BREAKS = math.pi / 8
+
+
+class PairDifference(NamedTuple):
+    """One pair in A and in B: frequencies in rad/position and B's over A's; None where a side has no such pair."""
+
+    pair: int
+    frequency_a: float | None
+    frequency_b: float | None
+    ratio: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One part in which A and B differ.
+
+    Attributes
+    ----------
+    what : base, scaling, frequencies, rotary_dim, layout, attention_scaling, offset, dtype or layer_types.
+    a, b : the two values. effect : what it does, one sentence with its numbers.
+    first_position : the first position where a phase is off by more than pi/8; None where none is.
+    layers : the layer types that differ in this way.
+    """
+
+    what: str
+    a: object
+    b: object
+    effect: str
+    first_position: int | None = None
+    layers: tuple[str, ...] = ()
+
+
+class Unknown(NamedTuple):
+    """A part that cannot be compared, with what each side says of it (None: nothing) and why."""
+
+    what: str
+    a: object
+    b: object
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerDiff:
+    """The frequencies of one layer type.
+
+    Attributes
+    ----------
+    name : the layer type.
+    agree : whether all frequencies are the same within the rounding of both sides; None where unknown.
+    pairs : every pair.
+    max_phase_error : largest difference of phases at the last position, in rad, turns not taken off.
+    first_position_off : first position where a phase is off by more than pi/8; None where none is.
+    breaking_pair : the pair that is furthest off there.
+    breaking_error : by how much, in rad.
+    """
+
+    name: str
+    agree: bool | None
+    pairs: tuple[PairDifference, ...] = ()
+    max_phase_error: float | None = None
+    first_position_off: int | None = None
+    breaking_pair: int | None = None
+    breaking_error: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diff:
+    """What two implementations have in common and what not.
+
+    Attributes
+    ----------
+    agree : True, False, or None while a part is unknown and nothing was found to differ.
+    differences : in the order base, scaling, frequencies, rotary_dim, layout, attention_scaling, offset,
+        dtype, layer_types.
+    layer_types : the frequencies, by layer type.
+    unknown : parts that one side does not say.
+    length : positions that were looked at.
+    remarks : what else a reader should know.
+    """
+
+    agree: bool | None
+    differences: tuple[Difference, ...]
+    layer_types: tuple[LayerDiff, ...]
+    unknown: tuple[Unknown, ...]
+    length: int
+    remarks: tuple[str, ...] = ()
+
+
+def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> tuple[int, int, float] | None:
+    """Find the first position p = 0 .. length - 1 where p |wa - wb| is further than pi/8 from whole turns.
+
+    Parameters
+    ----------
+    frequencies_a, frequencies_b : (P,) rad/position.
+
+    Returns
+    -------
+    position, the pair that is furthest off there, and by how much in rad; None where none is.
+
+    >>> find_first_position(np.array([1.0, 0.1]), np.array([1.0, 0.2]), 100)[:2]
+    (4, 1)
+    """
+    step = np.abs(frequencies_a - frequencies_b)
+    step = np.abs(step - 2 * math.pi * np.rint(step / (2 * math.pi)))
+    if not step.size or not step.max() > 0:
+        return None
+    # the widest step is at most pi, so it cannot pass over the interval that counts as off
+    position = max(1, math.floor(BREAKS / float(step.max())))
+    while float(step.max()) * position <= BREAKS:
+        position += 1
+    if position >= length:
+        return None
+    off = position * step
+    off = np.abs(off - 2 * math.pi * np.rint(off / (2 * math.pi)))
+    pair = int(np.argmax(off))
+    return position, pair, float(off[pair])

@@ -1,0 +1,195 @@
+"""What a difference of two rotations does, in words: one sentence each, with its numbers, without a full stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from inspect import Parameter as Argument
+from inspect import signature
+
+import numpy as np
+
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_scaling import SCALINGS
+from pe_spectra.exact import F64
+from pe_spectra.models.differences import PairDifference
+from pe_spectra.models.dumps import Dump
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rounding import ROUNDOFF
+
+#: The base that every reader takes where it finds none.
+DEFAULT_BASE = 10000.0
+#: Scalings that keep the fastest pairs and divide the slowest.
+_BLENDS = ("yarn", "yarn-paper", "llama3")
+
+
+def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
+    """Say which side fell back to the default, or how far the slowest wavelengths are apart."""
+    sides = (("A", a, keys[0]), ("B", b, keys[1]))
+    for (letter, side, _), (other, kept, key) in (sides, sides[::-1]):
+        if side.base == DEFAULT_BASE and kept.base != DEFAULT_BASE:
+            where = f"; {other} keeps its base in {key}" if key else f"; {other} has its own"
+            return f"{letter} fell back to the default{where}"
+    slowest = [_measure_slowest(side) for side in (a, b)]
+    if None in slowest:
+        return f"every pair but the first turns at another speed: {a.base:.10g} in A, {b.base:.10g} in B"
+    return f"the slowest pair takes {slowest[0]:,.0f} positions for a turn in A and {slowest[1]:,.0f} in B"
+
+
+def explain_scaling(a: Rotation, b: Rotation) -> str:
+    """Say what the scaling of each side does to its ladder."""
+    parts = [
+        f"{_describe_scaling(side)} in {letter}"
+        for letter, side in (("A", a), ("B", b))
+        if side.scaling not in (None, "none")
+    ]
+    return "; ".join(parts) if parts else "the scalings differ"
+
+
+def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference]) -> str:
+    """Say how many pairs differ and by how much, for frequencies whose ladder is not to blame."""
+    off = [(abs(one.ratio - 1), one.pair) for one in pairs if one.ratio is not None and one.ratio != 1]
+    largest, pair = max(off, default=(0.0, 0))
+    rounded = [
+        f"; those of {letter} were rounded to {side.frequency_dtype}"
+        for letter, side in (("A", a), ("B", b))
+        if isinstance(side, Dump) and side.frequency_dtype
+    ]
+    return f"{len(off)} of {len(pairs)} pairs differ, by up to {100 * largest:.3g} % (pair {pair}){''.join(rounded)}"
+
+
+def explain_rotary_width(a: Rotation, b: Rotation) -> str:
+    """Say how many channels are turned on one side only."""
+    one, other = a.rotary_dim or 0, b.rotary_dim or 0
+    more = "A" if one > other else "B"
+    if min(one, other) == 0:
+        return f"only {more} turns queries and keys, {max(one, other)} channels of each head"
+    return f"{abs(one - other)} channels of each head are turned in {more} only"
+
+
+def explain_layout(a: Rotation, b: Rotation) -> str:
+    """Say how the rows of queries and keys must be permuted."""
+    half = f"(i, i + {a.rotary_dim // 2})" if a.rotary_dim else "(i, i + D/2)"
+    names = {"half": half, "interleaved": "(2i, 2i + 1)"}
+    one, other = names.get(a.layout or "", a.layout), names.get(b.layout or "", b.layout)
+    return f"permute the rows of q and k: pairs are {one} in A and {other} in B"
+
+
+def explain_attention(a: float, b: float) -> str:
+    """Say what the factor does to scores."""
+    ratio = b / a
+    return f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
+
+
+def explain_offset(a: int, b: int) -> str:
+    """Say when a shift of all positions matters."""
+    shift = f"positions of B are shifted by {b - a:+d} against A"
+    return f"{shift}; q and k shift alike, so scores stay, but turned keys of one cannot be used with the other"
+
+
+def explain_dtype(types: tuple[str | None, str | None], error: float | None, length: int) -> str:
+    """Say what rounding leaves: `error` in rad at the last position where frequencies themselves are rounded."""
+    if error is not None:
+        letter, name = ("A", types[0]) if types[0] else ("B", types[1])
+        return f"frequencies of {letter} are rounded to {name}: a phase is off by {error:.2g} rad at {length - 1:,}"
+    roundings = [
+        f"{ROUNDOFF.get(name or '', math.nan):.1g} in {letter}" for letter, name in zip("AB", types, strict=True)
+    ]
+    return f"cosines and sines are rounded by up to {roundings[0]} and {roundings[1]}"
+
+
+def explain_imprecision(letter: str, dump: Dump) -> str:
+    """Say that angles were computed in too few digits."""
+    off = f"phases of {letter} are off by up to {dump.phase_error or 0:.2g} rad"
+    return f"{off}: its angles were computed in too few digits"
+
+
+def label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
+    """Name both scalings with their factor; with all options that differ where that tells no difference.
+
+    >>> label_scalings(Rotation(scaling="llama3", options={"factor": 8.0}), Rotation(scaling="none"))
+    ('llama3 x8', 'none')
+    """
+    labels = (_label(a), _label(b))
+    if labels[0] != labels[1] or labels[0] is None:
+        return labels
+    one, other = fill_options(a)[1], fill_options(b)[1]
+    keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    return _list_keys(labels[0], one, keys), _list_keys(labels[0], other, keys)
+
+
+def fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
+    """Return the scaling and its options, with the defaults of those that are not set, in one spelling."""
+    scaling = SCALINGS.get(rotation.scaling or "")
+    if scaling is None:
+        return rotation.scaling, dict(rotation.options)
+    found: dict[str, object] = {
+        name: argument.default
+        for name, argument in signature(scaling.function).parameters.items()
+        if argument.kind is Argument.KEYWORD_ONLY and argument.default is not Argument.empty
+    }
+    found |= {key: value for key, value in rotation.options.items() if value is not None}
+    spelled = {"yes": True, "no": False}
+    return rotation.scaling, {
+        key: spelled.get(value, value) if isinstance(value, str) else value for key, value in found.items()
+    }
+
+
+def _label(rotation: Rotation) -> str | None:
+    factor = rotation.options.get("factor")
+    if rotation.scaling is None or not isinstance(factor, int | float):
+        return rotation.scaling
+    return f"{rotation.scaling} x{factor:g}"
+
+
+def _list_keys(label: str, options: Mapping[str, object], keys: Sequence[str]) -> str:
+    if not keys:
+        return label
+    shown = ", ".join(f"{key} {_show(options.get(key))}" for key in keys)
+    return f"{label} ({shown})"
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple | list):
+        return f"{len(value)} numbers"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _measure_slowest(rotation: Rotation) -> float | None:
+    if rotation.frequencies is None or not rotation.frequencies.any():
+        return None
+    return 2 * math.pi / float(rotation.frequencies[rotation.frequencies > 0].min())
+
+
+def _describe_scaling(rotation: Rotation) -> str:
+    """Say what became of the pairs of a ladder."""
+    divisors = _measure_divisors(rotation)
+    if divisors is None:
+        return f"{rotation.scaling} is used"
+    still = ~np.isfinite(divisors)
+    if still.any():
+        return f"{int(still.sum())} of {len(divisors)} pairs are not turned"
+    largest, near = float(divisors.max()), 1e-5 + 4 * rotation.error_bound
+    kept, divided = np.abs(divisors - 1) <= near, np.abs(divisors / largest - 1) <= near
+    if kept.all():
+        return "all pairs are kept"
+    if divided.all():
+        return f"all pairs divided by {largest:.6g}"
+    if rotation.scaling in _BLENDS:
+        blended = len(divisors) - int(kept.sum()) - int(divided.sum())
+        return f"{int(kept.sum())} pairs kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
+    smallest = float(divisors.min())
+    return f"each pair divided by a number of its own, from {smallest:.6g} to {largest:.6g}"
+
+
+def _measure_divisors(rotation: Rotation) -> F64 | None:
+    """Return what each frequency of the ladder was divided by; inf where a pair is not turned."""
+    frequencies = rotation.frequencies
+    if frequencies is None or not len(frequencies) or rotation.base is None or rotation.rotary_dim is None:
+        return None
+    ladder = np.array([float(value) for value in compute_ladder(rotation.base, 2 * len(frequencies))])
+    with np.errstate(divide="ignore"):
+        divisors: F64 = ladder / frequencies
+    return divisors

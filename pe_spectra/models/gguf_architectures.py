@@ -1,0 +1,55 @@
+"""What llama.cpp does by the name of an architecture, and no key of a GGUF file says.
+
+Source: ggml-org/llama.cpp, src/llama-model.cpp (llama_model_rope_type and the hyper-parameters of each
+architecture), src/llama-arch.cpp for the names. Read as of 2026.
+"""
+
+from __future__ import annotations
+
+#: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
+INTERLEAVED = frozenset((
+    "llama", "llada", "llama4", "deci", "baichuan", "internlm2", "minicpm", "xverse", "command-r", "cohere2",
+    "cohere2moe", "olmo", "arctic", "deepseek", "deepseek2", "deepseek2-ocr", "deepseek32", "plm",
+    "chatglm", "glm4", "granite", "granitemoe", "granitehybrid", "chameleon", "bailingmoe", "neo-bert", "smollm3",
+    "arcee", "ernie4_5", "ernie4_5-moe", "mistral3", "eagle3", "mistral4", "llama-embed", "maincoder", "glm-dsa",
+    "nanbeige",
+))  # fmt: skip
+#: Pairs are channels (i, i + D/2), ROPE_TYPE_NEOX, MROPE and IMROPE.
+HALF = frozenset((
+    "falcon", "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe",
+    "eurobert", "stablelm", "bitnet", "qwen", "qwen2", "dream", "qwen2moe", "qwen3", "qwen3moe", "llada-moe",
+    "rnd1", "olmo2", "olmoe", "phi2", "phi3", "phimoe", "plamo", "plamo2", "plamo3", "gemma", "gemma2", "gemma3",
+    "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "starcoder2", "openelm", "gptneox", "codeshell",
+    "orion", "nemotron", "exaone", "exaone4", "exaone-moe", "minicpm3", "bailingmoe2", "dots1", "hunyuan-moe",
+    "jais2", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "seed_oss", "grovemoe",
+    "apertus", "minimax-m2", "cogvlm", "pangu-embedded", "afmoe", "laguna", "qwen3next", "mimo2", "step35",
+    "mellum", "glm4moe", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
+))  # fmt: skip
+#: Biases that grow with the distance; Baichuan only with 40 layers.
+ALIBI = frozenset(("bloom", "mpt", "refact", "jina-bert-v2", "jais"))
+#: A table with a row for each position is added.
+LEARNED = frozenset(("gpt2", "starcoder", "bert"))
+T5 = frozenset(("t5", "t5encoder"))
+#: No position enters.
+NONE = frozenset((
+    "mamba", "mamba2", "jamba", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7", "nemotron_h", "nemotron_h_moe",
+    "kimi-linear", "wavtokenizer-dec",
+))  # fmt: skip
+
+#: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
+SLIDING = frozenset((
+    "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
+    "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
+))  # fmt: skip
+#: Of these, sliding layers have base 10000 where no key says another, and no scaling.
+LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna"))
+#: Of these, sliding layers have the base of the others, and no scaling.
+LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
+#: Of these, layers that see everything are not turned.
+UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "afmoe", "llama4"))
+#: Every fourth layer is not turned.
+UNTURNED_FOURTH = frozenset(("smollm3",))
+#: `rope.scaling.finetuned` says whether anything is turned.
+SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
+#: beta_fast where no key gives another.
+BETA_FAST = {"grok": 8.0}

@@ -1,0 +1,234 @@
+"""GGUF files: what their keys and small tensors state about the positional encoding, as llama.cpp reads it.
+
+Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams), src/llama-context.cpp; gguf-py/gguf/constants.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pe_spectra.encodings.rope_scaling import compute_yarn_attention
+from pe_spectra.errors import FileError, shorten
+from pe_spectra.findings import Finding
+from pe_spectra.models import gguf_architectures as known
+from pe_spectra.models.gguf_divisors import apply_tensors
+from pe_spectra.models.keys import Keys
+from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, SchemeName
+
+_POSITIONS = "position_embd.weight"
+_DEFAULT_BASE = 10000.0
+_KINDS = ("none", "linear", "yarn", "longrope")
+
+
+def read_gguf_configuration(
+    metadata: Mapping[str, Any],
+    tensors: Mapping[str, tuple[float, ...]],
+    path: str,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> Configuration:
+    """Read what a GGUF file states about the positional encoding of its model.
+
+    Parameters
+    ----------
+    metadata : the keys of its header.
+    tensors : the numbers of rope_freqs.weight, rope_factors_long.weight, rope_factors_short.weight.
+    path : the file, for messages.
+    shapes : shapes of tensors by name, slowest axis first; of position_embd.weight the rows are taken.
+
+    Raises
+    ------
+    FileError : a key of the wrong type or out of range, tensors of the wrong length, or no architecture.
+
+    >>> keys = {"general.architecture": "llama", "llama.embedding_length": 64, "llama.attention.head_count": 4}
+    >>> read_gguf_configuration(keys, {}, "model.gguf").layers[0].layout
+    'interleaved'
+    """
+    name = _read_architecture(metadata, path)
+    keys = Keys({key.removeprefix(f"{name}."): metadata[key] for key in metadata if key.startswith(f"{name}.")}, path)
+    keys.where = f"{name}."
+    scheme, findings = _choose_scheme(name, keys, shapes or {})
+    stated = Configuration(path=path, format="gguf", model=name, scheme=scheme, findings=findings)
+    stated = replace(stated, length=keys.find_integer("context_length"))
+    if scheme == "rotary":
+        layers, found = _read_rotary(name, keys, tensors, stated.length)
+        return replace(stated, layers=layers, findings=(*findings, *found))
+    return replace(stated, values=_read_values(scheme, keys, shapes or {}))
+
+
+def _read_architecture(metadata: Mapping[str, Any], path: str) -> str:
+    keys = Keys(metadata, path)
+    name = keys.find_text("general.architecture")
+    part = metadata.get("split.no")
+    if name is None and isinstance(part, int) and part > 0:
+        raise FileError(path, f"is part {part + 1} of a model in several files; the first has the keys")
+    if name is None:
+        raise FileError(path, "lacks a key; looked for general.architecture")
+    if name == "clip":
+        keys.refuse("general.architecture", "a model of text is accepted, this is a projector of pictures")
+    return name
+
+
+def _choose_scheme(
+    name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]
+) -> tuple[SchemeName, tuple[Finding, ...]]:
+    bias = keys.find_number("attention.max_alibi_bias", zero=True)
+    is_large_baichuan = name == "baichuan" and keys.find_integer("block_count") == 40
+    if is_large_baichuan or (name in known.ALIBI and bias != 0) or (bias or 0) > 0:
+        return "alibi", ()
+    if name in known.T5:
+        return "t5", ()
+    if name in known.NONE or (name in known.SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
+        return "none", ()
+    rotates = name in known.INTERLEAVED or name in known.HALF
+    if name in known.LEARNED or (_POSITIONS in shapes and not rotates):
+        return "learned", ()
+    if rotates:
+        return "rotary", ()
+    if not keys.has_any("rope.freq_base", "rope.dimension_count", "rope.scaling.type"):
+        shown = shorten(repr(name))
+        raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
+    message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
+    return "rotary", (Finding(level="warning", code="unknown-architecture", message=message, data={"name": name}),)
+
+
+def _read_values(scheme: SchemeName, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int | float | str]:
+    if scheme == "alibi":
+        return {"heads": _read_heads(keys)}
+    if scheme == "t5":
+        buckets = keys.find_integer("attention.relative_buckets_count") or 32
+        return {"buckets": buckets, "max_distance": 128, "heads": _read_heads(keys)}
+    if scheme == "learned":
+        shape = shapes.get(_POSITIONS, ())
+        rows = shape[0] if len(shape) == 2 else keys.read_integer("context_length")
+        return {"rows": rows, "d": keys.read_integer("embedding_length"), "unused": 0}
+    return {}
+
+
+def _read_heads(keys: Keys) -> int:
+    """Heads of a layer; of the first that has any where there is a number for each layer."""
+    key, stated = "attention.head_count", keys.found.get("attention.head_count")
+    if isinstance(stated, list):
+        counts = [one for one in stated if isinstance(one, int) and not isinstance(one, bool) and one > 0]
+        if len(counts) < len([one for one in stated if one != 0]) or not counts:
+            keys.refuse(key, "an integer from 1, or a list of them, is accepted")
+        return int(counts[0])
+    return keys.read_integer(key)
+
+
+def _read_rotary(
+    name: str, keys: Keys, tensors: Mapping[str, tuple[float, ...]], length: int | None
+) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
+    plain = _read_plain_layer(name, keys)
+    window = _read_window(keys) if name in known.SLIDING else None
+    findings: list[Finding] = []
+    block = _read_block(name, keys, length)
+    full = apply_tensors(replace(plain, older=block), tensors, findings, keys, length)
+    if name in known.UNTURNED_FOURTH:
+        return (full, _leave_still(full)), tuple(findings)
+    if window is None:
+        return (full,), tuple(findings)
+    sliding = _read_sliding_layer(name, keys, full, block)
+    sliding = replace(sliding, name="chunked_attention" if name == "llama4" else "sliding_attention", window=window)
+    first = _leave_still(full) if name in known.UNTURNED_FULL else replace(full, name="full_attention")
+    return (first, sliding), tuple(findings)
+
+
+def _leave_still(layer: LayerStatement) -> LayerStatement:
+    return replace(layer, name="nope", turns=False, older=None, window=None)
+
+
+def _read_plain_layer(name: str, keys: Keys) -> LayerStatement:
+    layout = "interleaved" if name in known.INTERLEAVED else "half"
+    layer = LayerStatement(head_dim=2, layout=layout, default_base=_DEFAULT_BASE)  # type: ignore[arg-type]
+    if "attention.kv_lora_rank" in keys:  # the part that is turned stands on its own
+        return replace(layer, head_dim=keys.read_integer("rope.dimension_count"))
+    return _set_width(layer, keys, "attention.key_length", "rope.dimension_count", None)
+
+
+def _set_width(
+    layer: LayerStatement, keys: Keys, whole: str, part: str, otherwise: LayerStatement | None
+) -> LayerStatement:
+    """Set the width of a head and the share of it that is turned."""
+    width = keys.find_integer(whole) or (otherwise.head_dim if otherwise is not None else None)
+    if width is None:
+        length, heads = keys.read_integer("embedding_length"), _read_heads(keys)
+        if length % heads:
+            keys.refuse("embedding_length", f"a multiple of the {heads} heads, or {whole}, is accepted")
+        width = length // heads
+    turned = keys.find_integer(part)
+    if turned is None:
+        turned = min(width, _count_turned(otherwise)) if otherwise is not None else width
+    elif turned > width or turned % 2:
+        keys.refuse(part, f"an even number up to the width of a head, {width}, is accepted")
+    share = turned / width
+    return replace(layer, head_dim=width, share=share if int(width * share) == turned else math.nextafter(share, 2))
+
+
+def _count_turned(layer: LayerStatement) -> int:
+    return int(layer.head_dim * layer.share)
+
+
+def _read_window(keys: Keys) -> int | None:
+    stated = keys.found.get("attention.sliding_window")
+    if isinstance(stated, list):
+        sizes = [one for one in stated if isinstance(one, int) and not isinstance(one, bool)]
+        return max(sizes, default=0) or None
+    return keys.find_integer("attention.sliding_window", least=0) or None
+
+
+def _read_block(name: str, keys: Keys, length: int | None) -> RotaryBlock:
+    """Read base and scaling, without the tensors."""
+    base = keys.find_number("rope.freq_base")
+    key = f"{keys.where}rope.freq_base" if base is not None else ""
+    block = RotaryBlock(where=f"{keys.where}rope", base=base, base_key=key)
+    kind = keys.find_text("rope.scaling.type") or "linear"
+    if kind not in _KINDS:
+        keys.refuse("rope.scaling.type", f"{', '.join(_KINDS)} are accepted")
+    factor = keys.find_number("rope.scaling.factor", "rope.scale_linear", zero=True) or 1.0
+    if kind == "yarn":
+        return replace(block, kind="yarn", values=_read_yarn(name, keys, factor, length))
+    alpha = keys.find_number("rope.scaling.alpha", zero=True)
+    if alpha and name.startswith("hunyuan"):  # enlarges the base once, whatever the length
+        return replace(block, kind="dynamic", values={"alpha": alpha})
+    if kind == "linear" and factor != 1:
+        return replace(block, kind="linear", values={"factor": factor})
+    return block
+
+
+def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict[str, KeyValue]:
+    extent = keys.find_number("rope.scaling.yarn_ext_factor", zero=True)
+    if extent not in (None, 1.0):
+        keys.refuse("rope.scaling.yarn_ext_factor", "1 is accepted")
+    values: dict[str, KeyValue] = {"factor": factor}
+    original = keys.find_integer("rope.scaling.original_context_length") or length
+    if original is not None:
+        values["original_max_position_embeddings"] = float(original)
+    fast = keys.find_number("rope.scaling.yarn_beta_fast") or known.BETA_FAST.get(name)
+    slow = keys.find_number("rope.scaling.yarn_beta_slow")
+    values.update({key: value for key, value in (("beta_fast", fast), ("beta_slow", slow)) if value is not None})
+    mscales: tuple[float, ...] = ()
+    if scale := keys.find_number("rope.scaling.yarn_log_multiplier", zero=True):
+        # what converters write for latent attention has the 0.1 of the formula in it
+        scale = round(scale / 0.1, 6) if "attention.kv_lora_rank" in keys else scale
+        mscales = (scale if name == "deepseek2" else 1.0, scale)
+        values.update(zip(("mscale", "mscale_all_dim"), mscales, strict=True))
+    extra = keys.find_number("rope.scaling.attn_factor") or 1.0
+    if extra != 1:
+        values["attention_factor"] = float(compute_yarn_attention(factor, *mscales)) * extra
+    return values
+
+
+def _read_sliding_layer(name: str, keys: Keys, full: LayerStatement, block: RotaryBlock) -> LayerStatement:
+    layer = _set_width(full, keys, "attention.key_length_swa", "rope.dimension_count_swa", full)
+    base = keys.find_number("rope.freq_base_swa")
+    unscaled = name in known.LOCAL_10000 or name in known.LOCAL_UNSCALED
+    if base is None and not unscaled:
+        return layer
+    key = f"{keys.where}rope.freq_base_swa" if base is not None else block.base_key
+    if base is None:
+        base = _DEFAULT_BASE if name in known.LOCAL_10000 else block.base
+    stated = full.older if full.older is not None and not unscaled else RotaryBlock(where=block.where)
+    return replace(layer, older=replace(stated, base=base, base_key=key))

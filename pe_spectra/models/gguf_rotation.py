@@ -1,0 +1,132 @@
+"""The rotation that llama.cpp computes from a GGUF file.
+
+Source: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp (rope_yarn, ggml_rope_cache_init) and ggml.c
+(ggml_rope_yarn_corr_dims); src/llama-context.cpp for the attention factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longrope, scale_nothing, scale_ntk, scale_yarn
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.exact import CONTEXT
+from pe_spectra.models.gguf_divisors import STILL
+from pe_spectra.models.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+
+#: What converting in float32 may have left in divisors, relative.
+_DIVISOR_ERROR = 2e-6
+#: The parameters of scalings by the keys of a block.
+_NAMES = {
+    "factor": "factor",
+    "original_max_position_embeddings": "original",
+    "beta_fast": "beta_fast",
+    "beta_slow": "beta_slow",
+    "attention_factor": "attention_factor",
+    "mscale": "mscale",
+    "mscale_all_dim": "mscale_all_dim",
+    "low_freq_factor": "low_freq_factor",
+    "high_freq_factor": "high_freq_factor",
+    "short_factor": "short_factor",
+    "long_factor": "long_factor",
+}
+
+
+def read_gguf_rotation(
+    metadata: Mapping[str, Any],
+    tensors: Mapping[str, tuple[float, ...]],
+    path: str,
+    served: int | None = None,
+) -> tuple[Rotation, ...]:
+    """Compute the rotation in each type of layer; empty for models that turn nothing.
+
+    Parameters
+    ----------
+    metadata, tensors, path : see :func:`pe_spectra.models.gguf_metadata.read_gguf_configuration`.
+    served : the length of the context (n_ctx), on which longrope depends; None for the stated one.
+
+    Raises
+    ------
+    FileError : a key or tensor that cannot be used.
+    """
+    configuration = read_gguf_configuration(metadata, tensors, path)
+    return tuple(turn_gguf_layer(configuration, layer, served) for layer in configuration.layers)
+
+
+def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation:
+    """Compute the rotation in one type of layer of a GGUF file.
+
+    Raises
+    ------
+    FileError : a scaling that does not work out (an odd width, ends of a ramp in the wrong order).
+    """
+    block = layer.older or RotaryBlock(where="")
+    options = _list_options(block)
+    width = int(layer.head_dim * layer.share) if block.kind != "proportional" else layer.head_dim
+    base = layer.default_base if block.base is None else block.base
+    try:
+        scaled = _scale(configuration, block, base, width, served) if layer.turns else Scaled(())
+    except InputError as error:
+        raise FileError(configuration.path, str(error)) from error
+    divisors = block.values.get("divisors")
+    frequencies = _divide(scaled, divisors if isinstance(divisors, tuple) else None)
+    values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
+    values.flags.writeable = False
+    return Rotation(
+        name=layer.name,
+        head_dim=layer.head_dim,
+        rotary_dim=2 * len(values),
+        base=base if layer.turns else None,
+        scaling={"default": "none", "dynamic": "ntk"}.get(block.kind, block.kind),
+        options=options,
+        frequencies=values,
+        layout=layer.layout,
+        attention_scaling=float(scaled.attention_factor),
+        offset=0,
+        dtype="float32",
+        error_bound=_DIVISOR_ERROR if "divisors" in block.values or block.kind == "longrope" else 0.0,
+    )
+
+
+def _list_options(block: RotaryBlock) -> dict[str, object]:
+    options: dict[str, object] = {name: block.values[key] for key, name in _NAMES.items() if key in block.values}
+    if "original" in options:
+        options["original"] = int(float(options["original"]))  # type: ignore[arg-type]
+    if "alpha" in block.values:
+        options["factor"] = block.values["alpha"]
+    return options
+
+
+def _scale(configuration: Configuration, block: RotaryBlock, base: float, width: int, served: int | None) -> Scaled:
+    """Scale as ggml does before it divides by a tensor; llama3 is in the tensor alone."""
+    options: dict[str, Any] = _list_options(block)
+    if block.kind == "linear":
+        return scale_linear(base, width, **options)
+    if block.kind == "dynamic":
+        return scale_ntk(base, width, **options)
+    if block.kind == "yarn":
+        if "original" not in options:
+            raise InputError("context_length is not stated", accepted="yarn depends on it")
+        return scale_yarn(base, width, **options)
+    if block.kind == "longrope" and "divisors" not in block.values:
+        if "original" not in options:
+            raise InputError("context_length is not stated", accepted="longrope depends on it")
+        length = served or configuration.length or options["original"]
+        return scale_longrope(base, width, **options, served=length)
+    return scale_nothing(base, width)
+
+
+def _divide(scaled: Scaled, divisors: tuple[float, ...] | None) -> tuple[Decimal, ...]:
+    """Divide each frequency by its number in the tensor; a huge one stands for 0."""
+    if divisors is None or not scaled.frequencies:
+        return scaled.frequencies
+    return tuple(
+        Decimal(0) if by >= STILL else CONTEXT.divide(theta, Decimal(by))
+        for theta, by in zip(scaled.frequencies, divisors, strict=True)
+    )

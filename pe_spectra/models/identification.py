@@ -1,0 +1,254 @@
+"""Which ladder and which scaling a list of rotary frequencies is, as far as their rounding allows to say.
+
+A ladder is theta_i = b**(-i/P), i = 0 .. P - 1, P pairs. Its base is known within an interval that
+every pair narrows; the shortest decimal number in it is taken. A scaling is named only where the
+published formula, computed anew with the parameters found, gives all frequencies within rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_scaling import (
+    Scaled,
+    scale_clipped,
+    scale_llama3,
+    scale_yarn,
+    scale_yarn_paper,
+)
+from pe_spectra.errors import PeSpectraError
+from pe_spectra.exact import F64
+
+#: Bases that models are trained with: what an NTK scaling may have started from.
+_USUAL_BASES = (10_000, 500_000, 1_000_000)
+#: Turns within the original length at which YaRN's ramp begins and ends.
+_BETA_FAST, _BETA_SLOW = 32.0, 1.0
+_MIN_LENGTH, _MAX_LENGTH = 16, 1 << 30
+_SAME_FORM = "NTK scaling gives a ladder of the same form: it cannot be told from a raised base"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identified:
+    """What frequencies were found to be: base, scaling and its parameters, None where not known; remarks."""
+
+    base: float | None = None
+    scaling: str | None = None
+    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    notes: tuple[str, ...] = ()
+
+
+def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
+    """Find the base and the scaling of frequencies.
+
+    Parameters
+    ----------
+    frequencies : (P,) rad/position, not rising, zeros last, at least one above 0.
+    bounds : (P,) largest relative error of each.
+
+    >>> ladder = 10000.0 ** -(np.arange(32) / 32)
+    >>> found = identify_scaling(ladder / 4, np.full(32, 1e-12))
+    >>> found.base, found.scaling, found.options["factor"]
+    (10000.0, 'linear', 4.0)
+    """
+    turned = int(np.count_nonzero(frequencies))
+    if turned < 2:
+        return Identified(notes=("one pair alone does not say which base it has",))
+    ladder = _fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
+    if ladder is not None:
+        return _describe_ladder(*ladder, turned, frequencies, bounds)
+    return _identify_blend(frequencies, bounds) or Identified(
+        notes=("no published scaling with its usual parameters gives these frequencies; base and scaling are unknown",)
+    )
+
+
+def find_shortest(low: float, high: float) -> float:
+    """Return a decimal number between two others, with few digits."""
+    middle = (low + high) / 2
+    for digits in range(16):
+        candidate = float(f"{middle:.{digits}e}")
+        if low <= candidate <= high:
+            return candidate
+    return middle
+
+
+def _fit_ladder(frequencies: F64, bounds: F64, pairs: int) -> tuple[float, float] | None:
+    """Return base and divisor of a geometric ladder; None where it is none."""
+    logs = np.log(frequencies)
+    factor = 1.0
+    if abs(logs[0]) > bounds[0]:
+        factor = find_shortest(math.exp(-logs[0] - bounds[0]), math.exp(-logs[0] + bounds[0]))
+    low, high = _bound_log_base(logs + math.log(factor), bounds, pairs)
+    if not high > 0 or low > high or high > 690:
+        return None
+    return find_shortest(math.exp(low), math.exp(high)), factor
+
+
+def _bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
+    """Return the interval of ln b that all pairs allow; empty where the first is above the second."""
+    index = np.arange(1, len(logs))
+    # the divisor that was found is as uncertain as the first pair
+    slack = bounds[1:] + bounds[0]
+    return float(np.max((-logs[1:] - slack) * pairs / index)), float(np.min((-logs[1:] + slack) * pairs / index))
+
+
+def _describe_ladder(base: float, factor: float, turned: int, frequencies: F64, bounds: F64) -> Identified:
+    pairs = len(frequencies)
+    options: dict[str, object] = {}
+    notes = _remark_ntk(base, turned, float(bounds[:turned].max()))
+    scaling: str | None = "none"
+    if turned < pairs:
+        scaling, options = "proportional", {"share": turned / pairs}
+        notes = (f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same", *notes)
+    if factor != 1:
+        options["factor"] = factor
+        if turned == pairs:
+            scaling = "linear" if factor > 1 else None
+        if factor < 1:
+            options, scaling = {}, None
+            notes = (f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1", *notes)
+    return Identified(base=base, scaling=scaling, options=MappingProxyType(options), notes=notes)
+
+
+def _remark_ntk(base: float, pairs: int, bound: float) -> tuple[str, ...]:
+    if base <= 1 or pairs < 2 or float(f"{base:.2e}") == base:
+        return (_SAME_FORM,)
+    for usual in _USUAL_BASES:
+        # b' = b s**(D/(D - 2)), D = 2P
+        s = (base / usual) ** ((pairs - 1) / pairs)
+        short = find_shortest(s * (1 - 4 * bound), s * (1 + 4 * bound))
+        if s > 1 and float(f"{short:.2e}") == short:
+            return (f"base {base:g} is also what NTK scaling makes of base {usual} with factor {short:g}",)
+    return (_SAME_FORM,)
+
+
+# --------------------------------------------------------------------- ladders kept in front, divided behind
+
+
+def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
+    logs, pairs = np.log(np.maximum(frequencies, 1e-300)), len(frequencies)
+    kept = _count_kept(logs, bounds, pairs)
+    for count in range(kept, max(kept - 4, 2), -1):
+        low, high = _bound_log_base(logs[:count], bounds[:count], pairs)
+        if abs(logs[0]) > bounds[0] or high <= 0:
+            return None
+        base = find_shortest(math.exp(low), math.exp(high))
+        for scaling, options, notes in _propose(base, frequencies, bounds, count):
+            computed = _compute(scaling, base, 2 * pairs, options)
+            if computed is not None and np.all(np.abs(frequencies - computed) <= 2 * bounds * computed + 1e-300):
+                shown = {key: value for key, value in options.items() if key != "truncate"}
+                if options.get("truncate") is False:
+                    shown["truncate"] = "no"
+                return Identified(base=base, scaling=scaling, options=MappingProxyType(shown), notes=notes)
+    return None
+
+
+def _count_kept(logs: F64, bounds: F64, pairs: int) -> int:
+    """Count the pairs in front that are one ladder which begins at 1."""
+    for count in range(3, pairs + 1):
+        low, high = _bound_log_base(logs[:count], bounds[:count], pairs)
+        if low > high:
+            return count - 1
+    return pairs
+
+
+_Proposal = tuple[str, dict[str, object], tuple[str, ...]]
+_FUNCTIONS: Mapping[str, Callable[..., Scaled]] = MappingProxyType(
+    {"llama3": scale_llama3, "yarn-paper": scale_yarn_paper, "yarn": scale_yarn, "clipped": scale_clipped}
+)
+
+
+def _compute(scaling: str, base: float, width: int, options: Mapping[str, object]) -> F64 | None:
+    try:
+        return np.array([float(value) for value in _FUNCTIONS[scaling](base, width, **options).frequencies])
+    except PeSpectraError:
+        return None
+
+
+def _propose(base: float, frequencies: F64, bounds: F64, kept: int) -> Iterator[_Proposal]:
+    """Name the scalings that may have made the frequencies, the likeliest first."""
+    pairs = len(frequencies)
+    if frequencies[-1] == 0:
+        yield "clipped", {"clipped_pairs": pairs - kept + 1, "taper": "hann"}, ()
+        return
+    ladder = np.array([float(value) for value in compute_ladder(base, 2 * pairs)])
+    ratios = ladder / frequencies
+    low, high, first = 0.0, math.inf, pairs
+    while first > kept and max(low, _lower(ratios, bounds, first)) <= min(high, _upper(ratios, bounds, first)):
+        low, high = max(low, _lower(ratios, bounds, first)), min(high, _upper(ratios, bounds, first))
+        first -= 1
+    if first == pairs or high <= 1:
+        return
+    factor = find_shortest(low, high)
+    middle = np.arange(kept, first)
+    shares = (1 - frequencies[middle] / ladder[middle]) / (1 - 1 / factor)
+    yield from _propose_by_turns(factor, ladder[middle], 1 - shares)
+    yield from _propose_by_index(factor, base, pairs, middle, shares)
+
+
+def _lower(ratios: F64, bounds: F64, stop: int) -> float:
+    return float(ratios[stop - 1] * (1 - 2 * bounds[stop - 1]))
+
+
+def _upper(ratios: F64, bounds: F64, stop: int) -> float:
+    return float(ratios[stop - 1] * (1 + 2 * bounds[stop - 1]))
+
+
+def _propose_by_turns(factor: float, ladder: F64, kept: F64) -> Iterator[_Proposal]:
+    # what is kept is (L theta/2 pi - low)/(high - low): a line in theta
+    if not len(ladder):
+        return
+    for scaling, high in (("llama3", 4.0), ("yarn-paper", _BETA_FAST)):
+        slope = float(ladder @ (kept + 1 / (high - 1)) / (ladder @ ladder))
+        for original in _list_lengths(2 * math.pi * slope * (high - 1)):
+            options: dict[str, object] = {"factor": factor, "original": original}
+            if scaling == "llama3":
+                options |= {"low_freq_factor": 1.0, "high_freq_factor": high}
+            yield scaling, options, ()
+    if len(ladder) < 3:
+        return
+    slope, start = (float(value) for value in np.polyfit(ladder, kept, 1))
+    if slope > 0 > start:
+        high = find_shortest(*sorted((1 - 1 / start) * side for side in (0.9999, 1.0001)))
+        note = "low_freq_factor is taken as 1: only its ratios to high_freq_factor and to the length are seen"
+        for original in _list_lengths(-2 * math.pi * slope / start):
+            options = {"factor": factor, "original": original, "low_freq_factor": 1.0, "high_freq_factor": high}
+            yield "llama3", options, (note,)
+
+
+def _propose_by_index(factor: float, base: float, pairs: int, middle: np.ndarray, shares: F64) -> Iterator[_Proposal]:
+    # what is divided is (i - low)/(high - low): a line in the index
+    if len(middle) < 2:
+        return
+    slope, start = (float(value) for value in np.polyfit(middle, shares, 1))
+    if slope <= 0:
+        return
+    low, high = -start / slope, (1 - start) / slope
+    for original in _list_lengths(2 * math.pi * _BETA_SLOW * base ** (high / pairs)):
+        yield "yarn", {"factor": factor, "original": original, "truncate": False}, ()
+    low, high = round(low), round(high)
+    shortest = 2 * math.pi * _BETA_SLOW * base ** ((high - 1) / pairs)
+    longest = 2 * math.pi * _BETA_SLOW * base ** (high / pairs)
+    if low > 0:
+        shortest = max(shortest, 2 * math.pi * _BETA_FAST * base ** (low / pairs))
+    longest = min(longest, 2 * math.pi * _BETA_FAST * base ** ((low + 1) / pairs))
+    if not 1 < shortest < longest < _MAX_LENGTH:
+        return
+    note = f"lengths from {math.ceil(shortest)} to {math.floor(longest)} give the same frequencies"
+    power = 1 << math.floor(math.log2(longest))
+    for original in (power, math.floor(longest) // 1024 * 1024, round((shortest + longest) / 2)):
+        if original >= shortest:
+            yield "yarn", {"factor": factor, "original": original}, (note,)
+
+
+def _list_lengths(length: float) -> Iterator[int]:
+    """List usual lengths near one that was measured, then the nearest integer."""
+    if not _MIN_LENGTH <= length <= _MAX_LENGTH:
+        return
+    found = [1 << round(math.log2(length)), 1024 * max(1, round(length / 1024)), round(length)]
+    yield from dict.fromkeys(one for one in found if abs(one / length - 1) < 0.05)

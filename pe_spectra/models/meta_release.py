@@ -1,0 +1,106 @@
+"""params.json of Meta's releases of Llama: what it states about the rotation.
+
+Source: meta-llama/llama-models, models/llama3/args.py and model.py, models/llama4/args.py and model.py;
+meta-llama/llama, llama/model.py. The code has constants that no key states: the base where rope_theta is
+missing, and the scaling that use_scaled_rope asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pe_spectra.errors import FileError
+from pe_spectra.models.keys import Keys
+from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+
+#: llama/model.py of Llama 1 and 2, whose files have no rope_theta.
+_DEFAULT_BASE = 10000.0
+#: apply_scaling in models/llama3/model.py; Llama 4 has other constants where no key states them.
+_LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+_LLAMA4 = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
+_ORIGINAL = 8192.0
+#: Keys that only Llama 4 has.
+_LLAMA4_KEYS = ("nope_layer_interval", "moe_args", "attention_chunk_size", "use_qk_norm")
+#: Keys of files of the same name that other releases have, which turn in another way.
+_FOREIGN = ("yarn", "llama_4_scaling", "rope_scaling", "rope_parameters")
+#: Llama 4 attends within chunks of so many positions, except in layers that are not turned.
+_CHUNKED = "chunked_attention"
+
+
+def read_params(params: Mapping[str, Any], path: str) -> Configuration:
+    """Read what a params.json states about the rotation of its model.
+
+    The trained length is not among its keys: 2,048 for Llama 1, 4,096 for Llama 2, 8,192 for Llama 3,
+    131,072 for Llama 3.1 to 3.3; max_seq_len is a buffer's size and is not read.
+
+    Parameters
+    ----------
+    params : the object of the file. path : the file, for messages.
+
+    Raises
+    ------
+    FileError : a key of the wrong type or out of range, or of another maker's release.
+
+    >>> read_params({"dim": 4096, "n_heads": 32, "rope_theta": 500000.0}, "params.json").layers[0].head_dim
+    128
+    """
+    keys = Keys(params, path)
+    for key in _FOREIGN:
+        if key in keys:
+            keys.refuse(key, "no release of Meta's has it; the config.json of the same model is accepted")
+    fourth = keys.has_any(*_LLAMA4_KEYS)
+    layer = LayerStatement(
+        head_dim=_read_head_width(keys),
+        layout="interleaved",
+        default_base=_DEFAULT_BASE,
+        older=_read_block(keys, fourth=fourth),
+    )
+    return Configuration(
+        path=path,
+        format="params.json",
+        model="llama4" if fourth else "llama",
+        scheme="rotary",
+        layers=_list_layers(keys, layer),
+    )
+
+
+def _read_head_width(keys: Keys) -> int:
+    width, heads = keys.read_integer("dim"), keys.read_integer("n_heads")
+    stated = keys.find_integer("head_dim")
+    if stated is not None:
+        return stated
+    if width % heads:
+        keys.refuse("dim", f"a multiple of the {heads} heads, n_heads, is accepted")
+    return width // heads
+
+
+def _read_block(keys: Keys, *, fourth: bool) -> RotaryBlock:
+    base = keys.find_number("rope_theta")
+    block = RotaryBlock(where="", base=base, base_key="rope_theta" if base is not None else "")
+    if not keys.find_truth("use_scaled_rope"):
+        for key in ("rope_scaling_factor", "rope_high_freq_factor"):
+            if key in keys and keys.find_truth("use_scaled_rope") is None:
+                raise FileError(keys.path, f"has {key}, but not use_scaled_rope, which says whether it is used")
+        return block
+    values: dict[str, KeyValue] = dict(_LLAMA4 if fourth else _LLAMA3)
+    for key, name in (("rope_scaling_factor", "factor"), ("rope_high_freq_factor", "high_freq_factor")):
+        if (stated := keys.find_number(key)) is not None:
+            values[name] = stated
+    values["original_max_position_embeddings"] = _ORIGINAL
+    return RotaryBlock(where="use_scaled_rope", kind="llama3", base=base, base_key=block.base_key, values=values)
+
+
+def _list_layers(keys: Keys, layer: LayerStatement) -> tuple[LayerStatement, ...]:
+    chunk = keys.find_integer("attention_chunk_size")
+    if keys.find_integer("nope_layer_interval") is None:
+        return (layer,)
+    turned = LayerStatement(
+        name=_CHUNKED if chunk else "all",
+        head_dim=layer.head_dim,
+        layout=layer.layout,
+        default_base=layer.default_base,
+        older=layer.older,
+        window=chunk,
+    )
+    return (turned, LayerStatement(name="nope", head_dim=layer.head_dim, layout=layer.layout, turns=False))

@@ -1,0 +1,202 @@
+"""Each part of a rotation in A and in B: what differs, what one of them does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.models.differences import Difference, LayerDiff, PairDifference, Unknown, find_first_position
+from pe_spectra.models.dumps import Dump
+from pe_spectra.models.effects import (
+    explain_attention,
+    explain_base,
+    explain_dtype,
+    explain_frequencies,
+    explain_imprecision,
+    explain_layout,
+    explain_offset,
+    explain_rotary_width,
+    explain_scaling,
+    fill_options,
+    label_scalings,
+)
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rounding import FLOORS, ROUNDOFF
+
+#: Relative error of numbers that are exact: a few roundings in float64.
+EXACT = 2.0**-50
+
+
+def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> LayerDiff:
+    """Compare the frequencies of one layer type, pair by pair.
+
+    They agree where each differs by no more than the rounding of both sides. Numbers that were rounded
+    to bfloat16 or float16 are what a port computes with, so the first position off is found for them
+    even where they agree.
+    """
+    if a.frequencies is None or b.frequencies is None:
+        return LayerDiff(name=name, agree=None)
+    count = min(len(a.frequencies), len(b.frequencies))
+    left, right = a.frequencies[:count], b.frequencies[:count]
+    allowed = _list_errors(a, count) + _list_errors(b, count)
+    agree = len(a.frequencies) == len(b.frequencies) and bool(np.all(np.abs(left - right) <= allowed))
+    matters = not agree or is_rounded(a) != is_rounded(b)
+    first = find_first_position(left, right, length) if matters else None
+    return LayerDiff(
+        name=name,
+        agree=agree,
+        pairs=tuple(_list_pairs(a.frequencies, b.frequencies)),
+        max_phase_error=float((length - 1) * np.abs(left - right).max()) if count else 0.0,
+        first_position_off=first and first[0],
+        breaking_pair=first and first[1],
+        breaking_error=first and first[2],
+    )
+
+
+def is_rounded(rotation: Rotation) -> str | None:
+    """Return the coarse type that frequencies themselves were rounded to; None where to none."""
+    return rotation.frequency_dtype if isinstance(rotation, Dump) else None
+
+
+def _list_errors(rotation: Rotation, count: int) -> F64:
+    """Largest absolute error of each of the first frequencies, in rad/position."""
+    frequencies = rotation.frequencies
+    if frequencies is None:
+        return np.zeros(count)
+    bounds: F64 | float = max(rotation.error_bound, EXACT)
+    floor = 0.0
+    if isinstance(rotation, Dump) and rotation.error_bounds is not None:
+        bounds = np.maximum(rotation.error_bounds[:count], EXACT)
+        floor = FLOORS.get(rotation.dtype or "", 0.0) if rotation.kind == "frequencies" else 0.0
+    errors: F64 = bounds * np.abs(frequencies[:count]) + floor
+    return errors
+
+
+def _list_pairs(a: F64, b: F64) -> Iterator[PairDifference]:
+    for pair in range(max(len(a), len(b))):
+        one = float(a[pair]) if pair < len(a) else None
+        other = float(b[pair]) if pair < len(b) else None
+        yield PairDifference(pair, one, other, other / one if one and other is not None else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Two rotations of one layer type, and how their frequencies compare."""
+
+    a: Rotation
+    b: Rotation
+    layer: LayerDiff
+    length: int
+    base_keys: tuple[str, str] = ("", "")
+
+    def list_differences(self) -> Iterator[Difference]:
+        """List the parts that differ, in their order."""
+        of_frequencies = list(self._list_of_frequencies())
+        yield from of_frequencies
+        a, b = self.a, self.b
+        if a.layout and b.layout and a.layout != b.layout and (a.rotary_dim or 4) > 2:
+            yield self._make("layout", a.layout, b.layout, explain_layout(a, b))
+        if a.attention_scaling is not None and b.attention_scaling is not None:
+            allowed = _bound_attention(a) + _bound_attention(b)
+            if abs(a.attention_scaling - b.attention_scaling) > allowed * abs(a.attention_scaling):
+                effect = explain_attention(a.attention_scaling, b.attention_scaling)
+                yield self._make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
+        if a.offset is not None and b.offset is not None and a.offset != b.offset:
+            yield self._make("offset", a.offset, b.offset, explain_offset(a.offset, b.offset))
+        yield from self._list_of_dtype()
+
+    def list_unknown(self) -> Iterator[Unknown]:
+        """List the parts that one side does not say."""
+        a, b = self.a, self.b
+        names = ["layout", "attention_scaling", "offset", "dtype"]
+        if self.layer.agree is None:
+            names = ["frequencies", *names]
+        elif not self.layer.agree and a.rotary_dim and b.rotary_dim:
+            names = ["base", "scaling", *names]
+        for name in names:
+            values = [_name_cosine_dtype(side) if name == "dtype" else getattr(side, name) for side in (a, b)]
+            silent = [letter for letter, value in zip("AB", values, strict=True) if value is None]
+            # two files that are silent alike do not contradict each other
+            if not silent or (len(silent) == 2 and not isinstance(a, Dump) and not isinstance(b, Dump)):
+                continue
+            shown = (None, None) if name == "frequencies" else (values[0], values[1])
+            yield Unknown(name, *shown, _explain_silence(name, silent, a, b))
+        for letter, side in (("A", a), ("B", b)):
+            if isinstance(side, Dump) and side.backward:
+                yield Unknown("direction", None, None, f"all sines of {letter} have the opposite sign")
+
+    def list_remarks(self) -> Iterator[str]:
+        """List what is written differently and means the same."""
+        a, b = self.a, self.b
+        if self.layer.agree and a.scaling and b.scaling and a.base and b.base:
+            written = [
+                f"base {side.base:.10g}" + (f" with {label}" if label != "none" else "")
+                for side, label in zip((a, b), label_scalings(a, b), strict=True)
+            ]
+            if a.scaling != b.scaling or not self._have_one_base():
+                yield f"{written[0]} (A) and {written[1]} (B) give the same frequencies"
+
+    def _list_of_frequencies(self) -> Iterator[Difference]:
+        a, b, first = self.a, self.b, self.layer.first_position_off
+        found = False
+        if not self.layer.agree:
+            if a.base is not None and b.base is not None and not self._have_one_base():
+                found = True
+                yield self._make("base", a.base, b.base, explain_base(a, b, self.base_keys), first)
+            if a.scaling and b.scaling and fill_options(a) != fill_options(b) and (a.rotary_dim and b.rotary_dim):
+                found = True
+                labels = label_scalings(a, b)
+                yield self._make("scaling", labels[0], labels[1], explain_scaling(a, b), first)
+        if a.rotary_dim is not None and b.rotary_dim is not None and a.rotary_dim != b.rotary_dim:
+            found = True
+            yield self._make("rotary_dim", a.rotary_dim, b.rotary_dim, explain_rotary_width(a, b), first)
+        if self.layer.agree is False and not found:
+            yield self._make("frequencies", None, None, explain_frequencies(a, b, self.layer.pairs), first)
+
+    def _list_of_dtype(self) -> Iterator[Difference]:
+        a, b = self.a, self.b
+        rounded = is_rounded(a), is_rounded(b)
+        if self.layer.agree and rounded[0] != rounded[1]:
+            effect = explain_dtype(rounded, self.layer.max_phase_error or 0.0, self.length)
+            yield self._make("dtype", *rounded, effect, self.layer.first_position_off)
+            return
+        for letter, side in (("A", a), ("B", b)):
+            if isinstance(side, Dump) and side.imprecise:
+                sides = (side.phase_error, None) if letter == "A" else (None, side.phase_error)
+                yield self._make("dtype", *sides, explain_imprecision(letter, side), side.first_row_off)
+        stored = _name_cosine_dtype(a), _name_cosine_dtype(b)
+        if stored[0] and stored[1] and stored[0] != stored[1]:
+            yield self._make("dtype", *stored, explain_dtype(stored, None, self.length))
+
+    def _have_one_base(self) -> bool:
+        one, other = self.a.base or 0.0, self.b.base or 0.0
+        allowed = sum(4 * max(side.error_bound, EXACT) for side in (self.a, self.b))
+        return abs(one - other) <= allowed * max(one, other)
+
+    def _make(self, what: str, a: object, b: object, effect: str, first: int | None = None) -> Difference:
+        return Difference(what=what, a=a, b=b, effect=effect, first_position=first, layers=(self.layer.name,))
+
+
+def _name_cosine_dtype(rotation: Rotation) -> str | None:
+    """Return the type of cosines and sines; a dump of frequencies does not say it."""
+    return None if isinstance(rotation, Dump) and rotation.kind == "frequencies" else rotation.dtype
+
+
+def _bound_attention(rotation: Rotation) -> float:
+    unit = ROUNDOFF.get(rotation.dtype or "") if isinstance(rotation, Dump) else None
+    return 1e-12 if unit is None or rotation.dtype == "float64" else unit + 2e-7
+
+
+def _explain_silence(name: str, silent: list[str], a: Rotation, b: Rotation) -> str:
+    side = a if silent[0] == "A" else b
+    if isinstance(side, Dump) and side.kind == "frequencies":
+        return "a dump of inv_freq does not say"
+    if isinstance(side, Dump):
+        return {
+            "layout": "a cache with one column for each pair does not say",
+            "offset": "no one integer fits the phases of the first row",
+        }.get(name, "the cache fits no published scaling")
+    return f"{' and '.join(silent)} {'do' if len(silent) == 2 else 'does'} not say"

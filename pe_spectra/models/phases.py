@@ -1,0 +1,176 @@
+"""The lines that phases of a cache lie on: one for each pair, with slope, start, and how well it fits.
+
+A phase is followed over windows of rows that double, each placed by the line through the window
+before, so that turns are counted right, and whole turns are never guessed across a break.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.models.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
+
+#: Rows of the first window; a phase further than this from the line ends the windows, in rad.
+_FIRST_WINDOW, _LOST = 8, 1.0
+#: Phases are off for another reason than storing when they are off by this many times what that explains.
+_UNEXPLAINED = 4.0
+#: An offset is an integer when it is this near one.
+_NEAR_INTEGER = 0.02
+
+
+class Lines(NamedTuple):
+    """The line through each pair's phases: frequency, phase of row 0, rows it holds for, largest residual there."""
+
+    frequencies: F64
+    starts: F64
+    rows: NDArray[np.int64]
+    residuals: F64
+
+
+def turns_backward(lines: Lines) -> bool:
+    """Tell whether all phases fall.
+
+    Raises
+    ------
+    InputError : they do because sines were given for cosines.
+    """
+    turning = lines.frequencies != 0
+    if not turning.any() or (lines.frequencies[turning] > 0).any():
+        return False
+    if abs(abs(lines.starts[-1]) - math.pi / 2) < 0.1:
+        raise InputError("cosines and sines are in the wrong order", "row 0 has cosines of 0", "cosines first")
+    return True
+
+
+def follow_phases(phases: F64, values: NDArray[np.complex128]) -> Lines:
+    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it."""
+    size, pairs = phases.shape
+    window = min(size, _FIRST_WINDOW)
+    slopes = np.angle((values[1:window] * values[: window - 1].conj()).sum(axis=0))
+    turned: NDArray[np.bool_] = np.any(values.imag, axis=0)
+    slopes[~turned] = 0.0
+    starts = phases[0].copy()
+    rows, residuals = np.zeros(pairs, dtype=np.int64), np.zeros(pairs)
+    active = np.ones(pairs, dtype=bool)
+    while active.any():
+        found = _fit_window(phases[:window, active], slopes[active], starts[active], turned[active])
+        near, held = found[2] <= _LOST, np.flatnonzero(active)
+        slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
+        rows[held[near]] = window
+        active[held[~near]] = False
+        if window == size:
+            break
+        window = min(2 * window, size)
+    if (rows == 0).any():
+        pair = int(np.argmax(rows == 0))
+        raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
+    return Lines(slopes, starts, rows, residuals)
+
+
+def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
+    """Return slopes, starts and largest residuals of least-squares lines near those given, where turned."""
+    positions = np.arange(len(phases), dtype=float)
+    centred = positions - positions.mean()
+    rest = _measure_rest(phases, positions, slopes, starts)
+    for _ in range(2):
+        slope = centred @ rest / (centred @ centred)
+        start = rest.mean(axis=0) - slope * positions.mean()
+        slopes, starts = slopes + turned * slope, starts + turned * start
+        rest = _measure_rest(phases, positions, slopes, starts)
+    return slopes, starts, np.abs(rest).max(axis=0)
+
+
+def _measure_rest(phases: F64, positions: F64, slopes: F64, starts: F64) -> F64:
+    """Return phases minus lines, wrapped to -pi .. pi, (S, P)."""
+    rest: F64 = phases - (positions[:, None] * slopes + starts)
+    rest -= 2 * math.pi * np.rint(rest / (2 * math.pi))
+    return rest
+
+
+def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
+    """Fit frequencies again, with the phase of row 0 fixed at frequency times offset."""
+    refined = lines.frequencies.copy()
+    for rows in np.unique(lines.rows) if offset is not None else ():
+        chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
+        positions = np.arange(rows, dtype=float) + (offset or 0)
+        if chosen.size and positions.any():
+            rest = _measure_rest(phases[:rows, chosen], positions, refined[chosen], np.zeros(len(chosen)))
+            refined[chosen] += positions @ rest / (positions @ positions)
+    return refined
+
+
+def add_turns(frequencies: F64) -> F64:
+    """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position."""
+    found = frequencies.copy()
+    for pair in range(len(found) - 1, -1, -1):
+        behind = found[pair + 1] if pair + 1 < len(found) else 0.0
+        if found[pair] < -1e-6 or (behind > math.pi / 2 and found[pair] < 0.9 * behind):
+            found[pair] += 2 * math.pi
+    return found
+
+
+def find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
+    """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest."""
+    turning = np.flatnonzero(lines.frequencies > 0)
+    if not turning.size:
+        return None, ()
+    estimate = 0.0
+    for pair in turning[::-1]:
+        frequency = lines.frequencies[pair]
+        rest = lines.starts[pair] - frequency * estimate
+        estimate += (rest - 2 * math.pi * round(rest / (2 * math.pi))) / frequency
+    rest = lines.starts[turning] - lines.frequencies[turning] * estimate
+    rest -= 2 * math.pi * np.rint(rest / (2 * math.pi))
+    allowed = 8 * ROUNDOFF[rounding] + 4 * lines.residuals[turning].max()
+    if np.abs(rest).max() > max(allowed, 1e-6):
+        return None, ("the phases of the first row are not those of one offset",)
+    nearest = round(estimate)
+    if abs(estimate - nearest) > max(_NEAR_INTEGER, 2 * allowed):
+        return None, (f"the first row is at position {estimate:.6g}, which is no integer",)
+    return nearest, ()
+
+
+def bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
+    """Bound the relative error of each frequency, (P,): arithmetic of the port, storing, and what was left over.
+
+    An error e of the phases of n rows moves the slope by at most 1.5 e/n; for small phases rounding
+    is relative, so that the slope's is too.
+    """
+    arithmetic = FLOAT64_ARITHMETIC * 10 if rounding == "float64" else FLOAT32_ARITHMETIC
+    unit = ROUNDOFF[rounding]
+    scale = np.maximum(np.abs(frequencies), 1e-300)
+    left = np.maximum(lines.residuals, unit) * 1.5 / (lines.rows * scale)
+    bounds: F64 = arithmetic + np.minimum(left, np.maximum(2 * unit, lines.residuals * 1.5 / (lines.rows * scale)))
+    bounds[frequencies == 0] = 0.0
+    return bounds
+
+
+class Precision(NamedTuple):
+    """Largest distance of a phase from its line in rad; first row off by more than pi/8; what is to be said."""
+
+    error: float
+    first_row_off: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def examine_phases(phases: F64, lines: Lines, rounding: str) -> Precision:
+    """Compare all phases with frequency times position, and with what rounding explains."""
+    positions = np.arange(len(phases), dtype=float)
+    rest = np.abs(_measure_rest(phases, positions, lines.frequencies, lines.starts))
+    row, pair = (int(index) for index in np.unravel_index(int(np.argmax(rest)), rest.shape))
+    largest = float(rest[row, pair])
+    step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
+    expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)
+    if largest <= _UNEXPLAINED * expected:
+        return Precision(largest)
+    off = (rest > math.pi / 8).any(axis=1)
+    text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
+    cause = "angles or positions were computed in a type with too few digits"
+    note = f"{text}, where storing explains {expected:.2g}: {cause}"
+    return Precision(largest, int(np.argmax(off)) if off.any() else None, (note,))

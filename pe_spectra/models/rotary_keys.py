@@ -1,0 +1,276 @@
+"""The keys of rotation in a config.json, of both generations, one statement for each type of layer.
+
+Newer files keep everything in `rope_parameters`, flat or nested by layer type; older ones have
+`rope_theta` beside `rope_scaling`, under several spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Literal
+
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Finding
+from pe_spectra.models.keys import Keys
+from pe_spectra.models.known_models import KnownModel
+from pe_spectra.models.layer_types import FULL, SLIDING, LayerType, list_layer_types
+from pe_spectra.models.statement import KeyValue, LayerStatement, RotaryBlock
+
+WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
+HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads")
+LENGTHS = (
+    *("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx", "max_sequence_length"),
+    *("max_target_positions", "model_max_length"),
+)
+_BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
+_LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
+_SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
+_NUMBERS = (
+    *("factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale"),
+    *("mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha"),
+)
+_LISTS = ("short_factor", "long_factor")
+#: Keys for which implementations take 0 for "not set".
+_UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
+#: Keys of a block that are read elsewhere, or that change no angle.
+_OTHERS = (
+    *("type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved"),
+    *("finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta", "apply_yarn_scaling", "interleaved"),
+)
+#: Keys about rotation that may stand beside a block.
+_ON_TOP = (
+    *_BASES, *_LOCAL_BASES, *_SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
+    "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
+    "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
+    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
+)  # fmt: skip
+#: Older files of these models scale the layers that reach everywhere, and leave the sliding ones as they are.
+_SCALE_FULL_ONLY = ("olmo3",)
+
+
+def asks_rotation(keys: Keys) -> bool:
+    """Whether a key speaks of rotation."""
+    return keys.has_any(*_BASES, *_LOCAL_BASES, *_SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
+
+
+def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
+    """Read what is stated about the rotation in each type of layer.
+
+    Raises
+    ------
+    FileError : a key of the wrong type or out of range, or no width of a head.
+    """
+    findings = [*_check_spelling(keys), *_check_heads(keys)]
+    newer, older = _read_newer(keys, findings), _read_older(keys, known, model, findings)
+    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
+        newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {model}."), findings)}
+    original = keys.find_integer("original_max_position_embeddings")
+    newer, older = _add_original(newer, original), _add_original(older, original)
+    types = tuple(one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known))
+    if [one.name for one in types] == ["all"] and any({*newer, *older}):
+        types = tuple(types[0]._replace(name=name) for name in dict.fromkeys((*newer, *older)) if name)
+    findings += _check_types(keys, newer, types)
+    layers = []
+    for one in types:
+        width = _read_head_width(keys, known, one.name)
+        layers.append(
+            LayerStatement(
+                name=one.name,
+                head_dim=width,
+                share=_read_share(keys, known, one.name, width),
+                layout=_read_layout(keys, known),
+                newer=_choose_block(newer, one) if one.turns else None,
+                older=_choose_block(older, one) if one.turns else None,
+                default_base=_choose_default(known, one.name),
+                window=one.window,
+                beside=keys.find_integer("qk_nope_head_dim", least=0) or 0,
+                turns=one.turns,
+            )
+        )
+    findings += _check_sections(keys, layers[0])
+    return tuple(layers), tuple(findings)
+
+
+def _is_null(keys: Keys, name: str) -> bool:
+    """Whether rope_parameters says of a layer type that it is not turned."""
+    found = keys.find_object("rope_parameters")
+    return found is not None and name in found.found and found.found[name] is None
+
+
+def _choose_block(blocks: Mapping[str, RotaryBlock], layer: LayerType) -> RotaryBlock | None:
+    return blocks.get(layer.name, blocks.get(""))
+
+
+def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[LayerType]) -> list[Finding]:
+    """Where rope_parameters is nested by layer type, every type that is turned should be in it."""
+    missing = [one.name for one in types if one.turns and newer and "" not in newer and one.name not in newer]
+    if not missing:
+        return []
+    message = (
+        f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default of the "
+        "class is taken for it; state it, or null where it is not turned"
+    )
+    return [Finding(level="warning", code="layer-type-missing", message=message, data={"missing": missing})]
+
+
+def _choose_default(known: KnownModel, name: str) -> float:
+    return known.local_base if known.local_base is not None and name == SLIDING else known.default_base
+
+
+def _read_head_width(keys: Keys, known: KnownModel, name: str) -> int:
+    if known.full_head_dim is not None and name == FULL:
+        return keys.find_integer("global_head_dim") or known.full_head_dim
+    stated = keys.find_integer("qk_rope_head_dim", "head_dim", "attention_head_dim", known.head_key) or known.head_dim
+    if stated is not None:
+        return stated
+    width, heads = keys.read_integer(*WIDTHS), keys.read_integer(*HEADS)
+    if width % heads:
+        keys.refuse(keys.find_key(WIDTHS) or WIDTHS[0], f"a multiple of the {heads} heads, or head_dim, is accepted")
+    return width // heads
+
+
+def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
+    asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved")
+    if asked is None:
+        return known.layout
+    return "interleaved" if asked else "half"
+
+
+def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> float:
+    if "qk_rope_head_dim" in keys:
+        return 1.0  # the channels that are turned are a part of their own, turned as a whole
+    block = keys.find_object("rope_parameters")
+    nested = block.find_object(name) if block is not None and isinstance(block.found.get(name), dict) else None
+    for place in (nested, block, keys):
+        if place is not None and (share := place.find_number(*_SHARES)) is not None:
+            return share
+    own = known.local_share if known.local_share is not None and name == SLIDING else known.share
+    whole = keys.find_integer(known.width_key or "rotary_dim") or known.rotary_width
+    return own if whole is None else whole / width
+
+
+def _read_newer(keys: Keys, findings: list[Finding]) -> dict[str, RotaryBlock]:
+    found = keys.find_object("rope_parameters")
+    if found is None:
+        return {}
+    nested = [name for name, value in found.found.items() if isinstance(value, dict)]
+    if nested and not found.has_any("rope_type", "type", "rope_theta"):
+        places = {name: found.find_object(name) for name in nested}
+        return {name: _read_block(place, findings) for name, place in places.items() if place is not None}
+    return {"": _read_block(found, findings)}
+
+
+def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> dict[str, RotaryBlock]:
+    base, key = _find_base(keys, known)
+    scaling = keys.find_object("rope_scaling")
+    local = keys.find_number(*_LOCAL_BASES)
+    if base is None and scaling is None and local is None:
+        return {}
+    block = RotaryBlock(where="") if scaling is None else _read_block(scaling, findings)
+    if block.base is None:
+        block = replace(block, base=base, base_key=key)
+    splits = known.local_base is not None or model in _SCALE_FULL_ONLY
+    if local is None and not splits:
+        return {"": block}
+    own = keys.find_key(_LOCAL_BASES) or ("" if known.local_base is not None else key)
+    if local is None and known.local_base is None:
+        local = base
+    return {FULL: block, SLIDING: RotaryBlock(where="", base=local, base_key=own)}
+
+
+def _add_original(blocks: dict[str, RotaryBlock], original: int | None) -> dict[str, RotaryBlock]:
+    """Some files keep the original length beside the block."""
+    key = "original_max_position_embeddings"
+    if original is None:
+        return blocks
+    return {
+        name: block
+        if key in block.values or block.kind == "default"
+        else replace(block, values={**block.values, key: float(original)})
+        for name, block in blocks.items()
+    }
+
+
+def _find_base(keys: Keys, known: KnownModel) -> tuple[float | None, str]:
+    key = keys.find_key((known.base_key, *_BASES) if known.base_key else _BASES)
+    nested = keys.find_object("attn_config")
+    if key is None and nested is not None and nested.find_truth("rope"):
+        return nested.find_number("rope_theta"), f"{nested.where}rope_theta"
+    ratio = keys.find_number("rope_ratio")
+    if key is None and ratio is not None:
+        return 10000.0 * ratio, "rope_ratio"
+    return (keys.find_number(key), key) if key is not None else (None, "")
+
+
+def _read_block(block: Keys, findings: list[Finding]) -> RotaryBlock:
+    where = block.where.rstrip(".")
+    kind = block.find_text("rope_type", "type") or "default"
+    older = block.find_text("type")
+    if older is not None and older != kind:
+        message = f"{where} has rope_type {shorten(repr(kind))} and type {shorten(repr(older))}; rope_type is read"
+        findings.append(
+            Finding(level="warning", code="rope-type-twice", message=message, data={"rope_type": kind, "type": older})
+        )
+    values: dict[str, KeyValue] = {}
+    for key in _NUMBERS:
+        number = block.find_number(key, zero=key in _UNSET_BY_ZERO)
+        if number is not None and not (number == 0 and key in _UNSET_BY_ZERO):
+            values[key] = number
+    original = values.get("original_max_position_embeddings")
+    if isinstance(original, float) and not original.is_integer():
+        block.refuse("original_max_position_embeddings", "an integer from 1 is accepted")
+    values.update({key: numbers for key in _LISTS if (numbers := block.find_numbers(key)) is not None})
+    if (truncate := block.find_truth("truncate")) is not None:
+        values["truncate"] = truncate
+    findings.extend(_check_block_spelling(block))
+    base = block.find_number("rope_theta")
+    key = f"{where}.rope_theta" if base is not None else ""
+    return RotaryBlock(where=where, kind=kind, base=base, base_key=key, values=values)
+
+
+def _check_block_spelling(block: Keys) -> list[Finding]:
+    known = (*_NUMBERS, *_LISTS, *_OTHERS)
+    return [_report_key(f"{block.where}{key}", key, known) for key in block.found if key not in known]
+
+
+def _check_spelling(keys: Keys) -> list[Finding]:
+    found = []
+    for key in keys.found:
+        about = any(word in key.lower() for word in ("rope", "rotary"))
+        near = get_close_matches(key, _ON_TOP, n=1, cutoff=0.9)
+        if key not in _ON_TOP and key in keys and (near or about):
+            found.append(_report_key(f"{keys.where}{key}", key, _ON_TOP, certain=bool(near)))
+    return found
+
+
+def _report_key(name: str, key: str, known: tuple[str, ...], *, certain: bool = True) -> Finding:
+    near = get_close_matches(key, known, n=1, cutoff=0.6)
+    meant = f"; {near[0]} is the nearest that is known" if near else ""
+    message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
+    level: Literal["warning", "note"] = "warning" if certain else "note"
+    return Finding(level=level, code="unknown-key", message=message, data={"key": name, "nearest": near[:1]})
+
+
+def _check_heads(keys: Keys) -> list[Finding]:
+    heads, pairs = keys.find_integer(*HEADS), keys.find_integer("num_key_value_heads", "n_head_kv", "num_kv_heads")
+    if heads is None or pairs is None or heads % pairs == 0:
+        return []
+    message = f"{heads} heads cannot share {pairs} heads of keys and values evenly"
+    return [Finding(level="error", code="head-width", message=message, data={"heads": heads, "key_value_heads": pairs})]
+
+
+def _check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
+    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
+    places = [keys.find_object(name) for name in ("rope_parameters", "rope_scaling")]
+    for block in (*places, keys):
+        sections = None if block is None else block.find_numbers("mrope_section")
+        pairs = int(layer.head_dim * layer.share) // 2
+        if block is not None and sections is not None and sum(sections) != pairs:
+            message = (
+                f"{block.where}mrope_section adds up to {sum(sections):g} pairs, but {pairs} pairs are turned; its "
+                "sections must cover them"
+            )
+            return [Finding(level="error", code="head-width", message=message, data={"sections": sections})]
+    return []

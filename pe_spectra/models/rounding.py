@@ -1,0 +1,79 @@
+"""What storing numbers in a type leaves of them: unit roundoff, and the type that values were rounded to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+#: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
+ROUNDOFF: Mapping[str, float] = MappingProxyType(
+    {"bfloat16": 2.0**-8, "float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
+)
+#: Half the spacing of the smallest numbers of a type, where that matters for a frequency.
+FLOORS: Mapping[str, float] = MappingProxyType({"float16": 2.0**-25})
+#: Arithmetic in float32, as implementations compute a ladder: a power, a quotient, a scaling.
+FLOAT32_ARITHMETIC = 2e-6
+#: The same in float64.
+FLOAT64_ARITHMETIC = 1e-14
+
+
+def find_rounding(values: F64, dtype: str) -> str:
+    """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
+
+    Parameters
+    ----------
+    values : any shape; zeros and ones are in every type and say nothing.
+    dtype : the type that the numbers were stored in; the answer where the values say nothing.
+
+    >>> find_rounding(np.array([1.0, 0.1]).astype(np.float32).astype(float), "float64")
+    'float32'
+    """
+    given = dtype if dtype in ROUNDOFF else "float64"
+    flat = values.ravel()
+    telling = flat[(np.abs(flat) != 1) & (flat != 0)]
+    if not telling.size:
+        return given
+    # a sample rules most types out; what it does not, all numbers must confirm
+    sample = telling[:: max(1, telling.size // 4096)]
+    for name in ROUNDOFF:
+        if _holds(name, sample) and _holds(name, telling):
+            return name
+    return given
+
+
+@np.errstate(over="ignore", under="ignore")
+def _holds(name: str, values: F64) -> bool:
+    if name == "float64":
+        return True
+    narrow = values.astype(np.float16 if name == "float16" else np.float32)
+    exact = bool((narrow == values).all())
+    # bfloat16 is the first half of float32
+    return exact and (name != "bfloat16" or not (narrow.view(np.uint32) & 0xFFFF).any())
+
+
+@np.errstate(over="ignore", under="ignore")
+def round_to(name: str, values: F64) -> F64:
+    """Round numbers to nearest in float16 or bfloat16, in float64.
+
+    >>> round_to("bfloat16", np.array([0.1])).tolist()
+    [0.10009765625]
+    """
+    if name == "float16":
+        return values.astype(np.float16).astype(np.float64)
+    # from float32, whose rounding before is too fine to matter for what was measured
+    bits = values.astype(np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+    return rounded.view(np.float32).astype(np.float64)
+
+
+def bound_stored_frequencies(dtype: str) -> float:
+    """Largest relative error of a frequency that was computed as usual and stored in `dtype`."""
+    return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + _store(dtype)
+
+
+def _store(dtype: str) -> float:
+    return ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0

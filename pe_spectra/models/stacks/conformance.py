@@ -1,0 +1,197 @@
+"""Every stack on one file: what each makes of it beside the newest transformers.
+
+The comparison of two rotations is that of `diff`; here are the rows of its table, for one file and for
+one example of each scaling.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.models.diff import compare_rotations
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stacks.stack import Refusal
+from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+
+#: The stack that the others are compared with.
+REFERENCE = "transformers-5"
+#: Frequencies that differ by less are the same: a few roundings in float64.
+_SAME = 1e-12
+#: What the examples of `tabulate_scalings` have where no file is given.
+_LENGTH, _FACTOR = 8192, 4.0
+_EXAMPLE = LayerStatement(head_dim=128, default_base=500000.0)
+
+
+class Row(NamedTuple):
+    """One stack on one layer type.
+
+    Attributes
+    ----------
+    scaling : rope_type as the file has it.
+    stack : the name of the stack.
+    layer : the layer type.
+    refusal : why the stack does not take the file; None where it does.
+    ratio : smallest and largest frequency over the reference's; None where the pairs differ in number.
+    differing : how many pairs have another frequency than in the reference.
+    attention_scaling : the factor on cosines and sines.
+    layout : half or interleaved.
+    max_phase_error : largest difference of phases at the last position that is served, in rad.
+    first_position_off : first position where a phase is off by more than pi/8; None where none is.
+    notes : what the stack ignores or assumes.
+    """
+
+    scaling: str
+    stack: str
+    layer: str
+    refusal: str | None = None
+    ratio: tuple[float, float] | None = None
+    differing: int | None = None
+    attention_scaling: float | None = None
+    layout: str | None = None
+    max_phase_error: float | None = None
+    first_position_off: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def tabulate_conformance(configuration: Configuration, served: int | None = None) -> tuple[Row, ...]:
+    """Tabulate what every stack makes of every layer type of a file.
+
+    Parameters
+    ----------
+    configuration : what the file states; rotary.
+    served : the length that is served; None for the longest that it states.
+
+    Returns
+    -------
+    rows by layer type, the stacks in their order, the reference first. Where the reference itself
+    refuses the file, nothing is compared.
+    """
+    length = served or find_length_served(configuration)
+    rows = []
+    for layer in configuration.layers:
+        reference = STACKS[REFERENCE].read(configuration, layer, served)
+        for name, stack in STACKS.items():
+            found = reference if name == REFERENCE else stack.read(configuration, layer, served)
+            rows.append(_describe_row(layer, name, found, reference, length))
+    return tuple(rows)
+
+
+def find_length_served(configuration: Configuration) -> int:
+    """Return the longest length that a file states: max_position_embeddings, or factor x original; at least 1."""
+    lengths = [configuration.length or 1]
+    for layer in configuration.layers:
+        block = layer.block
+        if block is not None and block.kind == "yarn":
+            lengths.append(int((block.find("factor") or 0) * (block.find("original_max_position_embeddings") or 0)))
+    return max(lengths)
+
+
+def tabulate_scalings(
+    configuration: Configuration | None = None, *, factor: float = _FACTOR, served: int | None = None
+) -> tuple[Row, ...]:
+    """Tabulate what every stack makes of one example of each scaling, for the head and the base of a file.
+
+    Parameters
+    ----------
+    configuration : its first turned layer type gives width, share, layout and base, and it the model and the
+        length; None for Llama 3's: D = 128, base 500000, 8192 positions.
+    factor : s, for every scaling. served : the length; None for s times the original length.
+
+    Returns
+    -------
+    the rows of :func:`tabulate_conformance` for each of :func:`build_examples`.
+    """
+    examples = build_examples(configuration, factor=factor)
+    return tuple(
+        row
+        for example in examples
+        for row in tabulate_conformance(example, served or int(factor * _find_original(configuration)))
+    )
+
+
+def build_examples(configuration: Configuration | None = None, *, factor: float = _FACTOR) -> tuple[Configuration, ...]:
+    """Build one example of each scaling: default, linear, dynamic, yarn, llama3, longrope, in the older keys.
+
+    All state s times the original length, but for default and dynamic, which count from the length that is
+    stated. The lists of longrope are an example's: 1 for short, s**(2 i/(D - 2)) for long.
+    """
+    layer = _find_layer(configuration)
+    original = _find_original(configuration)
+    pairs = max(1, int(layer.head_dim * layer.share) // 2)
+    stated: dict[str, KeyValue] = {"factor": factor, "original_max_position_embeddings": float(original)}
+    last = max(1, pairs - 1)
+    examples: dict[str, dict[str, KeyValue]] = {
+        "default": {},
+        "linear": {"factor": factor},
+        "dynamic": {"factor": factor},
+        "yarn": stated,
+        "llama3": {**stated, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        "longrope": {
+            "original_max_position_embeddings": float(original),
+            "short_factor": (1.0,) * pairs,
+            "long_factor": tuple(factor ** (i / last) for i in range(pairs)),
+        },
+    }
+    model = configuration.model if configuration is not None else "llama"
+    unstretched = ("default", "dynamic")
+    base = layer.default_base
+    if layer.block is not None and layer.block.base is not None:
+        base = layer.block.base
+    found = []
+    for kind, values in examples.items():
+        block = RotaryBlock(where="rope_scaling", kind=kind, base=base, values=MappingProxyType(values))
+        example = LayerStatement(head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block)
+        length = original if kind in unstretched else int(factor * original)
+        path = f"example of {kind}"
+        found.append(Configuration(path=path, model=model, scheme="rotary", length=length, layers=(example,)))
+    return tuple(found)
+
+
+def _find_layer(configuration: Configuration | None) -> LayerStatement:
+    turned = [layer for layer in configuration.layers if layer.turns] if configuration is not None else []
+    return turned[0] if turned else _EXAMPLE
+
+
+def _find_original(configuration: Configuration | None) -> int:
+    if configuration is None:
+        return _LENGTH
+    block = _find_layer(configuration).block
+    stated = block.find("original_max_position_embeddings") if block is not None else None
+    return int(stated or configuration.length or _LENGTH)
+
+
+def _describe_row(
+    layer: LayerStatement, name: str, found: Rotation | Refusal, reference: Rotation | Refusal, length: int
+) -> Row:
+    block = layer.block
+    row = Row(scaling=block.kind if block is not None else "default", stack=name, layer=layer.name)
+    if isinstance(found, Refusal):
+        return row._replace(refusal=found.reason)
+    row = row._replace(attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
+    if isinstance(reference, Refusal):
+        return row
+    span = length if layer.window is None else min(length, layer.window)
+    (compared,) = compare_rotations([reference], [found], length=span).layer_types
+    ratio, differing = _compare_pairs(reference, found)
+    return row._replace(
+        ratio=ratio,
+        differing=differing,
+        max_phase_error=compared.max_phase_error,
+        first_position_off=compared.first_position_off,
+    )
+
+
+def _compare_pairs(reference: Rotation, found: Rotation) -> tuple[tuple[float, float] | None, int | None]:
+    a, b = reference.frequencies, found.frequencies
+    if a is None or b is None or len(a) != len(b):
+        return None, None
+    turned = a > 0
+    differing = int(np.count_nonzero(np.abs(a - b) > _SAME * a))
+    if not turned.any():
+        return None, differing
+    ratios = b[turned] / a[turned]
+    return (float(ratios.min()), float(ratios.max())), differing

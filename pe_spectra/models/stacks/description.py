@@ -1,0 +1,240 @@
+"""From the statements of a file to the parameters of the catalogue's encoding `rope`, step by step.
+
+Every stack chooses the block of keys that it reads and the keys that it needs; the steps that they
+share are here. A key that cannot be used raises an InputError, which :func:`turn_by_rope` and the
+readers turn into a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pe_spectra.encodings.rope_scaling import Scaled
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.errors import InputError
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks.stack import Refusal
+from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+
+#: Keys of a block by the parameters of `rope`.
+_KEYS = {
+    "factor": "factor",
+    "original": "original_max_position_embeddings",
+    "beta_fast": "beta_fast",
+    "beta_slow": "beta_slow",
+    "attention_factor": "attention_factor",
+    "mscale": "mscale",
+    "mscale_all_dim": "mscale_all_dim",
+    "low_freq_factor": "low_freq_factor",
+    "high_freq_factor": "high_freq_factor",
+    "short_factor": "short_factor",
+    "long_factor": "long_factor",
+}
+#: Parameters that are a rotation's own and no options of its scaling.
+_OWN = ("d", "base", "layout", "scaling")
+#: A block for a file that states none.
+NO_BLOCK = RotaryBlock(where="")
+
+
+@dataclass(kw_only=True)
+class Description:
+    """The parameters of `rope` as far as they are known, and what must be said about them.
+
+    Attributes
+    ----------
+    configuration : what the file states.
+    block : the keys of it that are read.
+    served : the length that was asked for; None for what the file states.
+    values : parameters by the names of the catalogue.
+    notes : sentences.
+    """
+
+    configuration: Configuration
+    block: RotaryBlock
+    served: int | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def copy_keys(self, *names: str) -> None:
+        """Copy these parameters of the scaling where the block has them."""
+        for name in names:
+            value = self.block.values.get(_KEYS[name])
+            if value is not None:
+                self.values[name] = int(value) if name == "original" and not isinstance(value, tuple) else value
+
+    def need_keys(self, stack: str, *names: str) -> None:
+        """Copy these parameters of the scaling.
+
+        Raises
+        ------
+        InputError : the block lacks one.
+        """
+        self.copy_keys(*names)
+        for name in names:
+            if name not in self.values:
+                where = f"{self.block.where}: " if self.block.where else ""
+                raise InputError(f"{where}{_KEYS[name]} is not set", accepted=f"{stack} needs it for {self.block.kind}")
+
+
+def start_description(
+    configuration: Configuration, layer: LayerStatement, block: RotaryBlock, scaling: str, served: int | None
+) -> Description:
+    """Begin with what every scaling has: width, base, share and layout; a missing base is said."""
+    found = Description(configuration=configuration, block=block, served=served)
+    base = layer.default_base if block.base is None else block.base
+    if block.base is None:
+        found.notes.append(f"no base is given to it, so {layer.default_base:g} is taken, the default of its class")
+    found.values = {"d": layer.head_dim, "base": base}
+    if layer.share != 1:
+        found.values["share"] = layer.share
+    if layer.layout != "half":
+        found.values["layout"] = layer.layout
+    if scaling != "none":
+        found.values["scaling"] = scaling
+    return found
+
+
+def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+    """Choose between the two generations of keys as transformers 5 does; the second part says what is not read.
+
+    rope_parameters is read and rope_theta fills in a missing base, but where rope_scaling is not empty it
+    takes the place of rope_parameters altogether (convert_rope_params_to_dict).
+    """
+    newer, older = layer.newer, layer.older
+    if newer is None or older is None:
+        return newer or older or NO_BLOCK, ()
+    if layer.name == "all" and older.where:
+        return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
+    return (newer if newer.base is not None else replace(newer, base=older.base, base_key=older.base_key)), ()
+
+
+def copy_alpha(found: Description) -> bool:
+    """Read alpha, which stands for a base enlarged once and for all; say whether the file has it."""
+    alpha = found.block.find("alpha")
+    if alpha is not None:
+        found.values |= {"scaling": "ntk", "factor": alpha}
+        found.notes.append(f"alpha {alpha:g} enlarges the base whatever the length; factor is not read")
+    return alpha is not None
+
+
+def find_width(layer: LayerStatement) -> int:
+    """Return the rotary width D = int(head_dim share).
+
+    Raises
+    ------
+    InputError : it is odd or 0.
+    """
+    width = int(layer.head_dim * layer.share)
+    if width % 2 or not width:
+        raise InputError("int(head_dim share) is no even width", str(width), "2, 4, .. are accepted")
+    return width
+
+
+def find_length(found: Description) -> int:
+    """Return max_position_embeddings, or the original length where it is not stated.
+
+    Raises
+    ------
+    InputError : neither is stated.
+    """
+    length = found.configuration.length or found.block.find("original_max_position_embeddings")
+    if length is None:
+        accepted = f"the scaling {found.block.kind} depends on it"
+        raise InputError("max_position_embeddings is not stated", accepted=accepted)
+    return int(length)
+
+
+def find_original(found: Description) -> int:
+    """Return original_max_position_embeddings, or max_position_embeddings where it is not stated.
+
+    Raises
+    ------
+    InputError : neither is stated.
+    """
+    stated = found.block.find("original_max_position_embeddings")
+    return find_length(found) if stated is None else int(stated)
+
+
+def find_served(found: Description) -> int | None:
+    """Return the length that is served: the one that is asked for, else what the file states.
+
+    For yarn that is the larger of max_position_embeddings and factor x original.
+    """
+    if found.served is not None:
+        return found.served
+    stated = found.configuration.length
+    factor, original = (found.block.find(key) for key in ("factor", "original_max_position_embeddings"))
+    if found.block.kind == "yarn" and factor is not None and original is not None:
+        return max(stated or 0, int(factor * original))
+    return stated
+
+
+def list_options(values: Mapping[str, Any]) -> dict[str, object]:
+    """Return what belongs to a scaling: all but width, base, layout and its name."""
+    return {key: value for key, value in values.items() if key not in _OWN}
+
+
+def turn_by_rope(layer: LayerStatement, found: Description, *, dtype: str | None) -> Rotation | Refusal:
+    """Compute the rotation of the catalogue's `rope` with these parameters; refuse what it refuses."""
+    try:
+        rope = Rope(**found.values)
+    except InputError as error:
+        return Refusal(reason=f"{found.configuration.path}: {error}")
+    frequencies = rope.frequencies()
+    return Rotation(
+        name=layer.name,
+        head_dim=rope.d,
+        rotary_dim=rope.rotary_width,
+        base=rope.base,
+        scaling=rope.scaling,
+        options=list_options(found.values),
+        frequencies=frequencies.values,
+        layout=rope.layout,
+        attention_scaling=frequencies.amplitude,
+        offset=0,
+        dtype=dtype,
+        notes=tuple(found.notes),
+    )
+
+
+def turn_by_formula(
+    layer: LayerStatement, found: Description, scaled: Scaled, *, dtype: str | None, layout: str
+) -> Rotation:
+    """Round frequencies that a formula of a stack's own has."""
+    frequencies = np.array([float(theta) for theta in scaled.frequencies])
+    frequencies.flags.writeable = False
+    return Rotation(
+        name=layer.name,
+        head_dim=layer.head_dim,
+        rotary_dim=2 * len(frequencies),
+        base=found.values["base"],
+        scaling=found.values.get("scaling", "none"),
+        options=list_options(found.values),
+        frequencies=frequencies,
+        layout=layout,
+        attention_scaling=float(scaled.attention_factor),
+        offset=0,
+        dtype=dtype,
+        notes=tuple(found.notes),
+    )
+
+
+def turn_nothing(layer: LayerStatement) -> Rotation:
+    """Return the rotation of layers that are not turned."""
+    none = np.zeros(0)
+    none.flags.writeable = False
+    return Rotation(
+        name=layer.name,
+        head_dim=layer.head_dim,
+        rotary_dim=0,
+        scaling="none",
+        frequencies=none,
+        layout=layer.layout,
+        attention_scaling=1.0,
+        offset=0,
+        notes=("these layers are not turned",),
+    )

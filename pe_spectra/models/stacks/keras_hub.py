@@ -1,0 +1,127 @@
+"""keras-hub: the layers RotaryEmbedding, LlamaRotaryEmbedding and Phi3SuScaledRotaryEmbedding."""
+
+from __future__ import annotations
+
+from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_llama3, scale_longrope, scale_nothing
+from pe_spectra.errors import InputError
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks.description import (
+    NO_BLOCK,
+    Description,
+    find_length,
+    find_original,
+    find_served,
+    find_width,
+    start_description,
+    turn_by_formula,
+    turn_nothing,
+)
+from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
+from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+
+_SCALINGS = {
+    "default": "none",
+    "linear": "linear",
+    "dynamic": "dynamic",
+    "yarn": "yarn",
+    "llama3": "llama3",
+    "longrope": "longrope",
+    "su": "longrope",
+}
+#: The default of the layer where a file has no original length.
+_YARN_LENGTH = 4096
+
+
+def read_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
+    """Return the rotation that the layers of keras-hub compute from the parameters of the file."""
+    if not layer.turns:
+        return turn_nothing(layer)
+    block = _choose_block(layer)
+    try:
+        if block.kind not in _SCALINGS:
+            raise InputError("rope_type is not known to keras-hub", block.kind, f"{', '.join(_SCALINGS)} are")
+        found = start_description(configuration, layer, block, _SCALINGS[block.kind], served)
+        scaled = _STEPS[_SCALINGS[block.kind]](found, find_width(layer))
+    except InputError as error:
+        return Refusal(reason=f"{configuration.path}: {error}")
+    if layer.layout == "interleaved":
+        found.notes.append("the layers turn halves: the rows of q and k must be permuted")
+    if block is not layer.older and block.kind != "default":
+        found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")
+    return turn_by_formula(layer, found, scaled, dtype=configuration.dtype, layout="half")
+
+
+def _choose_block(layer: LayerStatement) -> RotaryBlock:
+    block = layer.newer or layer.older or NO_BLOCK
+    if block.base is None and layer.older is not None:
+        return RotaryBlock(where=block.where, kind=block.kind, base=layer.older.base, values=block.values)
+    return block
+
+
+def _scale_nothing(found: Description, width: int) -> Scaled:
+    return scale_nothing(found.values["base"], width)
+
+
+def _scale_linear(found: Description, width: int) -> Scaled:
+    found.need_keys("keras-hub", "factor")
+    return scale_linear(found.values["base"], width, factor=found.values["factor"])
+
+
+def _scale_dynamic(found: Description, width: int) -> Scaled:
+    found.need_keys("keras-hub", "factor")
+    found.notes.append("dynamic divides every frequency by s^(D/(D-2)), at every length")
+    return scale_linear_by_power(found.values["base"], width, factor=found.values["factor"])
+
+
+def _scale_yarn(found: Description, width: int) -> Scaled:
+    found.need_keys("keras-hub", "factor")
+    found.copy_keys("original", "beta_fast", "beta_slow")
+    found.values.setdefault("original", _YARN_LENGTH)
+    asked = found.block.values.get("truncate") is True
+    found.values["truncate"] = "yes" if asked else "no"
+    if asked:
+        found.notes.append(f"truncate also holds every position beyond {found.values['original']} there")
+    elif "truncate" not in found.block.values:
+        found.notes.append("truncate is off unless it is asked for")
+    unread = [key for key in ("attention_factor", "mscale", "mscale_all_dim") if key in found.block.values]
+    if unread:
+        found.notes.append(f"{', '.join(unread)}: not read, the attention factor is 0.1 ln s + 1")
+    given = {key: found.values[key] for key in ("factor", "original", "beta_fast", "beta_slow") if key in found.values}
+    return scale_yarn_clipped(found.values["base"], width, truncate=asked, **given)
+
+
+def _scale_llama3(found: Description, width: int) -> Scaled:
+    found.need_keys("keras-hub", "factor", "low_freq_factor", "high_freq_factor", "original")
+    keys = ("factor", "low_freq_factor", "high_freq_factor", "original")
+    return scale_llama3(found.values["base"], width, **{key: found.values[key] for key in keys})
+
+
+def _scale_longrope(found: Description, width: int) -> Scaled:
+    found.need_keys("keras-hub", "short_factor", "long_factor")
+    length, original = find_length(found), find_original(found)
+    found.values |= {"original": original, "factor": max(1.0, length / original)}
+    found.values["served"] = find_served(found) or length
+    if {"factor", "attention_factor"} & set(found.block.values):
+        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+    found.notes.append("the list is chosen by the length of the input, which is 1 where tokens come one at a time")
+    keys = ("original", "factor", "served", "short_factor", "long_factor")
+    return scale_longrope(found.values["base"], width, **{key: found.values[key] for key in keys})
+
+
+_STEPS = {
+    "none": _scale_nothing,
+    "linear": _scale_linear,
+    "dynamic": _scale_dynamic,
+    "yarn": _scale_yarn,
+    "llama3": _scale_llama3,
+    "longrope": _scale_longrope,
+}
+
+KERAS_HUB = Stack(
+    name="keras-hub",
+    title="keras-hub, layer RotaryEmbedding, as of August 2026",
+    source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "
+    "models/llama/llama_rotary_embedding.py, models/phi3/phi3_rotary_embedding.py, utils/transformers/",
+    read=read_keras_hub,
+)

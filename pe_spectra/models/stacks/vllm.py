@@ -1,0 +1,152 @@
+"""vLLM: its package of rotary embeddings, which makes one table for the whole run."""
+
+from __future__ import annotations
+
+import math
+
+from pe_spectra.encodings.rope_scaling import Scaled
+from pe_spectra.errors import InputError
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks.description import (
+    Description,
+    choose_block,
+    copy_alpha,
+    find_length,
+    find_original,
+    find_served,
+    find_width,
+    start_description,
+    turn_by_formula,
+    turn_by_rope,
+    turn_nothing,
+)
+from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
+from pe_spectra.models.statement import Configuration, LayerStatement
+
+#: rope_type by the name in the catalogue; older spellings are translated by patch_legacy_rope_type.
+_SCALINGS = {
+    "default": "none",
+    "mrope": "none",
+    "linear": "linear",
+    "dynamic": "dynamic",
+    "ntk": "ntk",
+    "yarn": "yarn",
+    "llama3": "llama3",
+    "longrope": "longrope",
+    "su": "longrope",
+    "proportional": "proportional",
+}
+#: Models whose class asks for deepseek_yarn, which reads mscale.
+_DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
+
+
+def read_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
+    """Return the rotation that vLLM computes; `served` is its max_model_len."""
+    if not layer.turns:
+        return turn_nothing(layer)
+    try:
+        found = _describe(configuration, layer, served)
+        scaled = _scale_own_way(layer, found)
+    except InputError as error:
+        return Refusal(reason=f"{configuration.path}: {error}")
+    if scaled is None:
+        return turn_by_rope(layer, found, dtype=configuration.dtype)
+    return turn_by_formula(layer, found, scaled, dtype=configuration.dtype, layout=layer.layout)
+
+
+def _describe(configuration: Configuration, layer: LayerStatement, served: int | None) -> Description:
+    block, notes = choose_block(layer)
+    if block.kind not in _SCALINGS:
+        raise InputError("rope_type is not known to vLLM", block.kind, f"{', '.join(_SCALINGS)} are")
+    found = start_description(configuration, layer, block, _SCALINGS[block.kind], served)
+    found.notes += notes
+    step = _STEPS.get(_SCALINGS[block.kind])
+    if step is not None:
+        step(found)
+    if found.values.get("scaling") == "longrope" and layer.layout == "interleaved":
+        raise InputError("longrope is computed for the layout half alone", layer.layout, "rope_type longrope needs it")
+    return found
+
+
+def _scale_own_way(layer: LayerStatement, found: Description) -> Scaled | None:
+    width, values = find_width(layer), found.values
+    if values.get("scaling") == "dynamic":
+        return scale_dynamic_fixed(values["base"], width, factor=values["factor"])
+    if values.get("scaling") == "ntk" and found.block.kind == "ntk":
+        return scale_ntk_shifted(values["base"], width, factor=values["factor"])
+    return None
+
+
+def _fill_factor(found: Description) -> None:
+    found.need_keys("vLLM", "factor")
+
+
+def _fill_dynamic(found: Description) -> None:
+    if copy_alpha(found):
+        return
+    found.need_keys("vLLM", "factor")
+    found.values["original"] = find_length(found)
+    s = found.values["factor"]
+    found.notes.append(
+        f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {s * s - s + 1:g} for every one "
+        "(issue 41236); since pull request 41277 a file without max_trained_positions is not scaled at all"
+    )
+
+
+def _fill_yarn(found: Description) -> None:
+    found.need_keys("vLLM", "factor")
+    found.copy_keys("beta_fast", "beta_slow")
+    found.values["original"] = find_original(found)
+    if found.block.values.get("attention_factor") is not None:
+        found.notes.append("attention_factor is not read: its key is attn_factor, a factor on 0.1 ln s + 1")
+    if found.configuration.model.startswith(_DEEPSEEK):
+        _fill_deepseek(found)
+    else:
+        if found.block.values.get("truncate") is False:
+            found.values["truncate"] = "no"
+        if {"mscale", "mscale_all_dim"} & set(found.block.values):
+            found.notes.append("mscale and mscale_all_dim are not read for this model")
+
+
+def _fill_deepseek(found: Description) -> None:
+    # deepseek_yarn: mscale is 1 and mscale_all_dim 0 where they are not set
+    mscale = found.block.find("mscale")
+    divisor = found.block.find("mscale_all_dim")
+    if divisor:
+        found.values |= {"mscale": 1.0 if mscale is None else mscale, "mscale_all_dim": divisor}
+    elif mscale is not None:
+        found.values["attention_factor"] = 0.1 * mscale * math.log(max(1.0, found.values["factor"])) + 1
+
+
+def _fill_llama3(found: Description) -> None:
+    found.need_keys("vLLM", "factor", "low_freq_factor", "high_freq_factor")
+    found.values["original"] = find_original(found)
+
+
+def _fill_longrope(found: Description) -> None:
+    found.need_keys("vLLM", "short_factor", "long_factor")
+    length, original = find_length(found), find_original(found)
+    found.values |= {"original": original, "factor": max(1.0, length / original)}
+    found.values["served"] = find_served(found) or length
+    if {"factor", "attention_factor"} & set(found.block.values):
+        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+    found.notes.append("the list is chosen once, by the longest length that is served (max_model_len)")
+
+
+_STEPS = {
+    "linear": _fill_factor,
+    "ntk": _fill_factor,
+    "dynamic": _fill_dynamic,
+    "yarn": _fill_yarn,
+    "llama3": _fill_llama3,
+    "longrope": _fill_longrope,
+}
+
+VLLM = Stack(
+    name="vllm",
+    title="vLLM, as of April 2026",
+    source="vllm-project/vllm, vllm/model_executor/layers/rotary_embedding/ (commits 926c71f6 and 50feac95); "
+    "truncate and proportional as read in later commits",
+    read=read_vllm,
+)

@@ -1,0 +1,447 @@
+"""What each implementation makes of a file: its numbers, what it ignores and what it refuses.
+
+Expected frequencies are written out here in plain float64; facts about an implementation are from
+its code as `source` names it.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.errors import InputError
+from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
+from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+
+NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
+YARN = {"factor": 8.0, "original_max_position_embeddings": 4096.0}
+LLAMA3 = {
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192.0,
+}
+LONG = {
+    "short_factor": (1.0,) * 48,
+    "long_factor": tuple(1 + i / 10 for i in range(48)),
+    "original_max_position_embeddings": 4096.0,
+}
+
+
+def ladder(base=1e4, width=128):
+    return base ** (-np.arange(0, width, 2) / width)
+
+
+def block(kind="default", values=None, base=1e4, where="rope_scaling"):
+    return RotaryBlock(where=where, kind=kind, base=base, base_key="rope_theta", values=values or {})
+
+
+def state(older=None, newer=None, *, length=32768, model="llama", head_dim=128, **layer):
+    found = LayerStatement(head_dim=head_dim, older=older, newer=newer, **layer)
+    return Configuration(path="config.json", scheme="rotary", model=model, length=length, layers=(found,))
+
+
+def read(name, configuration, served=None):
+    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    assert not isinstance(found, Refusal), found.reason
+    return found
+
+
+def refuse(name, configuration, served=None):
+    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    assert isinstance(found, Refusal)
+    assert found.reason.startswith("config.json: ")
+    assert "\n" not in found.reason
+    return found.reason
+
+
+def slow(rotation, pair, base=1e4, width=128):
+    return float(ladder(base, width)[pair] / rotation.frequencies[pair])
+
+
+EXAMPLES = {
+    "default": state(block()),
+    "linear": state(block("linear", {"factor": 4.0})),
+    "dynamic": state(block("dynamic", {"factor": 4.0}), length=8192),
+    "yarn": state(block("yarn", YARN)),
+    "llama3": state(block("llama3", LLAMA3, 5e5), length=131072),
+    "longrope": state(block("longrope", LONG), length=131072, head_dim=96),
+}
+
+
+def test_every_stack_names_what_was_read():
+    assert tuple(STACKS) == NAMES
+    for name, stack in STACKS.items():
+        assert stack.name == name
+        assert len(stack.title) > 10
+        assert len(stack.source) > 20
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_stack_answers_every_scaling(name, kind):
+    configuration = EXAMPLES[kind]
+    found = STACKS[name].read(configuration, configuration.layers[0], 32768)
+    if isinstance(found, Refusal):
+        assert name in ("meta", "yarn-paper")
+        assert kind in found.reason
+        return
+    assert found.frequencies.shape == (configuration.layers[0].head_dim // 2,)
+    assert found.frequencies.dtype == np.float64
+    assert not found.frequencies.flags.writeable
+    assert np.all(np.diff(found.frequencies) < 0)
+    assert found.layout in ("half", "interleaved")
+    assert found.attention_scaling >= 1
+    assert found.offset == 0
+    assert found.rotary_dim == 2 * len(found.frequencies)
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_options_are_those_of_the_catalogue(kind):
+    """The encoding that `rope` builds of the options has the same frequencies."""
+    for name in ("transformers-5", "transformers-4"):
+        found = read(name, EXAMPLES[kind], 32768)
+        again = Rope(d=found.head_dim, base=found.base, layout=found.layout, scaling=found.scaling, **found.options)
+        assert_array_equal(again.frequencies().values, found.frequencies)
+        assert again.frequencies().amplitude == found.attention_scaling
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_description_is_the_answer_of_transformers_5(kind):
+    configuration = EXAMPLES[kind]
+    rope = Rope(**describe_rope(configuration, configuration.layers[0], 32768))
+    assert_array_equal(rope.frequencies().values, read("transformers-5", configuration, 32768).frequencies)
+
+
+def test_a_description_says_no_more_than_needed():
+    configuration = state(block(base=5e5), head_dim=16)
+    assert describe_rope(configuration, configuration.layers[0]) == {"d": 16, "base": 5e5}
+    configuration = state(block(base=5e5), head_dim=80, share=0.4, layout="interleaved")
+    expected = {"d": 80, "base": 5e5, "share": 0.4, "layout": "interleaved"}
+    assert describe_rope(configuration, configuration.layers[0]) == expected
+
+
+def blend_llama3(factor):
+    theta = ladder(5e5)
+    turns = 8192 * theta / (2 * math.pi)
+    kept = np.clip((turns - 1) / 3, 0, 1)
+    return (1 - kept) * theta / factor + kept * theta
+
+
+@pytest.mark.parametrize("factor", [8.0, 32.0])
+def test_llama_3_1_of_both_generations(factor):
+    values = {**LLAMA3, "factor": factor}
+    older = state(block("llama3", values, 5e5), length=131072)
+    newer = state(newer=block("llama3", values, 5e5, "rope_parameters"), length=131072)
+    for found in (read("transformers-5", older), read("transformers-5", newer), read("transformers-4", older)):
+        assert_allclose(found.frequencies, blend_llama3(factor), rtol=1e-13)
+        assert found.notes == ()
+    silent = read("transformers-4", newer)
+    assert_allclose(silent.frequencies, ladder(), rtol=1e-13)
+    assert silent.base == 10000
+    assert silent.scaling == "none"
+    assert any("rope_parameters is not read" in note for note in silent.notes)
+    assert any("10000" in note for note in silent.notes)
+
+
+def test_rope_scaling_takes_the_place_of_rope_parameters():
+    """Tried with LlamaConfig.from_dict of 5.23.0: rope_scaling wins, and the other base is lost."""
+    newer = block("default", base=5e5, where="rope_parameters")
+    found = read("transformers-5", state(block("linear", {"factor": 2.0}, None), newer))
+    assert_allclose(found.frequencies, ladder() / 2, rtol=1e-13)
+    assert any("takes the place" in note for note in found.notes)
+    found = read("transformers-5", state(block("linear", {"factor": 2.0}, 1e6), newer))
+    assert_allclose(found.frequencies, ladder(1e6) / 2, rtol=1e-13)
+
+
+def test_rope_theta_only_fills_in_a_missing_base():
+    older = block(base=1e6, where="")
+    found = read("transformers-5", state(older, block(base=5e5, where="rope_parameters")))
+    assert found.base == 5e5
+    found = read("transformers-5", state(older, block(base=None, where="rope_parameters")))
+    assert found.base == 1e6
+    assert found.notes == ()
+    found = read("transformers-5", state(default_base=1e3))
+    assert found.base == 1000
+    assert "no base" in found.notes[0]
+
+
+def test_dynamic_of_transformers_grows_with_the_length():
+    configuration = EXAMPLES["dynamic"]
+    for name in ("transformers-5", "transformers-4"):
+        assert_allclose(read(name, configuration).frequencies, ladder(), rtol=1e-13)
+        assert_allclose(read(name, configuration, 4000).frequencies, ladder(), rtol=1e-13)
+        base = 1e4 * (4 * 16384 / 8192 - 3) ** (128 / 126)
+        assert_allclose(read(name, configuration, 16384).frequencies, ladder(base), rtol=1e-13)
+
+
+def test_dynamic_of_transformers_counts_from_the_longest_position():
+    values = {"factor": 4.0, "original_max_position_embeddings": 2048.0}
+    found = read("transformers-5", state(block("dynamic", values), length=8192), 16384)
+    assert found.options["original"] == 8192
+    assert any("2048 is not read" in note for note in found.notes)
+
+
+def test_dynamic_of_vllm_is_one_base_for_every_length():
+    lengths = (1000, 8192, 16384, 32768, 10**6)
+    found = [read("vllm", EXAMPLES["dynamic"], served).frequencies for served in lengths]
+    for frequencies in found:
+        assert_array_equal(frequencies, found[0])
+    base = 1e4 * 13 ** (128 / 126)  # s^2 - s + 1 of 4
+    assert_allclose(found[0], ladder(base), rtol=1e-13)
+    assert_allclose(found[0], read("transformers-5", EXAMPLES["dynamic"], 4 * 8192).frequencies, rtol=1e-14)
+    assert "s^2 - s + 1 = 13" in read("vllm", EXAMPLES["dynamic"]).notes[0]
+
+
+def test_dynamic_of_keras_hub_is_linear():
+    found = read("keras-hub", EXAMPLES["dynamic"], 16384)
+    assert_allclose(ladder() / found.frequencies, 4 ** (128 / 126), rtol=1e-13)
+
+
+def test_dynamic_of_llama_cpp_is_nothing():
+    found = read("llama.cpp", EXAMPLES["dynamic"], 16384)
+    assert_allclose(found.frequencies, ladder(), rtol=1e-13)
+    assert found.scaling == "none"
+    assert any("dynamic is not converted" in note for note in found.notes)
+
+
+def test_narrow_heads_have_no_exponent():
+    for scale in (scale_dynamic_fixed, scale_linear_by_power):
+        with pytest.raises(InputError, match="D = 2"):
+            scale(1e4, 2, factor=4)
+
+
+def test_pair_36_of_yarn():
+    """D=128, b=1e4, L=4096, s=8: 2.17x slower in code, 2.21x without truncation, 5.0x in the paper."""
+    plain = EXAMPLES["yarn"]
+    whole = state(block("yarn", {**YARN, "truncate": False}))
+    for name in ("transformers-5", "vllm", "llama.cpp"):
+        assert round(slow(read(name, plain), 36), 2) == 2.17
+    for name in ("transformers-5", "vllm"):
+        assert round(slow(read(name, whole), 36), 2) == 2.21
+    assert round(slow(read("keras-hub", plain), 36), 2) == 2.21  # off unless asked for
+    assert round(slow(read("yarn-paper", plain), 36), 1) == 5.0
+    found = read("llama.cpp", whole)
+    assert round(slow(found, 36), 2) == 2.17
+    assert any("truncate" in note for note in found.notes)
+    assert read("yarn-paper", plain).attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
+
+
+def test_truncate_within_a_layer_type_is_not_read():
+    inside = block("yarn", {**YARN, "truncate": False}, where="rope_parameters.full_attention")
+    found = read("transformers-5", state(newer=inside, name="full_attention"))
+    assert round(slow(found, 36), 2) == 2.17
+    assert any("truncate is not read" in note for note in found.notes)
+    assert round(slow(read("vllm", state(newer=inside, name="full_attention")), 36), 2) == 2.21
+
+
+def test_yarn_of_4_49_reads_the_longest_position():
+    found = read("transformers-4", state(block("yarn", YARN)))
+    assert found.options["original"] == 32768
+    assert any("4096 is not read" in note for note in found.notes)
+    unscaled = read("transformers-4", state(block("yarn", YARN), length=4096))
+    assert_array_equal(unscaled.frequencies, read("transformers-5", state(block("yarn", YARN))).frequencies)
+    keyed = state(block("yarn", {**YARN, "mscale": 0.707, "mscale_all_dim": 1.0, "truncate": False}), length=4096)
+    found = read("transformers-4", keyed)
+    assert found.attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
+    assert [note for note in found.notes if "mscale is not read" in note]
+    assert [note for note in found.notes if "truncate is not read" in note]
+
+
+def test_the_factor_of_yarn_is_derived():
+    values = {"original_max_position_embeddings": 4096.0}
+    found = read("transformers-5", state(block("yarn", values)))
+    assert found.options["factor"] == 8
+    assert any("factor is not set" in note for note in found.notes)
+    assert "factor is not set" in refuse("transformers-5", state(block("yarn", values), length=2048))
+    assert "factor is not set" in refuse("transformers-4", state(block("yarn", values)))
+
+
+def test_attention_factors_of_yarn():
+    deepseek = {"factor": 40.0, "original_max_position_embeddings": 4096.0, "mscale": 0.707, "mscale_all_dim": 0.707}
+
+    def scale(m):
+        return 0.1 * m * math.log(40) + 1
+
+    both = state(block("yarn", deepseek), length=163840, model="deepseek_v2", head_dim=64)
+    for name in ("transformers-5", "vllm", "llama.cpp"):
+        assert read(name, both).attention_scaling == 1
+    unequal = state(block("yarn", {**deepseek, "mscale": 1.0}), length=163840, model="deepseek_v2", head_dim=64)
+    assert read("transformers-5", unequal).attention_scaling == pytest.approx(scale(1) / scale(0.707), rel=1e-14)
+    assert read("vllm", unequal).attention_scaling == pytest.approx(scale(1) / scale(0.707), rel=1e-14)
+    assert read("llama.cpp", unequal).attention_scaling == 1
+    given = state(block("yarn", {**YARN, "attention_factor": 1.5}))
+    assert read("transformers-5", given).attention_scaling == 1.5
+    assert read("transformers-4", given).attention_scaling == 1.5
+    for name in ("vllm", "llama.cpp", "keras-hub", "yarn-paper"):
+        found = read(name, given)
+        assert found.attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
+        assert any("attention_factor" in note for note in found.notes)
+
+
+def test_deepseek_in_vllm_has_defaults_of_its_own():
+    """mscale 1 and mscale_all_dim 0, where transformers needs both: one alone has an effect."""
+    alone = {"factor": 40.0, "original_max_position_embeddings": 4096.0, "mscale": 0.707}
+    found = state(block("yarn", alone), length=163840, model="deepseek_v2", head_dim=64)
+    assert read("transformers-5", found).attention_scaling == pytest.approx(0.1 * math.log(40) + 1, rel=1e-14)
+    assert read("vllm", found).attention_scaling == pytest.approx(0.0707 * math.log(40) + 1, rel=1e-14)
+
+
+def test_longrope_is_short_up_to_the_original_length():
+    configuration = replace(EXAMPLES["longrope"], model="phi3")
+    theta = ladder(width=96)
+    for name in ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub"):
+        assert_allclose(read(name, configuration, 4096).frequencies, theta, rtol=1e-13)
+        for served in (4097, 131072, None):
+            found = read(name, configuration, served)
+            assert_allclose(found.frequencies, theta / LONG["long_factor"], rtol=1e-13)
+            expected = math.sqrt(1 + math.log(32) / math.log(4096))
+            assert found.attention_scaling == pytest.approx(expected, rel=1e-14)
+
+
+def test_longrope_of_4_49_changes_in_phi_alone():
+    found = read("transformers-4", EXAMPLES["longrope"], 131072)
+    assert_allclose(found.frequencies, ladder(width=96), rtol=1e-13)
+    assert any("short_factor serves every length" in note for note in found.notes)
+    values = {key: value for key, value in LONG.items() if not key.startswith("original")}
+    configuration = state(block("longrope", values), head_dim=96)
+    assert "factor is not set" in refuse("transformers-4", configuration)
+    stated = state(block("longrope", {**values, "factor": 4.0}), head_dim=96)
+    expected = math.sqrt(1 + math.log(4) / math.log(32768))
+    for name in ("transformers-5", "transformers-4"):
+        assert read(name, stated).attention_scaling == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_share_of_the_newer_form_is_said():
+    configuration = state(newer=block(base=5e5, where="rope_parameters"), head_dim=80, share=0.4)
+    assert any("the share 0.4" in note for note in read("transformers-4", configuration).notes)
+
+
+def test_proportional_turns_the_first_pairs():
+    configuration = state(newer=block("proportional", {}, 1e6, "rope_parameters"), head_dim=512, share=0.25)
+    for name in ("transformers-5", "llama.cpp", "vllm"):
+        found = read(name, configuration)
+        assert found.rotary_dim == 512
+        assert_allclose(found.frequencies[:64], ladder(1e6, 512)[:64], rtol=1e-13)
+        assert not found.frequencies[64:].any()
+    assert "proportional" in refuse("transformers-4", state(block("proportional")))
+
+
+def test_alpha_enlarges_the_base():
+    values = {"factor": 1.0, "alpha": 1000.0}
+    configuration = state(block("dynamic", values), model="hunyuan_v1_dense")
+    base = 1e4 * 1000 ** (128 / 126)
+    for name in ("transformers-5", "vllm", "llama.cpp"):
+        assert_allclose(read(name, configuration, 100000).frequencies, ladder(base), rtol=1e-12)
+
+
+def test_ntk_of_vllm():
+    found = read("vllm", state(block("ntk", {"factor": 4.0})))
+    expected = ladder() / 4 ** ((np.arange(0, 128, 2) + 2) / 128)
+    assert_allclose(found.frequencies, expected, rtol=1e-13)
+    for name in ("transformers-5", "transformers-4", "keras-hub", "meta", "yarn-paper"):
+        assert "ntk" in refuse(name, state(block("ntk", {"factor": 4.0})))
+    found = read("llama.cpp", state(block("ntk", {"factor": 4.0})))
+    assert_allclose(found.frequencies, ladder(), rtol=1e-13)
+    assert any("ntk is not known" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("nonsense", {}, "rope_type is not known to transformers 5.23.0 (nonsense)"),
+        ("linear", {}, "rope_scaling: factor is not set"),
+        ("dynamic", {}, "rope_scaling: factor is not set"),
+        ("llama3", {"factor": 8.0}, "low_freq_factor is not set"),
+        ("longrope", {"short_factor": (1.0,) * 64}, "long_factor is not set"),
+        ("longrope", {**LONG}, "48 numbers"),
+        ("yarn", {**YARN, "beta_fast": 1.0, "beta_slow": 4.0}, "beta"),
+    ],
+)
+def test_what_transformers_5_refuses(kind, values, said):
+    assert said in refuse("transformers-5", state(block(kind, values)))
+
+
+def test_widths_that_cannot_be_turned():
+    for name in NAMES:
+        assert "width" in refuse(name, state(block(), head_dim=80, share=0.4125)) or name == "meta"
+    with pytest.raises(InputError, match="nonsense"):
+        describe_rope(state(block("nonsense")), state(block("nonsense")).layers[0])
+
+
+def test_a_length_that_is_nowhere():
+    assert "max_position_embeddings" in refuse("transformers-5", state(block("dynamic", {"factor": 2.0}), length=None))
+    found = read("transformers-5", state(block("yarn", YARN), length=None))
+    assert found.options["original"] == 4096
+
+
+def test_llama3_without_its_original_length():
+    """standardize_rope_params puts max_position_embeddings in its place; llama.cpp has 8192."""
+    values = {key: value for key, value in LLAMA3.items() if not key.startswith("original")}
+    configuration = state(block("llama3", values, 5e5), length=131072)
+    found = read("transformers-5", configuration)
+    assert found.options["original"] == 131072
+    assert any("8192" in note for note in found.notes)
+    assert_allclose(read("llama.cpp", configuration).frequencies, blend_llama3(8), rtol=1e-13)
+    assert "original_max_position_embeddings is not set" in refuse("transformers-4", configuration)
+
+
+@pytest.mark.parametrize(
+    ("model", "stated", "layout"),
+    [
+        ("llama", "half", "interleaved"),
+        ("mistral", "half", "interleaved"),
+        ("qwen2", "half", "half"),
+        ("gemma3_text", "half", "half"),
+        ("minicpm3", "half", "half"),
+        ("deepseek_v3", "interleaved", "interleaved"),
+        ("", "half", "half"),
+    ],
+)
+def test_layouts_of_llama_cpp(model, stated, layout):
+    found = read("llama.cpp", state(block(), model=model, layout=stated))
+    assert found.layout == layout
+    assert any("permutes" in note for note in found.notes) == (stated != layout)
+    assert found.dtype == "float32"
+
+
+def test_llama_cpp_needs_the_original_length_of_yarn():
+    assert "original_max_position_embeddings is not set" in refuse("llama.cpp", state(block("yarn", {"factor": 4.0})))
+
+
+def test_llama_cpp_reads_rope_parameters_first():
+    newer = block("default", base=5e5, where="rope_parameters")
+    found = read("llama.cpp", state(block("linear", {"factor": 2.0}, 1e6), newer))
+    assert_allclose(found.frequencies, ladder(5e5), rtol=1e-13)
+
+
+def test_meta_has_one_scaling_with_fixed_numbers():
+    found = read("meta", state(block("llama3", {**LLAMA3, "factor": 32.0}, 5e5), length=131072))
+    assert_allclose(found.frequencies, blend_llama3(8), rtol=1e-13)
+    assert any("factor 32 is not read" in note for note in found.notes)
+    assert found.layout == "interleaved"
+    scout = {**LLAMA3, "factor": 16.0, "high_freq_factor": 1.0}
+    found = read("meta", state(block("llama3", scout, 5e5), model="llama4_text", layout="interleaved"))
+    theta = ladder(5e5)
+    turns = 8192 * theta / (2 * math.pi)
+    assert_allclose(found.frequencies, np.where(turns >= 1, theta, theta / 16), rtol=1e-13)
+    assert found.notes == ()
+
+
+def test_layers_that_are_not_turned():
+    configuration = state(block(), turns=False, name="nope")
+    for name in NAMES:
+        found = read(name, configuration)
+        assert found.rotary_dim == 0
+        assert len(found.frequencies) == 0
+
+
+def test_the_type_of_the_cache_follows_the_model():
+    configuration = replace(EXAMPLES["default"], dtype="bfloat16")
+    assert [read(name, configuration).dtype for name in NAMES] == [
+        *("bfloat16", "bfloat16", "bfloat16", "float32", "bfloat16", "float32", None)
+    ]

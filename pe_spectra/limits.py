@@ -53,6 +53,8 @@ MAX_PAIR_WORK_TOGETHER = 1 << 38
 MAX_LAGS = 1 << 24
 #: Longest context that a low-bin count may be asked for.
 MAX_CONTEXT = 1 << 40
+#: Context lengths of models.
+MAX_MODEL_LENGTH = 1 << 30
 #: Longest separation curve that a result holds.
 MAX_CURVE = 1 << 16
 #: Bytes of a settings file.

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from pe_spectra.files.model_files import ModelContent, find_model_file, read_model_file
+from dataclasses import dataclass
+from pathlib import Path
+
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.exact import F64
+from pe_spectra.files.arrays import FileArray
+from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
+from pe_spectra.files.rotary_dump import read_rotary_dump
+from pe_spectra.models.caches import read_cache
 from pe_spectra.models.configuration import read_configuration
+from pe_spectra.models.dumps import Dump, read_inverse_frequencies
 from pe_spectra.models.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.meta_release import read_params
 from pe_spectra.models.statement import Configuration
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Side:
+    """One side of a comparison: what a model's file states, a dump of a port, or a table of positions.
+
+    Attributes
+    ----------
+    shown : its name in answers.
+    configuration : what the file states; None for arrays.
+    dump : the rotation that arrays show; None for others.
+    table : an array that shows no rotation, (S, d); None for others.
+    notes : what a reader should know, each a sentence.
+    """
+
+    shown: str
+    configuration: Configuration | None = None
+    dump: Dump | None = None
+    table: F64 | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_model(text: str, label: str = "") -> Configuration:
@@ -23,18 +52,50 @@ def read_model(text: str, label: str = "") -> Configuration:
     FileError : there is no such file, it cannot be read, or a key in it cannot be used.
     InputError : `text` is empty.
     """
-    return state_model(read_model_file(find_model_file(text, label)))
+    return _state(read_model_file(find_model_file(text, label)))
 
 
-def state_model(content: ModelContent) -> Configuration:
-    """Turn what was read from a model's file into statements.
+def read_side(text: str, label: str = "") -> Side:
+    """Read one side of a comparison.
+
+    Parameters
+    ----------
+    text : as for :func:`read_model`; or a file with arrays (.npy, .npz, .csv, .safetensors, FILE::TENSOR):
+        frequencies, cosines and sines, or a table of positions.
 
     Raises
     ------
-    FileError : a key of the wrong type or out of range, or no positional encoding that is known.
+    FileError : there is no such file, it cannot be read, or it holds nothing that can be compared.
+    InputError : `text` is empty.
     """
+    found = find_model_file(text, label)
+    if found.kind != "table":
+        return Side(shown=found.shown, configuration=_state(read_model_file(found)))
+    return _read_arrays(found)
+
+
+def _state(content: ModelContent) -> Configuration:
     if content.kind == "gguf":
         return read_gguf_configuration(content.keys, content.factors, content.shown, content.shapes)
     if content.kind == "params.json":
         return read_params(content.keys, content.shown)
     return read_configuration(content.keys, content.shown)
+
+
+def _read_arrays(found: ModelFile) -> Side:
+    first, second = read_rotary_dump(found.path or Path(found.shown), found.tensor, found.label)
+    dtype = None if first.dtype == "text" else first.dtype
+    notes = (*first.notes, *(second.notes if second is not None else ()))
+    try:
+        dump = _recognise(first, second, dtype)
+    except InputError as error:
+        if first.values.ndim == 2 and second is None:
+            return Side(shown=found.shown, table=first.values, notes=notes)
+        raise FileError(found.shown, str(error)) from error
+    return Side(shown=found.shown, dump=dump, notes=(*notes, *dump.notes))
+
+
+def _recognise(first: FileArray, second: FileArray | None, dtype: str | None) -> Dump:
+    if second is None and first.values.ndim == 1:
+        return read_inverse_frequencies(first.values, dtype)
+    return read_cache(first.values, None if second is None else second.values, dtype)

@@ -5,6 +5,7 @@ its code as `source` names it.
 """
 
 import math
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
 from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
 
@@ -398,6 +400,9 @@ def test_llama3_without_its_original_length():
         ("qwen2", "half", "half"),
         ("gemma3_text", "half", "half"),
         ("minicpm3", "half", "half"),
+        ("olmo", "half", "interleaved"),
+        ("olmo2", "half", "half"),
+        ("glm4_moe", "half", "half"),
         ("deepseek_v3", "interleaved", "interleaved"),
         ("", "half", "half"),
     ],
@@ -445,3 +450,129 @@ def test_the_type_of_the_cache_follows_the_model():
     assert [read(name, configuration).dtype for name in NAMES] == [
         *("bfloat16", "bfloat16", "bfloat16", "float32", "bfloat16", "float32", None)
     ]
+
+
+def test_a_gguf_file_is_llama_cpps():
+    configuration = replace(state(block("yarn", YARN, where="")), format="gguf")
+    for name in NAMES:
+        if name == "llama.cpp":
+            assert round(slow(read(name, configuration), 36), 2) == 2.17
+        else:
+            assert "GGUF" in refuse(name, configuration)
+
+
+def tell(rows, scaling, stack):
+    (row,) = [row for row in rows if (row.scaling, row.stack) == (scaling, stack)]
+    return row
+
+
+def test_conformance_of_one_file():
+    rows = tabulate_conformance(EXAMPLES["yarn"])
+    assert [row.stack for row in rows] == list(NAMES)
+    own = tell(rows, "yarn", "transformers-5")
+    assert (own.ratio, own.differing, own.max_phase_error, own.first_position_off) == ((1, 1), 0, 0, None)
+    assert tell(rows, "yarn", "meta").refusal.endswith("default, llama3 are")
+    paper = tell(rows, "yarn", "yarn-paper")
+    found = read("transformers-5", EXAMPLES["yarn"]), read("yarn-paper", EXAMPLES["yarn"])
+    ratio = found[1].frequencies / found[0].frequencies
+    assert paper.ratio == (ratio.min(), ratio.max())
+    assert paper.differing == np.count_nonzero(ratio != 1)
+    off = np.abs(found[1].frequencies - found[0].frequencies)
+    assert paper.max_phase_error == pytest.approx(32767 * off.max(), rel=1e-12)
+    assert paper.first_position_off == math.ceil(math.pi / 8 / off.max())
+    assert tell(rows, "yarn", "llama.cpp").layout == "interleaved"
+
+
+def test_conformance_of_several_layer_types():
+    full = LayerStatement(name="full_attention", head_dim=64, newer=block(base=1e6, where="rope_parameters"))
+    sliding = replace(full, name="sliding_attention", newer=block(where="rope_parameters"), window=512)
+    configuration = replace(state(), layers=(full, sliding, LayerStatement(name="nope", head_dim=64, turns=False)))
+    rows = tabulate_conformance(configuration, 4096)
+    assert [row.layer for row in rows] == [name for name in (full.name, sliding.name, "nope") for _ in NAMES]
+    older = [row for row in rows if row.stack == "transformers-4"]
+    assert older[0].differing == 31
+    assert older[0].first_position_off is not None
+    assert older[1].differing == older[2].differing == 0
+
+
+def test_conformance_where_the_reference_refuses():
+    rows = tabulate_conformance(state(block("nonsense")))
+    assert rows[0].refusal is not None
+    assert tell(rows, "nonsense", "llama.cpp").ratio is None
+    assert tell(rows, "nonsense", "llama.cpp").attention_scaling == 1
+
+
+def test_conformance_of_all_scalings():
+    rows = tabulate_scalings()
+    assert list(dict.fromkeys(row.scaling for row in rows)) == list(EXAMPLES)
+    assert len(rows) == len(EXAMPLES) * len(NAMES)
+    same = {
+        *((kind, "vllm") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
+        *((kind, "llama.cpp") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
+        *((kind, "keras-hub") for kind in ("default", "linear", "llama3", "longrope")),
+        *((kind, "transformers-4") for kind in ("default", "linear", "dynamic", "llama3", "longrope")),
+        *((kind, "yarn-paper") for kind in ("default", "linear")),
+        ("default", "meta"),
+    }
+    others = [row for row in rows if row.stack != "transformers-5" and row.refusal is None]
+    assert {(row.scaling, row.stack) for row in others if row.differing == 0} == same
+    for row in others:
+        assert (row.first_position_off is None) == (row.max_phase_error < math.pi / 8) or row.scaling == "dynamic"
+    assert tell(rows, "dynamic", "keras-hub").first_position_off < 3
+    assert tell(rows, "dynamic", "vllm").ratio[0] == pytest.approx(5 / 13, rel=1e-12)  # at l = 2 L: 2 s - (s - 1)
+
+
+def test_conformance_of_all_scalings_for_one_file():
+    configuration = state(block("yarn", YARN, 1e6), model="qwen2", head_dim=64)
+    examples = build_examples(configuration, factor=2)
+    assert [example.layers[0].older.kind for example in examples] == list(EXAMPLES)
+    assert {example.model for example in examples} == {"qwen2"}
+    assert {example.layers[0].older.base for example in examples} == {1e6}
+    assert [example.length for example in examples] == [4096, 8192, 4096, 8192, 8192, 8192]
+    rows = tabulate_scalings(configuration, factor=2, served=8192)
+    assert {row.layout for row in rows if row.stack == "llama.cpp"} == {"half"}
+
+
+_NUMBERS = (1e-300, 0.5, 1.0, 2.0, 8.0, 32.0, 1e6, 1e300)
+_KINDS = (*EXAMPLES, "su", "mrope", "ntk", "proportional", "nonsense")
+_KEYS = (
+    *("factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"),
+    *("low_freq_factor", "high_freq_factor", "alpha"),
+)
+
+
+def draw_block(rng, where, width):
+    values = {key: rng.choice(_NUMBERS) for key in _KEYS if rng.random() < 0.6}
+    if rng.random() < 0.6:
+        values["original_max_position_embeddings"] = rng.choice((1.0, 4096.0, 2.0**40))
+    if rng.random() < 0.5:
+        values["truncate"] = rng.random() < 0.5
+    for key in ("short_factor", "long_factor"):
+        if rng.random() < 0.7:
+            values[key] = tuple(rng.choice(_NUMBERS) for _ in range(rng.choice((width // 2, 3))))
+    return block(rng.choice(_KINDS), values, rng.choice((None, *_NUMBERS)), where)
+
+
+def test_no_statement_is_too_odd():
+    """Whatever a file may state, each stack answers with finite numbers or refuses in one line."""
+    rng = random.Random(7)
+    answers = 0
+    for _ in range(400):
+        width = rng.choice((1, 2, 4, 8, 64, 80))
+        configuration = state(
+            draw_block(rng, rng.choice(("", "rope_scaling")), width) if rng.random() < 0.7 else None,
+            draw_block(rng, "rope_parameters", width) if rng.random() < 0.5 else None,
+            length=rng.choice((None, 1, 4096, 1 << 40)),
+            model=rng.choice(("", "llama", "deepseek_v3", "hunyuan_v1", "phi3", "llama4_text")),
+            head_dim=width,
+            share=rng.choice((1.0, 0.5, 0.4, 0.01)),
+            layout=rng.choice(("half", "interleaved")),
+        )
+        for row in tabulate_conformance(configuration, rng.choice((None, 1, 4096, 1 << 40))):
+            if row.refusal is not None:
+                assert "\n" not in row.refusal
+                continue
+            answers += 1
+            assert math.isfinite(row.attention_scaling)
+            assert row.ratio is None or all(map(math.isfinite, row.ratio))
+    assert answers > 300

@@ -13,6 +13,7 @@ from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_BANDWIDTH,
     MAX_LENGTH,
+    MAX_MODEL_LENGTH,
     MAX_PAIR_WORK,
     MAX_PAIR_WORK_TOGETHER,
     MIN_BANDWIDTH,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_MODEL_LENGTH = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
 _DEFAULT_S = (5, 40, 75)
 
 
@@ -76,6 +78,11 @@ def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
             accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
             raise InputError("--length is beyond the rows of an encoding", text, accepted)
     return size
+
+
+def read_model_length(text: str | None, label: str) -> int | None:
+    """Read --trained or --served; None where it was not given."""
+    return None if text is None else _MODEL_LENGTH.parse(text, label)
 
 
 def read_level(text: str | None) -> str | None:

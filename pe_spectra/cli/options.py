@@ -152,6 +152,12 @@ RequireMetric = Annotated[
         "--require", metavar="TEXT...", help="'injective', or a metric as in 'separation>=0.1': exit 1 unless it holds"
     ),
 ]
+Trained = Annotated[
+    str | None, typer.Option("--trained", metavar="N", help="positions the model was trained with  [as its file says]")
+]
+Served = Annotated[
+    str | None, typer.Option("--served", metavar="N", help="positions the model serves  [as its file says]")
+]
 FailOn = Annotated[
     str | None,
     typer.Option(

@@ -57,8 +57,15 @@ class Run:
     quiet: bool
     notes: tuple[str, ...]
 
-    def finish(self, answer: Answer, draw: Callable[[], Figure] | None = None) -> Outcome:
-        """Put together what the command leaves: the answer in its format, and the figure if one is drawn."""
+    def finish(
+        self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
+    ) -> Outcome:
+        """Put together what the command leaves: the answer in its format, and the figure if one is drawn.
+
+        Parameters
+        ----------
+        errors : of a command over many files, what is wrong with those that the answer is not about.
+        """
         from pe_spectra.cli.render import render
 
         files: dict[Path, bytes] = {}
@@ -75,7 +82,7 @@ class Run:
         if self.format != "json":
             notes += [f"note: {note}" for note in answer.notes]
         messages = [*notes, *(f"wrote {path}" for path in files)]
-        failed = tuple(f"check failed: {text}" for text in answer.failed)
+        failed = tuple(f"check failed: {text}" for text in answer.failed) + fail_files(errors).messages
         is_short = 0 < len(answer.next_command) <= _LONGEST_COMMAND
         if self.screen.terminal and is_terminal(sys.stderr) and is_short:
             messages.append(f"next: {answer.next_command}")
@@ -84,8 +91,13 @@ class Run:
             messages=failed if self.quiet else (*messages, *failed),
             files=files,
             makes_folders=not self.figure_asked,
-            exit_code=1 if answer.failed else 0,
+            exit_code=2 if errors else 1 if answer.failed else 0,
         )
+
+
+def fail_files(errors: tuple[str, ...]) -> Outcome:
+    """What a command over many files leaves of those that it cannot use: one line on stderr each."""
+    return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2 if errors else 0)
 
 
 def prepare_run(

@@ -43,6 +43,18 @@ def read_npz(file: RegularFile, wanted: Wanted) -> FileArray:
         return _read_member(archive, members[name], name, wanted, file, notes)
 
 
+def list_npz(file: RegularFile) -> tuple[str, ...]:
+    """List the names of the arrays of a .npz file.
+
+    Raises
+    ------
+    RefusedError : a damaged archive, or members beyond the limits.
+    """
+    _check_directory(file)
+    with open(file.descriptor, "rb", closefd=False) as raw, zipfile.ZipFile(raw) as archive:
+        return tuple(_list_members(archive, file.size))
+
+
 def _check_directory(file: RegularFile) -> None:
     """Limit the directory of the archive before the library reads all of it."""
     tail = file.read_at(max(0, file.size - _END_SIZE - _LOCATOR_SIZE), _END_SIZE + _LOCATOR_SIZE)

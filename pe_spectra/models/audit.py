@@ -205,7 +205,7 @@ def _may_be_untrained(statement: LayerStatement) -> bool:
 def _add_rotation(layer: LayerAudit, configuration: Configuration, found: Rotation, served: int | None) -> LayerAudit:
     encoding = build_scheme(configuration, layer.statement, served)
     layer = replace(layer, rotation=found)
-    if not isinstance(encoding, HasFrequencies):
+    if encoding is None or not isinstance(encoding, HasFrequencies):
         return layer
     values = encoding.frequencies().values
     # another library's formula may have no twin in the catalogue

@@ -7,8 +7,9 @@ A port breaks where a phase is off by more than pi/8. `parts` has the parts, `ef
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.differences import (
@@ -53,7 +54,12 @@ _OF_FREQUENCIES = ("base", "scaling", "frequencies")
 
 
 def compare_rotations(
-    a: Sequence[Rotation], b: Sequence[Rotation], *, length: int, base_keys: tuple[str, str] = ("", "")
+    a: Sequence[Rotation],
+    b: Sequence[Rotation],
+    *,
+    length: int,
+    base_keys: tuple[str, str] = ("", ""),
+    windows: Mapping[str, int] = MappingProxyType({}),
 ) -> Diff:
     """Compare what two sides turn queries and keys by.
 
@@ -62,6 +68,7 @@ def compare_rotations(
     a, b : one rotation for each layer type. A side with one is compared with each type of the other.
     length : positions 0 .. length - 1 are looked at; the length that is served.
     base_keys : the keys of the files that the bases come from, for sentences; empty where unknown.
+    windows : the longest lag of layers that attend within a window, by layer type.
 
     Raises
     ------
@@ -74,8 +81,9 @@ def compare_rotations(
     pairs, missing = _pair_layers(a, b)
     compared = []
     for name, one, other in pairs:
-        layer = compare_frequencies(name, one, other, length)
-        compared.append(Parts(a=one, b=other, layer=layer, length=length, base_keys=base_keys))
+        reach = min(length, windows.get(name, length) + 1)
+        layer = compare_frequencies(name, one, other, reach)
+        compared.append(Parts(a=one, b=other, layer=layer, length=reach, base_keys=base_keys))
     return _gather(compared, missing, _name_partial_dump(a, b), length)
 
 
@@ -122,7 +130,8 @@ def _state_difference(diff: Diff) -> str:
     if first.what not in _OF_FREQUENCIES or not errors:
         return f"Different: {first.effect}."
     within = f"no phase is off by more than pi/8 within {diff.length:,} positions"
-    return f"Different: {' and '.join(names)}, but {within} (at most {max(errors):.2g} rad)."
+    verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
+    return f"Different: {' and '.join(names)} {verb}, but {within} (at most {max(errors):.2g} rad)."
 
 
 # --------------------------------------------------------------------- layers

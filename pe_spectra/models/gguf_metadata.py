@@ -13,6 +13,7 @@ from typing import Any
 from pe_spectra.encodings.rope_scaling import compute_yarn_attention
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding
+from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models import gguf_architectures as known
 from pe_spectra.models.gguf_divisors import apply_tensors
 from pe_spectra.models.keys import Keys
@@ -47,8 +48,8 @@ def read_gguf_configuration(
     'interleaved'
     """
     name = _read_architecture(metadata, path)
-    keys = Keys({key.removeprefix(f"{name}."): metadata[key] for key in metadata if key.startswith(f"{name}.")}, path)
-    keys.where = f"{name}."
+    where = f"{name}."
+    keys = Keys({key.removeprefix(where): metadata[key] for key in metadata if key.startswith(where)}, path, where)
     scheme, findings = _choose_scheme(name, keys, shapes or {})
     stated = Configuration(path=path, format="gguf", model=name, scheme=scheme, findings=findings)
     stated = replace(stated, length=keys.find_integer("context_length"))
@@ -83,7 +84,7 @@ def _choose_scheme(
     if name in known.NONE or (name in known.SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
         return "none", ()
     rotates = name in known.INTERLEAVED or name in known.HALF
-    if name in known.LEARNED or (_POSITIONS in shapes and not rotates):
+    if name in (*known.LEARNED, *known.ALIBI) or (_POSITIONS in shapes and not rotates):
         return "learned", ()
     if rotates:
         return "rotary", ()
@@ -141,11 +142,12 @@ def _leave_still(layer: LayerStatement) -> LayerStatement:
 
 
 def _read_plain_layer(name: str, keys: Keys) -> LayerStatement:
-    layout = "interleaved" if name in known.INTERLEAVED else "half"
-    layer = LayerStatement(head_dim=2, layout=layout, default_base=_DEFAULT_BASE)  # type: ignore[arg-type]
-    if "attention.kv_lora_rank" in keys:  # the part that is turned stands on its own
-        return replace(layer, head_dim=keys.read_integer("rope.dimension_count"))
-    return _set_width(layer, keys, "attention.key_length", "rope.dimension_count", None)
+    layer = LayerStatement(head_dim=2, default_base=_DEFAULT_BASE)
+    if name in known.INTERLEAVED:
+        layer = replace(layer, layout="interleaved")
+    # in latent attention the part that is turned stands on its own
+    whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
+    return _set_width(layer, keys, whole, "rope.dimension_count", None)
 
 
 def _set_width(
@@ -163,6 +165,9 @@ def _set_width(
         turned = min(width, _count_turned(otherwise)) if otherwise is not None else width
     elif turned > width or turned % 2:
         keys.refuse(part, f"an even number up to the width of a head, {width}, is accepted")
+    if turned % 2 or width > MAX_WIDTH:
+        what = f"the width of a head cannot be used ({width})"
+        raise FileError(keys.path, f"{what}; an even number up to {MAX_WIDTH} is accepted")
     share = turned / width
     return replace(layer, head_dim=width, share=share if int(width * share) == turned else math.nextafter(share, 2))
 

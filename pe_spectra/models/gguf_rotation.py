@@ -35,6 +35,7 @@ _NAMES = {
     "high_freq_factor": "high_freq_factor",
     "short_factor": "short_factor",
     "long_factor": "long_factor",
+    "alpha": "factor",
 }
 
 
@@ -77,6 +78,8 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
     divisors = block.values.get("divisors")
     frequencies = _divide(scaled, divisors if isinstance(divisors, tuple) else None)
     values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise FileError(configuration.path, f"has frequencies beyond {np.finfo(np.float64).max:g}")
     values.flags.writeable = False
     return Rotation(
         name=layer.name,
@@ -95,17 +98,17 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
 
 
 def _list_options(block: RotaryBlock) -> dict[str, object]:
-    options: dict[str, object] = {name: block.values[key] for key, name in _NAMES.items() if key in block.values}
-    if "original" in options:
-        options["original"] = int(float(options["original"]))  # type: ignore[arg-type]
-    if "alpha" in block.values:
-        options["factor"] = block.values["alpha"]
+    options: dict[str, object] = {}
+    for key, name in _NAMES.items():
+        value = block.values.get(key)
+        if value is not None:
+            options[name] = int(value) if name == "original" and not isinstance(value, tuple) else value
     return options
 
 
 def _scale(configuration: Configuration, block: RotaryBlock, base: float, width: int, served: int | None) -> Scaled:
     """Scale as ggml does before it divides by a tensor; llama3 is in the tensor alone."""
-    options: dict[str, Any] = _list_options(block)
+    options: dict[str, Any] = _list_options(block)  # a number or a list, by the scaling
     if block.kind == "linear":
         return scale_linear(base, width, **options)
     if block.kind == "dynamic":

@@ -11,6 +11,9 @@ import numpy as np
 
 from pe_spectra.exact import F64
 
+#: Cosines that are computed for one stretch of lags, and the lags that it has computed at least.
+_COSINES, _FEWEST = 1 << 14, 16
+
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSample:
@@ -28,15 +31,15 @@ class KernelSample:
     high: F64
 
 
-def sample_kernel(frequencies: F64, longest: int, *, stretches: int = 160, most: int = 256) -> KernelSample:
+def sample_kernel(frequencies: F64, longest: int, *, stretches: int = 160) -> KernelSample:
     """Sample the kernel of a rotary encoding from lag 1 to `longest`, on a logarithmic axis.
 
     Parameters
     ----------
     frequencies : (D/2,), rad/position. longest : lag, >= 2.
-    stretches : how many at most; each holds one lag at least.
-    most : lags that are computed in each stretch, spread evenly where it has more.
+    stretches : how many at most; each holds one lag at least, of longer ones some lags are computed, evenly spread.
     """
+    most = max(_FEWEST, _COSINES // frequencies.size)
     rows = []
     for first, last in _list_stretches(longest, stretches):
         lags = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64)).astype(float)

@@ -119,7 +119,8 @@ _TWO = KnownModel(default_base=5e5, local_base=1e4, head_dim=128, base_key="")
 _OSS = KnownModel(default_base=1.5e5, head_dim=64, layers="SF", window=128, scaling=_GPT_OSS)
 _MUSE = KnownModel(head_dim=128, layers="SSSF", window=2048, unturned="F")
 
-#: Classes that are alike, named by their model_type. The last group: code that checkpoints bring along.
+#: Classes that are alike, named by their model_type. Not from transformers, but code that checkpoints bring along:
+#: RefinedWeb, RefinedWebModel, baichuan (7B), chatglm, deepseek, exaone, internlm, internlm2, kimi_k2, minicpm, qwen.
 _GROUPS: tuple[tuple[str, KnownModel], ...] = (
     ("RefinedWeb RefinedWebModel falcon", KnownModel(only_if=("alibi", False))),
     ("afmoe", _MUSE._replace(period_key=_EVERY, window=1024)),
@@ -128,8 +129,8 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
         (
             "arcee aria_text baichuan chameleon dbrx deepseek deepseek_ocr2_text diffllama doge dots1 esmc eurobert "
             "exaone falcon_h1 glm_image_text granite granite4_vision_text granite_docling_text granitemoe "
-            "granitemoeshared hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hyperclovax idefics internlm internlm2 jais2 "
-            "jetmoe llama minicpm nanochat olmo olmo2 olmoe phi3 phi4_multimodal qwen qwen3_omni_moe_talker_text "
+            "granitemoeshared hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hyperclovax idefics internlm internlm2 "
+            "jais2 jetmoe llama minicpm nanochat olmo olmo2 olmoe phi3 phi4_multimodal qwen qwen3_omni_moe_talker_text "
             "starcoder2"
         ),
         KnownModel(),

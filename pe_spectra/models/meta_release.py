@@ -2,15 +2,16 @@
 
 Source: meta-llama/llama-models, models/llama3/args.py and model.py, models/llama4/args.py and model.py;
 meta-llama/llama, llama/model.py. The code has constants that no key states: the base where rope_theta is
-missing, and the scaling that use_scaled_rope asks for.
+missing (Llama 1 and 2), and those of the scaling that use_scaled_rope asks for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from pe_spectra.errors import FileError
+from pe_spectra.findings import Finding
 from pe_spectra.models.keys import Keys
 from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
 
@@ -20,12 +21,12 @@ _DEFAULT_BASE = 10000.0
 _LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 _LLAMA4 = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
 _ORIGINAL = 8192.0
+#: Widths of Llama 3.2 (1B, 3B), to which transformers gives factor 32; Meta's code has 8 for all.
+_LLAMA32_WIDTHS, _LLAMA32_FACTOR = (2048, 3072), 32.0
 #: Keys that only Llama 4 has.
 _LLAMA4_KEYS = ("nope_layer_interval", "moe_args", "attention_chunk_size", "use_qk_norm")
 #: Keys of files of the same name that other releases have, which turn in another way.
 _FOREIGN = ("yarn", "llama_4_scaling", "rope_scaling", "rope_parameters")
-#: Llama 4 attends within chunks of so many positions, except in layers that are not turned.
-_CHUNKED = "chunked_attention"
 
 
 def read_params(params: Mapping[str, Any], path: str) -> Configuration:
@@ -50,11 +51,12 @@ def read_params(params: Mapping[str, Any], path: str) -> Configuration:
         if key in keys:
             keys.refuse(key, "no release of Meta's has it; the config.json of the same model is accepted")
     fourth = keys.has_any(*_LLAMA4_KEYS)
+    findings: list[Finding] = []
     layer = LayerStatement(
         head_dim=_read_head_width(keys),
         layout="interleaved",
         default_base=_DEFAULT_BASE,
-        older=_read_block(keys, fourth=fourth),
+        older=_read_block(keys, findings, fourth=fourth),
     )
     return Configuration(
         path=path,
@@ -62,6 +64,7 @@ def read_params(params: Mapping[str, Any], path: str) -> Configuration:
         model="llama4" if fourth else "llama",
         scheme="rotary",
         layers=_list_layers(keys, layer),
+        findings=tuple(findings),
     )
 
 
@@ -75,32 +78,36 @@ def _read_head_width(keys: Keys) -> int:
     return width // heads
 
 
-def _read_block(keys: Keys, *, fourth: bool) -> RotaryBlock:
+def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryBlock:
     base = keys.find_number("rope_theta")
     block = RotaryBlock(where="", base=base, base_key="rope_theta" if base is not None else "")
-    if not keys.find_truth("use_scaled_rope"):
-        for key in ("rope_scaling_factor", "rope_high_freq_factor"):
-            if key in keys and keys.find_truth("use_scaled_rope") is None:
-                raise FileError(keys.path, f"has {key}, but not use_scaled_rope, which says whether it is used")
+    stated = {
+        name: keys.find_number(key)
+        for key, name in (("rope_scaling_factor", "factor"), ("rope_high_freq_factor", "high_freq_factor"))
+    }
+    scaled = keys.find_truth("use_scaled_rope")
+    if not scaled:
+        if scaled is None and any(number is not None for number in stated.values()):
+            message = "a factor of a scaling is given, but not use_scaled_rope, so nothing is scaled"
+            findings.append(Finding(level="warning", code="scaling-not-used", message=message, data=stated))
         return block
     values: dict[str, KeyValue] = dict(_LLAMA4 if fourth else _LLAMA3)
-    for key, name in (("rope_scaling_factor", "factor"), ("rope_high_freq_factor", "high_freq_factor")):
-        if (stated := keys.find_number(key)) is not None:
-            values[name] = stated
+    if not fourth and stated["factor"] is None and keys.find_integer("dim") in _LLAMA32_WIDTHS:
+        values["factor"] = _LLAMA32_FACTOR
+        message = (
+            "no key gives the factor of the scaling: 32 is taken, which transformers has for models of this width "
+            "(Llama 3.2); Meta's own code has 8 for all"
+        )
+        findings.append(Finding(level="note", code="factor-by-width", message=message, data={"factor": 32.0}))
+    values.update({name: number for name, number in stated.items() if number is not None})
     values["original_max_position_embeddings"] = _ORIGINAL
-    return RotaryBlock(where="use_scaled_rope", kind="llama3", base=base, base_key=block.base_key, values=values)
+    return replace(block, where="use_scaled_rope", kind="llama3", values=values)
 
 
 def _list_layers(keys: Keys, layer: LayerStatement) -> tuple[LayerStatement, ...]:
-    chunk = keys.find_integer("attention_chunk_size")
+    """Add the layers that are not turned; the others of such models attend within chunks."""
     if keys.find_integer("nope_layer_interval") is None:
         return (layer,)
-    turned = LayerStatement(
-        name=_CHUNKED if chunk else "all",
-        head_dim=layer.head_dim,
-        layout=layer.layout,
-        default_base=layer.default_base,
-        older=layer.older,
-        window=chunk,
-    )
-    return (turned, LayerStatement(name="nope", head_dim=layer.head_dim, layout=layer.layout, turns=False))
+    still = replace(layer, name="nope", turns=False, older=None)
+    chunk = keys.find_integer("attention_chunk_size")
+    return (layer if chunk is None else replace(layer, name="chunked_attention", window=chunk), still)

@@ -161,15 +161,17 @@ class Parts:
         rounded = is_rounded(a), is_rounded(b)
         if self.layer.agree and rounded[0] != rounded[1]:
             effect = explain_dtype(rounded, self.layer.max_phase_error or 0.0, self.length)
-            yield self._make("dtype", *rounded, effect, self.layer.first_position_off)
+            shown = [name or "not rounded" for name in rounded]
+            yield self._make("dtype", shown[0], shown[1], effect, self.layer.first_position_off)
             return
         for letter, side in (("A", a), ("B", b)):
             if isinstance(side, Dump) and side.imprecise:
-                sides = (side.phase_error, None) if letter == "A" else (None, side.phase_error)
-                yield self._make("dtype", *sides, explain_imprecision(letter, side), side.first_row_off)
+                off = f"phases off by {side.phase_error or 0:.2g} rad"
+                sides = (off, "even phases") if letter == "A" else ("even phases", off)
+                yield self._make("dtype", sides[0], sides[1], explain_imprecision(letter, side), side.first_row_off)
         stored = _name_cosine_dtype(a), _name_cosine_dtype(b)
         if stored[0] and stored[1] and stored[0] != stored[1]:
-            yield self._make("dtype", *stored, explain_dtype(stored, None, self.length))
+            yield self._make("dtype", stored[0], stored[1], explain_dtype(stored, None, self.length))
 
     def _have_one_base(self) -> bool:
         one, other = self.a.base or 0.0, self.b.base or 0.0
@@ -192,11 +194,14 @@ def _bound_attention(rotation: Rotation) -> float:
 
 def _explain_silence(name: str, silent: list[str], a: Rotation, b: Rotation) -> str:
     side = a if silent[0] == "A" else b
+    if isinstance(side, Dump) and name in ("base", "scaling"):
+        return f"no published scaling fits the frequencies of {silent[0]}"
     if isinstance(side, Dump) and side.kind == "frequencies":
         return "a dump of inv_freq does not say"
     if isinstance(side, Dump):
-        return {
+        cache = {
             "layout": "a cache with one column for each pair does not say",
             "offset": "no one integer fits the phases of the first row",
-        }.get(name, "the cache fits no published scaling")
+        }
+        return cache.get(name, "the cache does not say")
     return f"{' and '.join(silent)} {'do' if len(silent) == 2 else 'does'} not say"

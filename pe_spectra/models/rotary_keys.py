@@ -68,7 +68,9 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
         newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {model}."), findings)}
     original = keys.find_integer("original_max_position_embeddings")
     newer, older = _add_original(newer, original), _add_original(older, original)
-    types = tuple(one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known))
+    types = tuple(
+        one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known)
+    )
     if [one.name for one in types] == ["all"] and any({*newer, *older}):
         types = tuple(types[0]._replace(name=name) for name in dict.fromkeys((*newer, *older)) if name)
     findings += _check_types(keys, newer, types)
@@ -109,8 +111,8 @@ def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[L
     if not missing:
         return []
     message = (
-        f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default of the "
-        "class is taken for it; state it, or null where it is not turned"
+        f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default of "
+        "the class is taken for it; state it, or null where it is not turned"
     )
     return [Finding(level="warning", code="layer-type-missing", message=message, data={"missing": missing})]
 

@@ -37,23 +37,23 @@ def compose_context(report: ContextReport) -> Figure:
         )
         for row in report.methods[1:]
     ]
-    model = f"d = {report.d}, base {report.base:g}, trained with {report.trained:,} positions; factor "
+    factor = report.target / report.trained
     return compose_ladders(
         cells,
         trained=report.trained,
         target=report.target,
         title=_entitle(report),
-        small_print=(
-            f"{model}{report.target / report.trained:.6g}. Kernels by stretches of the logarithm of the lag.",
-        ),
+        small_print=(f"d = {report.d}, base {report.base:g}, factor {factor:.6g} where a way has one.",),
     )
 
 
 def _entitle(report: ContextReport) -> str:
-    without = sum(row.unseen_pairs == 0 for row in report.methods[1:])
+    unseen = report.methods[0].unseen_pairs
+    ways = report.methods[1:]
+    without = sum(row.unseen_pairs == 0 for row in ways)
     return (
-        f"From {report.trained:,} to {report.target:,} positions: unchanged, {report.methods[0].unseen_pairs} of "
-        f"{report.pairs} pairs see phases that training never showed; {without} of {len(report.methods) - 1} ways leave none"
+        f"From {report.trained:,} to {report.target:,} positions: unchanged, {unseen} of {report.pairs} pairs see "
+        f"phases that training never showed; {without} of {len(ways)} ways leave none"
     )
 
 

@@ -35,7 +35,6 @@ _ACROSS = 2
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 _AFTER: LineStyle = {"color": BLUE, "linestyle": "-"}
 _UNSEEN: LineStyle = {"color": VERMILION, "linestyle": "-"}
-_WORD_LINES = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +76,8 @@ def compose_ladders(
         raise ValueError("a figure of ladders needs one at least")
     words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.05
     guide = (
-        f"Left: wavelength of each pair; level lines: trained {trained:,} (dotted) and target {target:,} (solid). "
-        "Right: mean cosine over the pairs by lag, line and range."
+        f"Left: wavelength of each pair in positions, with the lengths trained, {trained:,} (dotted), and wanted, "
+        f"{target:,} (solid). Right: mean of cos(lag θ) over the pairs; line and range of stretches of lags."
     )
     layout = Layout(
         title=title,

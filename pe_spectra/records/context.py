@@ -24,6 +24,8 @@ _SHOWN = (
 _SHOWN_BOUNDS = ("name", "value", "assumption")
 #: Names of the catalogue's scalings, for the command to try next.
 _SCALINGS = ("linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3")
+#: Beyond this factor the catalogue's encoding takes no scaling.
+_LARGEST_FACTOR = 1e6
 
 
 def answer_context(report: ContextReport) -> Answer:
@@ -207,6 +209,8 @@ def _suggest(report: ContextReport) -> str:
     keys = {"d": report.d, "base": best.parameters["base"]}
     if best.method not in _SCALINGS:
         return f"pe-spectra inspect rope:{_write_keys(keys)}"
+    if report.target > _LARGEST_FACTOR * (report.trained or 1):
+        return ""
     wanted = {key: best.parameters[key] for key in ("factor", "original", "served") if key in best.parameters}
     return f"pe-spectra inspect rope:{_write_keys(keys)},scaling={best.method},{_write_keys(wanted)}"
 

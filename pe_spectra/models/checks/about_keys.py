@@ -52,7 +52,7 @@ def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterat
     if newer is not None and older is not None:
         different = _compare_blocks(newer, older)
         if different:
-            yield _report_contradiction(layer, newer, older, different)
+            yield _report_contradiction(layer, newer, different)
             return
     if newer is not None and older is None:
         yield from _report_newer_only(configuration, layer, newer)
@@ -76,7 +76,7 @@ def _compare_blocks(newer: RotaryBlock, older: RotaryBlock) -> dict[str, tuple[o
 
 
 def _report_contradiction(
-    layer: LayerAudit, newer: RotaryBlock, older: RotaryBlock, different: Mapping[str, tuple[object, object]]
+    layer: LayerAudit, newer: RotaryBlock, different: Mapping[str, tuple[object, object]]
 ) -> Finding:
     parts = [
         f"{key} {_write(a)} in {newer.where} and {_write(b)} in the older keys" for key, (a, b) in different.items()
@@ -141,7 +141,7 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
     return ", ".join(words) or "slightly"
 
 
-def check_original(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling must guess the length that the model was trained at before."""
     statement = layer.statement
     block = statement.block if statement is not None else None

@@ -77,8 +77,8 @@ def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     base = layer.rotation.base if layer.rotation is not None else None
     with_base = f" with base {base:g}" if base is not None else ""
     message = (
-        f"the sum of cosines{with_base} is negative from lag {write_length(lag)} on, {reach / lag:.3g} times before the "
-        f"{write_length(reach)} positions that are served"
+        f"the sum of cosines{with_base} is negative from lag {write_length(lag)} on, "
+        f"{reach / lag:.3g} times before the {write_length(reach)} positions that are served"
     )
     if far:
         message += "; few published models go beyond 10 times: enlarge the base or scale (see context)"
@@ -114,8 +114,8 @@ def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         slowest = float(2 * np.pi / turning.min())
         if slowest < reach:
             message = (
-                f"every pair completes a turn within {write_length(reach)} positions (longest wavelength {slowest:.4g}): "
-                "no pair alone tells how far apart two positions are"
+                f"every pair completes a turn within {write_length(reach)} positions (longest wavelength "
+                f"{slowest:.4g}): no pair alone tells how far apart two positions are"
             )
             yield make("note", "aliasing", message, layer, longest_wavelength=slowest, reach=reach)
 

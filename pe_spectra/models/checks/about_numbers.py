@@ -38,7 +38,8 @@ def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     if abs(given / computed - 1) > _NEAR:
         message = (
             f"{block.where}.attention_factor is {given:g}, while factor {factor:g} gives {computed:.6g}; attention "
-            f"scores are {(given / computed) ** 2:.4g} times what the formula means; leave it out unless it was trained so"
+            f"scores are {(given / computed) ** 2:.4g} times what the formula means; leave it out unless trained "
+            "so"
         )
         yield make("warning", "attention-factor", message, layer, given=given, computed=computed)
 
@@ -58,7 +59,8 @@ def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator
     beyond = f"; positions above {largest:g} overflow" if last > largest else ""
     message = (
         f"computed in {kind}, as the weights are stored, angles at position {write_length(last)} would be off by up to "
-        f"{error:.3g} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to {in_float32:.2g} rad)"
+        f"{error:.3g} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
+        f"{in_float32:.2g} rad)"
     )
     data = {"dtype": kind, "phase_error": error, "phase_error_float32": in_float32, "merged_above": merged}
     yield make("note", "precision", message, layer, **data)

@@ -24,7 +24,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         ),
         "unknown-key": Explanation(
             reasoning="A misspelt key is ignored in silence by every reader, and a default takes its place: a "
-            "rope_thetha of 500000 gives base 10000. A warning is made where a known key is spelled nearly so, or where "
+            "rope_thetha of 500000 gives base 10000. A warning is made where a known key is spelled nearly so, or "
+            "where "
             "the key stands in a rotary block; a note where a key only looks as if it were about rotation.",
             formula="similarity of spelling at least 0.85 on top of the file (difflib), any unknown key inside "
             "rope_parameters or rope_scaling",
@@ -46,25 +47,30 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "keys-contradict": Explanation(
             reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and "
             "rope_scaling. A file that holds both, of which one was edited, gives each reader another model.",
-            formula="rope_theta, rope_type or a parameter of the scaling is given by both generations with other values",
+            formula="rope_theta, rope_type or a parameter of the scaling is given by both generations with other "
+            "values",
             references=(_HF,),
         ),
         "newer-keys-only": Explanation(
             reasoning="Releases before transformers 5, and other readers of the older keys, do not know "
             "rope_parameters: they take base 10000 and no scaling without a word. For a model of base 500000 the "
             "perplexity rises by orders of magnitude. Nothing is wrong with the file for readers of today.",
-            formula="rope_parameters without rope_theta and rope_scaling, where the older reading gives other frequencies",
+            formula="rope_parameters without rope_theta and rope_scaling, where the older reading gives other "
+            "frequencies",
             references=(_HF,),
         ),
         "releases-differ": Explanation(
             reasoning="Two releases of one library can make other frequencies of the same keys, for instance because "
-            "the older one does not know truncate, or places a ramp by another length. The answer is that of the newest "
+            "the older one does not know truncate, or places a ramp by another length. The answer is that of the "
+            "newest "
             "major release.",
-            formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 and 4.49.0",
+            formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 "
+            "and 4.49.0",
             references=(_HF,),
         ),
         "unknown-scaling": Explanation(
-            reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some readers "
+            reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some "
+            "readers "
             "fall back to none in silence, which gives other numbers than the model was trained with.",
             formula="rope_type is none of those that transformers 5 has",
             references=(_HF,),
@@ -76,7 +82,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=("Ding et al. 2024, arXiv:2402.13753", _HF),
         ),
         "key-missing": Explanation(
-            reasoning="The scaling that the file names cannot be computed without this key. Readers refuse the file, or "
+            reasoning="The scaling that the file names cannot be computed without this key. Readers refuse the file, "
+            "or "
             "fail later with a less clear message.",
             formula="the keys that transformers 5 requires for each rope_type",
             references=(_HF,),
@@ -101,7 +108,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=(_HF,),
         ),
         "original-length-missing": Explanation(
-            reasoning="The scaling compares wavelengths with the length that the model was trained at before its context "
+            reasoning="The scaling compares wavelengths with the length that the model was trained at before its "
+            "context "
             "was lengthened. Without it, max_position_embeddings is taken, which usually is the lengthened one, and "
             "the wrong pairs are scaled.",
             formula="original_max_position_embeddings is absent for yarn, llama3 or longrope",
@@ -111,21 +119,24 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="The factor says how far the scaling reaches, the lengths how far the model is to be used. Where "
             "the file asks for more than the factor covers, the slow pairs see phases that training never showed. "
             "Where it asks for less, nothing breaks, and a note says what the scaling would reach.",
-            formula="max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; below: note",
+            formula="max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; below: "
+            "note",
             references=(_YARN, _HF),
         ),
         "unseen-phases": Explanation(
             reasoning="A pair that never completed a turn in training has shown only a part of its circle. At a longer "
             "context it enters the rest, which the model has never seen: this is where extrapolation fails first. "
             "Pairs that did turn have seen every phase.",
-            formula="max(theta_i L0, theta'_i T) < 2 pi and theta'_i l > 1.01 max(theta_i L0, theta'_i T); L0 the original "
+            formula="max(theta_i L0, theta'_i T) < 2 pi and theta'_i l > 1.01 max(theta_i L0, theta'_i T); L0 the "
+            "original "
             "length, T the one trained with the scaling, l the one served, theta' the scaled frequency; at most the "
             "sliding window each",
             references=(_LIU, _YARN),
         ),
         "base-below-bound": Explanation(
             reasoning="Men et al. hold that a model cannot retrieve beyond the lag at which the sum of the cosines of "
-            "all pairs turns negative. Most published models serve two to eight times more than that, so it is a note. It is made "
+            "all pairs turns negative. Most published models serve two to eight times more than that, so it is a "
+            "note. It is made "
             "only where all channels of a head are turned.",
             formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the served length",
             references=(_MEN,),
@@ -144,14 +155,16 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=(_ROPE, "Liu 2026, arXiv:2602.10959 (a claim, not peer reviewed): L < 2 pi b"),
         ),
         "attention-factor": Explanation(
-            reasoning="The attention factor stands on every cosine and sine, so scores have its square. A file may give "
+            reasoning="The attention factor stands on every cosine and sine, so scores have its square. A file may "
+            "give "
             "it, but then it should be the one that the model was trained with; usually that is the formula's.",
             formula="yarn: 0.1 ln s + 1, or the ratio of mscale and mscale_all_dim; longrope: sqrt(1 + ln s / ln L); a "
             "difference above 1 % is reported",
             references=(_YARN, _HF),
         ),
         "precision": Explanation(
-            reasoning="bfloat16 has 8 significant bits, float16 11. Positions above 256 (2,048) are no longer apart when "
+            reasoning="bfloat16 has 8 significant bits, float16 11. Positions above 256 (2,048) are no longer apart "
+            "when "
             "they are cast, and an angle of thousands of radians loses whole turns. Healthy models compute angles in "
             "float32 and cast cosines and sines afterwards; a port that does not is wrong from there on.",
             formula="error up to (l - 1) max theta_i u, u = 2**-9 for bfloat16, 2**-11 for float16, 2**-25 for float32 "
@@ -159,7 +172,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=("Wang et al. 2024, arXiv:2411.13476 (bfloat16 breaks the relative property of RoPE)",),
         ),
         "position-table-short": Explanation(
-            reasoning="A learned table has one row for each position. Beyond the last there is no code: readers fail, or "
+            reasoning="A learned table has one row for each position. Beyond the last there is no code: readers "
+            "fail, or "
             "clip the index and give one code to all positions behind.",
             formula="rows that are positions < the served length (what the file states, or --served)",
             references=("Devlin et al. 2019, arXiv:1810.04805",),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.diff import compare_rotations
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
@@ -24,6 +25,9 @@ _SAME = 1e-12
 #: What the examples of `tabulate_scalings` have where no file is given.
 _LENGTH, _FACTOR = 8192, 4.0
 _EXAMPLE = LayerStatement(head_dim=128, default_base=500000.0)
+
+#: Models whose code has the scaling, where it is not Llama's.
+_MODELS = {"longrope": "phi3"}
 
 
 class Row(NamedTuple):
@@ -86,7 +90,8 @@ def find_length_served(configuration: Configuration) -> int:
     for layer in configuration.layers:
         block = layer.block
         if block is not None and block.kind == "yarn":
-            lengths.append(int((block.find("factor") or 0) * (block.find("original_max_position_embeddings") or 0)))
+            longest = (block.find("factor") or 0) * (block.find("original_max_position_embeddings") or 0)
+            lengths.append(int(min(longest, MAX_CONTEXT)))
     return max(lengths)
 
 
@@ -99,18 +104,16 @@ def tabulate_scalings(
     ----------
     configuration : its first turned layer type gives width, share, layout and base, and it the model and the
         length; None for Llama 3's: D = 128, base 500000, 8192 positions.
-    factor : s, for every scaling. served : the length; None for s times the original length.
+    factor : s, for every scaling. served : the length; None for s/2 times the original length, where nothing
+        agrees by chance: at s times that length the fixed base of vLLM's dynamic is that of transformers.
 
     Returns
     -------
     the rows of :func:`tabulate_conformance` for each of :func:`build_examples`.
     """
     examples = build_examples(configuration, factor=factor)
-    return tuple(
-        row
-        for example in examples
-        for row in tabulate_conformance(example, served or int(factor * _find_original(configuration)))
-    )
+    length = served or max(2, int(factor * _find_original(configuration) / 2))
+    return tuple(row for example in examples for row in tabulate_conformance(example, length))
 
 
 def build_examples(configuration: Configuration | None = None, *, factor: float = _FACTOR) -> tuple[Configuration, ...]:
@@ -136,7 +139,6 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
             "long_factor": tuple(factor ** (i / last) for i in range(pairs)),
         },
     }
-    model = configuration.model if configuration is not None else "llama"
     unstretched = ("default", "dynamic")
     base = layer.default_base
     if layer.block is not None and layer.block.base is not None:
@@ -147,6 +149,7 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
         example = LayerStatement(head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block)
         length = original if kind in unstretched else int(factor * original)
         path = f"example of {kind}"
+        model = configuration.model if configuration is not None else _MODELS.get(kind, "llama")
         found.append(Configuration(path=path, model=model, scheme="rotary", length=length, layers=(example,)))
     return tuple(found)
 

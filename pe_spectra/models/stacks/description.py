@@ -60,11 +60,17 @@ class Description:
     notes: list[str] = field(default_factory=list)
 
     def copy_keys(self, *names: str) -> None:
-        """Copy these parameters of the scaling where the block has them."""
+        """Copy these parameters of the scaling where the block has them.
+
+        Raises
+        ------
+        InputError : a value beyond what the catalogue accepts.
+        """
         for name in names:
             value = self.block.values.get(_KEYS[name])
             if value is not None:
-                self.values[name] = int(value) if name == "original" and not isinstance(value, tuple) else value
+                found = int(value) if name == "original" and not isinstance(value, tuple) else value
+                self.values[name] = _check(name, found, f"{self._where}{_KEYS[name]}")
 
     def need_keys(self, stack: str, *names: str) -> None:
         """Copy these parameters of the scaling.
@@ -76,19 +82,28 @@ class Description:
         self.copy_keys(*names)
         for name in names:
             if name not in self.values:
-                where = f"{self.block.where}: " if self.block.where else ""
-                raise InputError(f"{where}{_KEYS[name]} is not set", accepted=f"{stack} needs it for {self.block.kind}")
+                what = f"{self._where}{_KEYS[name]} is not set"
+                raise InputError(what, accepted=f"{stack} needs it for {self.block.kind}")
+
+    @property
+    def _where(self) -> str:
+        return f"{self.block.where}: " if self.block.where else ""
 
 
 def start_description(
     configuration: Configuration, layer: LayerStatement, block: RotaryBlock, scaling: str, served: int | None
 ) -> Description:
-    """Begin with what every scaling has: width, base, share and layout; a missing base is said."""
+    """Begin with what every scaling has: width, base, share and layout; a missing base is said.
+
+    Raises
+    ------
+    InputError : a base beyond what the catalogue accepts.
+    """
     found = Description(configuration=configuration, block=block, served=served)
     base = layer.default_base if block.base is None else block.base
     if block.base is None:
-        found.notes.append(f"no base is given to it, so {layer.default_base:g} is taken, the default of its class")
-    found.values = {"d": layer.head_dim, "base": base}
+        found.notes.append(f"the file gives it no base, so {layer.default_base:g} is taken, the default of its class")
+    found.values = {"d": layer.head_dim, "base": _check("base", base, block.base_key or "rope_theta")}
     if layer.share != 1:
         found.values["share"] = layer.share
     if layer.layout != "half":
@@ -145,7 +160,7 @@ def find_length(found: Description) -> int:
     if length is None:
         accepted = f"the scaling {found.block.kind} depends on it"
         raise InputError("max_position_embeddings is not stated", accepted=accepted)
-    return int(length)
+    return int(_check("original", int(length), "max_position_embeddings"))
 
 
 def find_original(found: Description) -> int:
@@ -156,16 +171,19 @@ def find_original(found: Description) -> int:
     InputError : neither is stated.
     """
     stated = found.block.find("original_max_position_embeddings")
-    return find_length(found) if stated is None else int(stated)
+    if stated is None:
+        return find_length(found)
+    return int(_check("original", int(stated), "original_max_position_embeddings"))
 
 
 def find_served(found: Description) -> int | None:
     """Return the length that is served: the one that is asked for, else what the file states.
 
-    For yarn that is the larger of max_position_embeddings and factor x original.
+    For yarn that is the larger of max_position_embeddings and factor x original. At least 2, below which
+    nothing depends on it.
     """
     if found.served is not None:
-        return found.served
+        return max(2, found.served)
     stated = found.configuration.length
     factor, original = (found.block.find(key) for key in ("factor", "original_max_position_embeddings"))
     if found.block.kind == "yarn" and factor is not None and original is not None:
@@ -223,8 +241,12 @@ def turn_by_formula(
     )
 
 
-def turn_nothing(layer: LayerStatement) -> Rotation:
-    """Return the rotation of layers that are not turned."""
+def answer_early(configuration: Configuration, layer: LayerStatement) -> Rotation | Refusal | None:
+    """Answer for layers that are not turned, and refuse a GGUF file, which llama.cpp alone reads; else None."""
+    if configuration.format == "gguf":
+        return Refusal(reason=f"{configuration.path}: a GGUF file is read by llama.cpp alone")
+    if layer.turns:
+        return None
     none = np.zeros(0)
     none.flags.writeable = False
     return Rotation(
@@ -238,3 +260,8 @@ def turn_nothing(layer: LayerStatement) -> Rotation:
         offset=0,
         notes=("these layers are not turned",),
     )
+
+
+def _check(name: str, value: Any, key: str) -> Any:
+    accepts = next(parameter.accepts for parameter in Rope.accepts if parameter.name == name)
+    return accepts.check(value, key)

@@ -8,13 +8,13 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
+    answer_early,
     find_length,
     find_original,
     find_served,
     find_width,
     start_description,
     turn_by_formula,
-    turn_nothing,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
@@ -35,8 +35,9 @@ _YARN_LENGTH = 4096
 
 def read_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that the layers of keras-hub compute from the parameters of the file."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     block = _choose_block(layer)
     try:
         if block.kind not in _SCALINGS:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
-from pe_spectra.errors import InputError
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.models.gguf_rotation import turn_gguf_layer
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
+    answer_early,
     copy_alpha,
     find_length,
     find_served,
     start_description,
     turn_by_rope,
-    turn_nothing,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
@@ -29,22 +29,26 @@ _SCALINGS = {
     "proportional": "proportional",
     "dynamic": "dynamic",
 }
-#: Architectures of LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1), by what their model_type begins with.
-_NORMAL = (
-    *("llama", "mistral", "mixtral", "ministral", "cohere", "command", "deepseek", "kimi", "granite", "chameleon"),
-    *("baichuan", "internlm2", "minicpm", "xverse", "arctic", "chatglm", "glm4", "smollm3", "arcee", "ernie4_5"),
-    *("nanbeige", "bailing_moe", "gigachat"),
-)
-#: Those of LLAMA_ROPE_TYPE_NEOX, pairs (i, i + D/2), whose names begin so too.
-_NEOX = ("minicpm3", "glm4_moe", "bailing_moe_v2", "bailing_moe_linear", "cohere_asr")
+#: Models whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1), by model_type; others have (i, i + D/2).
+_NORMAL = frozenset((
+    "llama", "llama4", "llama4_text", "mllama_text_model", "mistral", "mixtral", "ministral", "ministral3",
+    "mistral3", "mistral4", "cohere", "cohere2", "cohere2_moe", "olmo", "deepseek", "deepseek_v2", "deepseek_v3",
+    "deepseek_v32", "kimi_k2", "granite", "granitemoe", "granitemoeshared", "granitemoehybrid", "chameleon",
+    "baichuan", "internlm", "internlm2", "internlm3", "minicpm", "xverse", "arctic", "chatglm", "glm", "glm4",
+    "glm_moe_dsa", "smollm3", "arcee", "ernie4_5", "ernie4_5_moe", "llada", "nanbeige", "bailing_moe", "yi",
+    "aquila",
+))  # fmt: skip
 #: Llama 3's original length, which the converter takes unless the key stands outside of the scaling.
 _LLAMA3_LENGTH = 8192
 
 
 def read_llama_cpp(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx)."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    if configuration.format == "gguf":
+        return _read_gguf(configuration, layer, served)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     block = _choose_block(layer)
     try:
         found = start_description(configuration, layer, block, _SCALINGS.get(block.kind, "none"), served)
@@ -53,6 +57,13 @@ def read_llama_cpp(configuration: Configuration, layer: LayerStatement, served: 
         return Refusal(reason=f"{configuration.path}: {error}")
     _choose_layout(found, layer)
     return turn_by_rope(layer, found, dtype="float32")
+
+
+def _read_gguf(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
+    try:
+        return turn_gguf_layer(configuration, layer, served)
+    except FileError as error:
+        return Refusal(reason=str(error))
 
 
 def _choose_block(layer: LayerStatement) -> RotaryBlock:
@@ -74,7 +85,7 @@ def _fill(found: Description) -> None:
 def _choose_layout(found: Description, layer: LayerStatement) -> None:
     model = found.configuration.model
     layout: Literal["half", "interleaved"] = layer.layout
-    if model.startswith(_NORMAL) and not model.startswith(_NEOX):
+    if model in _NORMAL:
         layout = "interleaved"
     if layout != layer.layout:
         found.notes.append("the converter permutes the rows of q and k to match the layout, so scores are the same")
@@ -130,9 +141,7 @@ def _fill_longrope(found: Description) -> None:
     found.need_keys("llama.cpp", "short_factor", "long_factor", "original")
     length, original = find_length(found), found.values["original"]
     found.values["served"] = find_served(found) or length
-    ratio = length / original
-    attention = math.sqrt(1 + math.log(ratio) / math.log(original)) if ratio > 1 else 1.0
-    found.values |= {"factor": max(1.0, ratio), "attention_factor": attention}
+    found.values["factor"] = max(1.0, length / original)  # gives sqrt(1 + ln s/ln L), which the converter writes
     if {"factor", "attention_factor"} & set(found.block.values):
         found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
     found.notes.append("the list is chosen once, by the length of the context (n_ctx)")

@@ -7,12 +7,12 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
+    answer_early,
     choose_block,
     find_original,
     find_width,
     start_description,
     turn_by_formula,
-    turn_nothing,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.statement import Configuration, LayerStatement
@@ -26,8 +26,9 @@ _KEYS = {"original": "original_max_position_embeddings"}
 
 def read_meta(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that Meta's own code for Llama computes with the base of the file."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     block, _ = choose_block(layer)
     try:
         if block.kind not in ("default", "llama3"):
@@ -63,8 +64,9 @@ def _scale_as_llama(found: Description, width: int) -> Scaled:
 
 def read_yarn_paper(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that the formulas of YaRN's paper give."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     block, notes = choose_block(layer)
     try:
         if block.kind not in ("default", "linear", "yarn"):

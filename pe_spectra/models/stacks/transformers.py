@@ -13,6 +13,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
+    answer_early,
     choose_block,
     copy_alpha,
     find_length,
@@ -20,7 +21,6 @@ from pe_spectra.models.stacks.description import (
     find_served,
     start_description,
     turn_by_rope,
-    turn_nothing,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
@@ -68,8 +68,9 @@ def describe_rope(configuration: Configuration, layer: LayerStatement, served: i
 
 def read_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that transformers 5 computes."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     try:
         found = _describe_for_five(configuration, layer, served)
     except InputError as error:
@@ -79,8 +80,9 @@ def read_five(configuration: Configuration, layer: LayerStatement, served: int |
 
 def read_four(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that transformers 4 computes; it does not read rope_parameters."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     block = layer.older or NO_BLOCK
     try:
         found = start_description(configuration, layer, block, _name_scaling(block, _FOUR, _NOT_IN_FOUR), served)

@@ -9,6 +9,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
+    answer_early,
     choose_block,
     copy_alpha,
     find_length,
@@ -18,7 +19,6 @@ from pe_spectra.models.stacks.description import (
     start_description,
     turn_by_formula,
     turn_by_rope,
-    turn_nothing,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
@@ -43,8 +43,9 @@ _DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
 
 def read_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
     """Return the rotation that vLLM computes; `served` is its max_model_len."""
-    if not layer.turns:
-        return turn_nothing(layer)
+    early = answer_early(configuration, layer)
+    if early is not None:
+        return early
     try:
         found = _describe(configuration, layer, served)
         scaled = _scale_own_way(layer, found)

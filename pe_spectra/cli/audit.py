@@ -1,0 +1,167 @@
+"""The command about configurations of models: what positional encoding each really gives, and what to distrust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from pe_spectra.cli import options
+from pe_spectra.cli.commands import register
+from pe_spectra.cli.inputs import read_code, read_level
+from pe_spectra.cli.progress import Progress
+from pe_spectra.cli.run import Outcome, Run, fail_files
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.numbers import IntegerRange
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from pe_spectra.records.audit import AuditedFile
+
+_LENGTHS = IntegerRange(minimum=1, maximum=1 << 30)
+#: For completion, which must not import NumPy; a test keeps them equal to the explanations.
+CODES = (
+    "nested-config",
+    "unknown-key",
+    "rope-type-twice",
+    "base-defaulted",
+    "keys-contradict",
+    "newer-keys-only",
+    "releases-differ",
+    "unknown-scaling",
+    "list-length",
+    "key-missing",
+    "refused",
+    "head-width",
+    "layer-type-missing",
+    "original-length-missing",
+    "factor-mismatch",
+    "unseen-phases",
+    "base-below-bound",
+    "base-too-small",
+    "aliasing",
+    "attention-factor",
+    "precision",
+    "position-table-short",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register the command."""
+    register(
+        app,
+        "audit",
+        draws=True,
+        examples=("pe-spectra audit --explain unseen-phases",),
+    )(audit)
+
+
+def audit(
+    run: Run,
+    configs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CONFIG]...",
+            help="config.json, params.json, a .gguf file, a model's folder, org/model in the local cache, or -",
+        ),
+    ] = None,
+    trained: Annotated[
+        str | None, typer.Option("--trained", metavar="N", help="positions that were trained with  [the file's]")
+    ] = None,
+    served: Annotated[
+        str | None, typer.Option("--served", metavar="N", help="positions that will be used  [the file's]")
+    ] = None,
+    fail_on: options.FailOn = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="CODE",
+            autocompletion=options.complete(CODES),
+            help="the reasoning behind a finding",
+        ),
+    ] = None,
+) -> Outcome:
+    """What positional encoding a model's configuration really gives, and what is wrong with it.
+
+    The frequency of every pair, how often each turns within the trained and the served length, and
+    findings, each with its numbers and what to do. No weights and no framework are needed.
+    """
+    if explain is not None:
+        from pe_spectra.models.checks import EXPLANATIONS
+        from pe_spectra.records.findings import answer_explanation
+
+        code = read_code(explain, EXPLANATIONS, run, configs or [])
+        return run.finish(answer_explanation(code, EXPLANATIONS))
+    if not configs:
+        raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
+    level = read_level(fail_on)
+    lengths = {
+        "trained": _LENGTHS.parse(trained, "--trained") if trained is not None else None,
+        "served": _LENGTHS.parse(served, "--served") if served is not None else None,
+    }
+    if run.figure is not None and len(configs) > 1:
+        raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
+    with Progress("auditing", quiet=run.quiet) as progress:
+        files = _audit_all(configs, lengths, progress)
+        errors = tuple(one.error for one in files if one.error)
+        if len(errors) == len(files):
+            return fail_files(errors)
+        return _answer(run, files, lengths, level, errors)
+
+
+def _answer(
+    run: Run,
+    files: Sequence[AuditedFile],
+    lengths: dict[str, int | None],
+    level: str | None,
+    errors: tuple[str, ...],
+) -> Outcome:
+    from pe_spectra.records.audit import answer_audits
+
+    answer = answer_audits(files, **lengths, fail_on=level, rows=_choose_rows(run, files))
+    if run.figure is not None and not _count_pairs(files[0]):
+        what = files[0].audit.configuration.scheme if files[0].audit is not None else "none"
+        raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
+    return run.finish(answer, lambda: _draw(files[0]), errors=errors)
+
+
+def _choose_rows(run: Run, files: Sequence[AuditedFile]) -> Literal["layers", "pairs", "all pairs"]:
+    """In CSV one shape for all numbers of files, so that a glob that matches one file is no trap."""
+    if run.format == "csv":
+        return "all pairs" if run.screen.full else "layers"
+    return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
+
+
+def _audit_all(configs: Sequence[str], lengths: dict[str, int | None], progress: Progress) -> list[AuditedFile]:
+    from pe_spectra.model_sources import read_model
+    from pe_spectra.models.checks import audit_configuration
+    from pe_spectra.records.audit import AuditedFile
+
+    files: list[AuditedFile] = []
+    for text in configs:
+        progress.step(len(files), len(configs))
+        try:
+            found = audit_configuration(read_model(text), **lengths)
+            files.append(AuditedFile(file=text, audit=found))
+        except (FileError, InputError) as error:
+            if len(configs) == 1:
+                raise
+            message = str(error)
+            files.append(AuditedFile(file=text, error=message if text in message else f"{text}: {message}"))
+    return files
+
+
+def _count_pairs(one: AuditedFile) -> int:
+    return sum(len(layer.frequencies) for layer in one.audit.layers) if one.audit is not None else 0
+
+
+def _draw(one: AuditedFile) -> Figure:
+    from pe_spectra.plots.audit import compose_audit
+
+    if one.audit is None:
+        raise ValueError("a figure of an audit needs one")
+    return compose_audit(one.audit)

@@ -1,0 +1,71 @@
+"""What a port really computes, as it was written to a file: inverse frequencies, or a cache of cosines and sines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pe_spectra.errors import shorten
+from pe_spectra.files.arrays import FileArray, format_count
+from pe_spectra.files.npz import list_npz
+from pe_spectra.files.reading import RefusedError, open_regular
+from pe_spectra.files.safetensors_file import read_entries
+from pe_spectra.files.tables import read_array
+
+#: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
+_AXES = (1, 2, 3)
+#: Ends of the names that implementations give them; of a pair, cosines and sines.
+_SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache")
+_PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
+
+
+def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> tuple[FileArray, FileArray | None]:
+    """Read a dump of inverse frequencies, or of cosines and sines, from a file.
+
+    Parameters
+    ----------
+    path : .npy, .csv, .npz or .safetensors.
+    tensor : the name of one array; None takes those with known names, else the only one that fits.
+    label : the option that named the file, for messages; may be empty.
+
+    Returns
+    -------
+    One array and None, or cosines and sines.
+
+    Raises
+    ------
+    FileError : no such file, a damaged one, no array that is known, or several that it could be.
+    """
+    names = () if tensor is not None else _list_names(path, label)
+    single = _find(names, _SINGLE)
+    if single:
+        found = read_array(path, single[0], label=label, axes=_AXES)
+        return _remark(found, single), None
+    for cosines, sines in _PAIRS:
+        left, right = _find(names, (cosines,)), _find(names, (sines,))
+        if left and right:
+            first = _remark(read_array(path, left[0], label=label, axes=_AXES), left)
+            return first, read_array(path, right[0], label=label, axes=_AXES)
+    return read_array(path, tensor, label=label, axes=_AXES), None
+
+
+def _list_names(path: Path, label: str) -> tuple[str, ...]:
+    if path.suffix.lower() not in (".npz", ".safetensors"):
+        return ()
+    with open_regular(path, label=label) as file:
+        if file.size == 0:
+            raise RefusedError("is empty (0 bytes)")
+        return list_npz(file) if path.suffix.lower() == ".npz" else tuple(read_entries(file)[0])
+
+
+def _find(names: tuple[str, ...], ends: tuple[str, ...]) -> list[str]:
+    """The names whose last part is one of the known ones."""
+    return sorted(name for name in names if name.rsplit(".", 1)[-1].rsplit("/", 1)[-1] in ends)
+
+
+def _remark(found: FileArray, names: list[str]) -> FileArray:
+    if len(names) == 1:
+        return found
+    note = f"{shorten(names[0])} is read, the first of {format_count(len(names), 'array')} of such a name"
+    return FileArray(
+        values=found.values, dtype=found.dtype, tensor=found.tensor, path=found.path, notes=(*found.notes, note)
+    )

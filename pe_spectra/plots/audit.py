@@ -1,0 +1,236 @@
+"""The figure of `pe-spectra audit`: wavelengths and kernel of each type of layer, before and after scaling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pe_spectra.encodings import find_encoding
+from pe_spectra.models.audit import MANY_TURNS, LayerAudit
+from pe_spectra.models.kernel_samples import sample_kernel
+from pe_spectra.plots.axes import (
+    Place,
+    draw_band,
+    draw_curve,
+    head_panel,
+    label_integers,
+    label_powers_of_ten,
+    place_label,
+    places_along,
+)
+from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.style import (
+    BLUE,
+    COLUMN_WIDTH,
+    GREEN,
+    GREY,
+    PAGE_WIDTH,
+    VERMILION,
+    LineStyle,
+    escape_text,
+    fixed_style,
+)
+
+if TYPE_CHECKING:
+    from pe_spectra.models.audit import ModelAudit
+
+F64 = NDArray[np.float64]
+
+#: Inches: height of the ladder and of the kernel.
+_LADDER, _KERNEL = 1.75, 1.15
+#: Types of layers that are drawn side by side.
+_MOST = 3
+#: Lags of a kernel end here where no length is known.
+_LONGEST = 1 << 16
+_BEFORE: LineStyle = {"color": GREY, "linestyle": "-"}
+_STATES: dict[str, tuple[str, LineStyle]] = {
+    "many": (f"pairs that turn {MANY_TURNS:g} times or more in training", {"color": BLUE, "linestyle": "-"}),
+    "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (3.5, 1.2))}),
+    "never": ("pairs that never complete a turn", {"color": VERMILION, "linestyle": (0, (1.2, 0.8))}),
+}
+_UNKNOWN: LineStyle = {"color": BLUE, "linestyle": "-"}
+
+
+@fixed_style()
+def compose_audit(audit: ModelAudit) -> Figure:
+    """Draw the ladder of wavelengths of each type of layers, and the kernel below it.
+
+    Raises
+    ------
+    ValueError : nothing is turned.
+    """
+    turned = [layer for layer in audit.layers if layer.frequencies.size]
+    if not turned:
+        raise ValueError("a figure of an audit needs layers that are turned")
+    layers = turned[:_MOST]
+    layout = Layout(
+        title=_entitle(audit, turned),
+        heights=(_LADDER, _KERNEL),
+        small_print=_describe(audit, turned),
+        key=_list_key(layers),
+        left=0.62,
+        right=0.10,
+        top=0.26,
+        gap=0.50,
+        bottom=0.46,
+        width=COLUMN_WIDTH if len(layers) == 1 else PAGE_WIDTH,
+        columns=len(layers),
+    )
+    figure, panels = lay_out(layout)
+    for layer, ladder, kernel in zip(layers, panels, panels[len(layers) :], strict=False):
+        plot_wavelengths(ladder, layer)
+        head_panel(ladder, _head(layer))
+        plot_layer_kernel(kernel, layer)
+    panels[0].set_ylabel("wavelength (positions)")
+    panels[len(layers)].set_ylabel("mean cos(lag θ)")
+    _share_limits(panels[: len(layers)])
+    _share_limits(panels[len(layers) :])
+    for layer, ladder in zip(layers, panels, strict=False):
+        _name_lengths(ladder, layer)
+    return figure
+
+
+def plot_wavelengths(axes: Axes, layer: LayerAudit) -> None:
+    """Draw base-10 logarithms of the wavelengths against the pair, by how often each turns, with the lengths."""
+    pairs = np.arange(layer.frequencies.size, dtype=np.float64)
+    for length, dashes in _list_lengths(layer).values():
+        axes.axhline(math.log10(length), color=GREY, linewidth=0.6, linestyle=dashes, zorder=0)
+    before = find_unscaled(layer)
+    if before is not None:
+        draw_curve(axes, pairs, _find_logarithms(before), _BEFORE, linewidth=0.8)
+    waves = _find_logarithms(layer.frequencies)
+    states = np.array(layer.states)
+    for state, (_, style) in _STATES.items():
+        own = states == state
+        own[1:] |= own[:-1]  # up to the next pair, so that the line has no gaps
+        if own.any():
+            draw_curve(axes, pairs, np.where(own, waves, np.nan), style, linewidth=1.8)
+    if not any(layer.states):
+        draw_curve(axes, pairs, waves, _UNKNOWN, linewidth=1.8)
+    axes.set_xlim(0, max(1, pairs.size - 1))
+    drawn = np.concatenate([waves, *([] if before is None else [_find_logarithms(before)])])
+    ends = [math.log10(length) for length, _ in _list_lengths(layer).values()]
+    seen = [*drawn[np.isfinite(drawn)].tolist(), *ends]
+    axes.set_ylim(min(seen) - 0.2, max(seen) + 0.45)
+    label_integers(axes.xaxis)
+    label_powers_of_ten(axes.yaxis)
+    axes.set_xlabel("pair", labelpad=1)
+
+
+def plot_layer_kernel(axes: Axes, layer: LayerAudit) -> None:
+    """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after scaling."""
+    axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
+    longest = max([2, *(length for length, _ in _list_lengths(layer).values())])
+    before = find_unscaled(layer)
+    drawn: list[tuple[F64, LineStyle]] = [] if before is None else [(before, _BEFORE)]
+    lowest = 0.0
+    for frequencies, style in (*drawn, (layer.frequencies, _UNKNOWN)):
+        sample = sample_kernel(frequencies, longest if _list_lengths(layer) else _LONGEST)
+        lags = np.log10(sample.lags)
+        draw_band(axes, lags, sample.low, sample.high, style["color"])
+        draw_curve(axes, lags, sample.mean, style, linewidth=1.0)
+        lowest = min(lowest, float(sample.low.min()))
+        axes.set_xlim(0, float(lags[-1]))
+    axes.set_ylim(min(-0.1, 1.1 * lowest), 1.06)
+    axes.set_yticks([0, 0.5, 1])
+    label_powers_of_ten(axes.xaxis)
+    axes.set_xlabel("lag (positions)", labelpad=1)
+
+
+def find_unscaled(layer: LayerAudit) -> F64 | None:
+    """Return the frequencies before scaling, (D/2,); None where the scaling changes none, or there is no base."""
+    rotation = layer.rotation
+    if rotation is None or rotation.base is None or not rotation.rotary_dim:
+        return None
+    values: F64 = find_encoding("rope")(d=rotation.rotary_dim, base=rotation.base).frequencies().values
+    unscaled = np.where(layer.frequencies > 0, values, 0.0)
+    return None if np.allclose(unscaled, layer.frequencies, rtol=1e-9, atol=0) else unscaled
+
+
+def _find_logarithms(frequencies: F64) -> F64:
+    """Base-10 logarithms of wavelengths; nan for pairs at rest."""
+    turning = frequencies > 0
+    logarithms: F64 = np.where(turning, math.log10(2 * math.pi) - np.log10(np.where(turning, frequencies, 1)), np.nan)
+    return logarithms
+
+
+def _list_lengths(layer: LayerAudit) -> dict[str, tuple[int, str | tuple[float, tuple[float, ...]]]]:
+    """The lengths that these layers see at once, with the line that each is drawn by."""
+    dashes: dict[str, str | tuple[float, tuple[float, ...]]] = {"trained": "-", "served": (0, (5, 2))}
+    stated = {"trained": layer.trained_length, "served": layer.served_length}
+    lengths = {name: layer.limit(length) for name, length in stated.items() if length is not None}
+    if lengths.get("served") == lengths.get("trained"):
+        lengths.pop("served", None)
+    return {name: (length, dashes[name]) for name, length in lengths.items()}
+
+
+def _name_lengths(axes: Axes, layer: LayerAudit) -> None:
+    pairs = np.linspace(0, axes.get_xlim()[1], 40)
+    for name, (length, _) in _list_lengths(layer).items():
+        window = layer.reach is not None and length == layer.reach
+        text = f"window {length:,}" if window else f"{name} {length:,}"
+        height = np.full(pairs.size, math.log10(length))
+        places: list[Place] = places_along(pairs, height, ("above right", "below right", "above left", "below left"))
+        place_label(axes, text, places, colour=GREY)
+
+
+def _share_limits(panels: Sequence[Axes]) -> None:
+    low, high = min(axes.get_ylim()[0] for axes in panels), max(axes.get_ylim()[1] for axes in panels)
+    for axes in panels:
+        axes.set_ylim(low, high)
+
+
+def _list_key(layers: Sequence[LayerAudit]) -> tuple[tuple[str, LineStyle], ...]:
+    shown = {state for layer in layers for state in layer.states}
+    key = [entry for state, entry in _STATES.items() if state in shown]
+    if any(find_unscaled(layer) is not None for layer in layers):
+        key.append(("before scaling", _BEFORE))
+    return tuple(key)
+
+
+def _head(layer: LayerAudit) -> str:
+    rotation = layer.rotation
+    name = "" if layer.name == "all" else f"{escape_text(layer.name, longest=24)}: "
+    if rotation is None or rotation.base is None:
+        return name
+    scaling = "" if rotation.scaling in (None, "none") else f", {rotation.scaling} scaling"
+    return f"{name}base {rotation.base:,.9g}{scaling}"
+
+
+def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
+    model = escape_text(audit.configuration.model or audit.configuration.path, longest=30)
+    known = [layer for layer in layers if layer.never_turn is not None and layer.trained_length is not None]
+    if not known:
+        return f"{model}: wavelengths of {layers[0].frequencies.size} rotary pairs"
+    parts = [
+        f"{layer.never_turn} of {layer.frequencies.size} pairs{'' if layer.name == 'all' else f' in {layer.name} layers'}"
+        for layer in known[:_MOST]
+    ]
+    lengths = list(dict.fromkeys(f"{layer.limit(layer.trained_length or 0):,}" for layer in known[:_MOST]))
+    text = f"{model}: {' and '.join(parts)} never complete a turn within {' and '.join(lengths)} positions"
+    unseen = max(known, key=lambda layer: len(layer.unseen))
+    if not unseen.unseen or unseen.served_length is None:
+        return text
+    return (
+        f"{text}; at {unseen.limit(unseen.served_length):,}, {len(unseen.unseen)} see phases that training never showed"
+    )
+
+
+def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> tuple[str, ...]:
+    words = ["Kernel: mean of cos(lag θ) over the pairs; line and range of stretches of lags."]
+    for layer in layers[:_MOST]:
+        rest = int(np.count_nonzero(layer.frequencies == 0))
+        if rest:
+            words.append(f"{layer.name}: {rest} pairs at rest are not drawn.")
+    if len(layers) > _MOST:
+        words.append(f"{len(layers) - _MOST} more layer types are not drawn.")
+    still = [layer.name for layer in audit.layers if not layer.frequencies.size]
+    if still:
+        words.append(f"Not turned: {escape_text(', '.join(still))}.")
+    return (" ".join(words),)

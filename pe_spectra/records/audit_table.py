@@ -1,0 +1,187 @@
+"""The rows and facts about configurations: pairs of one, layer types of many."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pe_spectra.models.audit import MANY_TURNS, LayerAudit, ModelAudit
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.statement import LayerStatement
+from pe_spectra.records.answer import Cell, percent
+from pe_spectra.records.audit_verdict import say_number
+from pe_spectra.records.findings import RANKS
+
+_Named = Sequence[tuple[str, ModelAudit]]
+_PAIR_COLUMNS = ("pair", "frequency", "wavelength", "turns", "turns_served", "state")
+#: Numbers of a list that are written out.
+_WRITTEN = 4
+
+
+def list_layer_columns(good: _Named) -> Mapping[str, Sequence[Cell]]:
+    """Return a row for each layer type of each model."""
+    rows = [_list_layer_row(file, audit, layer) for file, audit in good for layer in audit.layers]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _list_layer_row(file: str, audit: ModelAudit, layer: LayerAudit) -> dict[str, Cell]:
+    rotation = layer.rotation or Rotation()
+    own = [finding for finding in audit.findings if finding.data.get("layer_type") in (None, layer.name)]
+    return {
+        "file": file,
+        "model": audit.configuration.model,
+        "layer": layer.name,
+        "scheme": layer.scheme,
+        "head_dim": rotation.head_dim,
+        "rotary_dim": rotation.rotary_dim,
+        "base": rotation.base,
+        "scaling": rotation.scaling,
+        "attention_scaling": rotation.attention_scaling,
+        "layout": rotation.layout,
+        "trained_length": layer.trained_length,
+        "served_length": layer.served_length,
+        "window": layer.reach,
+        "never_turn": layer.never_turn,
+        "unseen": len(layer.unseen) if layer.rotation is not None else None,
+        "level": max((finding.level for finding in own), key=RANKS.__getitem__, default="ok"),
+        "findings": " ".join(dict.fromkeys(finding.code for finding in own)),
+    }
+
+
+def list_pair_columns(good: _Named, *, named: bool) -> Mapping[str, Sequence[Cell]]:
+    """Return a row for each pair of each layer type of each model.
+
+    `named` says whether each row has its file, model and layer type; else the layer type only, where there are several.
+    """
+    columns: dict[str, list[Cell]] = {name: [] for name in ("file", "model", "layer", *_PAIR_COLUMNS)}
+    for file, audit in good:
+        for layer in audit.layers:
+            _add_pairs(columns, file, audit, layer)
+    if named:
+        return columns
+    several = len(set(columns["layer"])) > 1
+    return {name: columns[name] for name in ((*(("layer",) if several else ()), *_PAIR_COLUMNS))}
+
+
+def _add_pairs(columns: dict[str, list[Cell]], file: str, audit: ModelAudit, layer: LayerAudit) -> None:
+    frequencies, count = layer.frequencies, len(layer.frequencies)
+    with np.errstate(divide="ignore", over="ignore"):
+        wavelengths = (2 * math.pi / frequencies).tolist()
+    unknown: list[Cell] = [None] * count
+    turns, served = layer.count_turns(layer.trained_length), layer.count_turns(layer.served_length)
+    values: dict[str, Sequence[Cell]] = {
+        "file": [file] * count,
+        "model": [audit.configuration.model] * count,
+        "layer": [layer.name] * count,
+        "pair": range(count),
+        "frequency": frequencies.tolist(),
+        "wavelength": [wave if math.isfinite(wave) else None for wave in wavelengths],
+        "turns": unknown if turns is None else turns.tolist(),
+        "turns_served": unknown if served is None else served.tolist(),
+        "state": [state or None for state in layer.states],
+    }
+    for name, column in columns.items():
+        column += values[name]
+
+
+def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
+    """Return what is known about one model, then what was found, each with a label."""
+    facts = []
+    for layer in audit.layers:
+        where = "" if layer.name == "all" else f"{layer.name}: "
+        facts += [(f"{where}{label}", text) for label, text in _list_layer_facts(layer)]
+    facts += [(finding.level, f"{finding.code}: {finding.message}") for finding in audit.findings]
+    return tuple(facts)
+
+
+def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
+    rotation, statement = layer.rotation, layer.statement
+    facts = []
+    if rotation is not None and statement is not None:
+        facts += [
+            ("head width", _say_width(rotation, statement)),
+            ("base", f"{say_number(rotation.base)}, {_say_origin(rotation, statement)}"),
+            ("scaling", _say_scaling(rotation)),
+            ("layout", _say_layout(rotation)),
+        ]
+    elif statement is not None and not statement.turns:
+        facts.append(("rotation", "none: these layers are not turned"))
+    facts += _list_lengths(layer)
+    if rotation is not None:
+        facts += _list_turns(layer)
+        facts += [("how it is read", note) for note in rotation.notes]
+    return facts
+
+
+def _say_width(rotation: Rotation, statement: LayerStatement) -> str:
+    turned = "all" if rotation.rotary_dim == rotation.head_dim else str(rotation.rotary_dim)
+    beside = f"; beside them {statement.beside} that are not" if statement.beside else ""
+    return f"{rotation.head_dim} channels, {turned} of them turned{beside}"
+
+
+def _say_origin(rotation: Rotation, statement: LayerStatement) -> str:
+    blocks = [block for block in (statement.newer, statement.older) if block is not None and block.base is not None]
+    read = [block.base_key for block in blocks if block.base == rotation.base and block.base_key]
+    if read:
+        return f"from {read[0]}"
+    return "from none of the keys: the default of the model's class"
+
+
+def _say_scaling(rotation: Rotation) -> str:
+    words = ", ".join(f"{name} {_write(value)}" for name, value in rotation.options.items() if name != "share")
+    factor = rotation.attention_scaling
+    attention = f"; cosines and sines times {factor:.6g}" if factor not in (None, 1.0) else ""
+    return f"{rotation.scaling}{': ' if words else ''}{words}{attention}"
+
+
+def _write(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > _WRITTEN:
+        return f"{len(value)} numbers"
+    if isinstance(value, tuple):
+        return " ".join(map(_write, value))
+    return say_number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _say_layout(rotation: Rotation) -> str:
+    half = (rotation.rotary_dim or 0) // 2
+    pairs = "channels 2i and 2i + 1" if rotation.layout == "interleaved" else f"channels i and i + {half}"
+    return f"{rotation.layout}: a pair is {pairs}"
+
+
+def _list_lengths(layer: LayerAudit) -> list[tuple[str, str]]:
+    trained, served, original = layer.trained_length, layer.served_length, layer.original_length
+    if trained is None and served is None:
+        return [("length", "not stated (--trained, --served)")]
+    words = [f"trained {trained:,}" if trained is not None else "trained is not known"]
+    words += [f"served {served:,}"] if served is not None else []
+    words += [f"before scaling {original:,}"] if original not in (None, trained) else []
+    words += [f"a window of {layer.reach:,} at once"] if layer.reach is not None else []
+    return [("positions", ", ".join(words))]
+
+
+def _list_turns(layer: LayerAudit) -> list[tuple[str, str]]:
+    facts = []
+    states = Counter(layer.states)
+    if layer.trained_length is not None:
+        rest = int(np.count_nonzero(layer.frequencies == 0))
+        still = f" ({rest} of them at rest)" if rest else ""
+        text = (
+            f"{states['many']} turn {MANY_TURNS:g} times or more, {states['few']} fewer, {states['never']} never{still}"
+        )
+        facts.append(("pairs", f"{text}, within {layer.limit(layer.trained_length):,} positions"))
+    if layer.unseen:
+        first, last = layer.unseen[0], layer.unseen[-1]
+        facts.append(("unseen phases", f"{len(layer.unseen)} pairs, {first} to {last}"))
+    spectrum, count = layer.spectrum, layer.low_bin
+    if spectrum is not None:
+        bins, mass = len(spectrum.weights), spectrum.summary.low_bin_mass
+        text = f"the first {min(10, bins)} of {bins} bins hold {percent(mass)} of the weight"
+        facts.append(("spectrum", f"{text} (Eq. 15); mean frequency {spectrum.summary.centroid:.4g} rad/position"))
+    if count is not None:
+        text = f"{count.inside} of {count.total} frequencies below 2 pi/{count.length}"
+        crossing = f"; the ladder crosses it at l* = {count.crossing:.2f}" if count.crossing is not None else ""
+        facts.append(("low bin", f"{text} (Eq. 16){crossing}"))
+    return facts

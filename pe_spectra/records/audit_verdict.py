@@ -1,0 +1,193 @@
+"""The first line about configurations: what the encoding is, and whether something is wrong with it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+
+from pe_spectra.encodings.biases import compute_slopes
+from pe_spectra.encodings.buckets import compute_buckets
+from pe_spectra.findings import Finding
+from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.records.answer import Verdict
+from pe_spectra.records.findings import RANKS
+
+#: What each finding above a note says, in a few words.
+PHRASES = {
+    "aliasing": "pairs turn by more than pi per position",
+    "attention-factor": "the attention factor is not the one of its formula",
+    "base-defaulted": "no key gives the base",
+    "base-too-small": "the base is too small for this length",
+    "factor-mismatch": "the factor does not reach the length that is stated",
+    "head-width": "numbers about the heads contradict each other",
+    "key-missing": "a key that the scaling needs is missing",
+    "keys-contradict": "the two generations of keys contradict each other",
+    "layer-type-missing": "a layer type has no keys of its own",
+    "list-length": "a list of the scaling has the wrong length",
+    "original-length-missing": "the length before scaling is not stated",
+    "position-table-short": "the table has fewer rows than there are positions",
+    "refused": "the values give no rotation",
+    "rope-type-twice": "the scaling has two names that differ",
+    "unknown-key": "a key is not known",
+    "unknown-scaling": "the scaling is not known",
+    "unseen-phases": "pairs see phases that training never showed",
+}
+_NAMED = 4
+_FULL = "full_attention"
+
+
+def find_gravest(findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding above a note; None where there is none."""
+    wrong = [finding for finding in findings if finding.level != "note"]
+    return max(wrong, key=lambda finding: RANKS[finding.level]) if wrong else None
+
+
+def find_main(audit: ModelAudit) -> LayerAudit:
+    """Return the layer type that a sentence is about: full attention, else the one that sees farthest."""
+    turned = [layer for layer in audit.layers if layer.rotation is not None]
+    full = [layer for layer in turned if layer.name == _FULL]
+    if full or not turned:
+        return full[0] if full else audit.layers[0]
+    return max(turned, key=lambda layer: (layer.reach is None, layer.reach or 0))
+
+
+def judge_one(audit: ModelAudit) -> Verdict:
+    """Say what one model has, and the gravest thing about it."""
+    gravest = find_gravest(audit.findings)
+    if gravest is None:
+        return Verdict(level="ok", code="clean", text=f"{_say_scheme(audit)}. Nothing wrong found.")
+    counts = Counter(finding.level for finding in audit.findings)
+    parts = [_count(counts[level], level) for level in ("error", "warning") if counts[level]]
+    phrase = PHRASES.get(gravest.code, gravest.code.replace("-", " "))
+    text = f"{_say_scheme(audit)}. {', '.join(parts)}: {phrase} ({gravest.code})."
+    return Verdict(level=gravest.level, code=gravest.code, text=text)
+
+
+def judge_many(good: Sequence[tuple[str, ModelAudit]], bad: Sequence[str]) -> Verdict:
+    """Say how many of several files have something wrong, and which."""
+    by_level: dict[str, list[str]] = {"warning": [], "error": []}
+    gravest = {file: find_gravest(audit.findings) for file, audit in good}
+    for file, finding in gravest.items():
+        if finding is not None:
+            by_level[finding.level].append(file)
+    clean = sum(find_gravest(audit.findings) is None for _, audit in good)
+    parts = [f"{clean} without anything wrong"]
+    parts += [f"{len(files)} with {level}s ({_name_some(files)})" for level, files in by_level.items() if files]
+    parts += [f"{len(bad)} that cannot be used ({_name_some(bad)})"] if bad else []
+    text = f"{len(good) + len(bad)} configurations: {', '.join(parts)}."
+    worst = find_gravest([finding for finding in gravest.values() if finding is not None])
+    if bad:
+        return Verdict(level="error", code="unusable-files", text=text)
+    return Verdict(level=worst.level if worst else "ok", code=worst.code if worst else "clean", text=text)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' if number > 1 else ''}"
+
+
+def _name_some(files: Sequence[str]) -> str:
+    names = list(dict.fromkeys(files))
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _say_scheme(audit: ModelAudit) -> str:
+    says = {"alibi": _say_alibi, "t5": _say_t5, "learned": _say_learned, "sinusoidal": _say_sinusoidal}
+    scheme = audit.configuration.scheme
+    if scheme == "rotary":
+        return _say_rotary(audit)
+    if scheme in says:
+        return says[scheme](audit)
+    return "No positional encoding: order is in the recurrence"
+
+
+def _say_rotary(audit: ModelAudit) -> str:
+    layer = find_main(audit)
+    rotation = layer.rotation
+    if rotation is None:
+        return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
+    width = f" in {rotation.rotary_dim} of {rotation.head_dim} channels"
+    partial = width if rotation.rotary_dim != rotation.head_dim else ""
+    what = f"Rotary{partial}, base {say_number(rotation.base)}{_say_scaling(layer)}"
+    return f"{what}{_say_others(audit, layer)}{_say_turns(layer)}"
+
+
+def _say_scaling(layer: LayerAudit) -> str:
+    rotation = layer.rotation
+    if rotation is None or rotation.scaling in (None, "none"):
+        return ""
+    factor, original = rotation.options.get("factor"), rotation.options.get("original")
+    words = [f"factor {say_number(factor)}"] if isinstance(factor, int | float) else []
+    words += [f"from {original:,}"] if isinstance(original, int) else []
+    return f" with {rotation.scaling} scaling" + (f" ({' '.join(words)})" if words else "")
+
+
+def _say_others(audit: ModelAudit, layer: LayerAudit) -> str:
+    others = len(audit.layers) - 1
+    if not others:
+        return ""
+    return f" in {layer.name} layers, and {_count(others, 'other layer type')}"
+
+
+def _say_turns(layer: LayerAudit) -> str:
+    pairs, never, trained = len(layer.frequencies), layer.never_turn, layer.trained_length
+    if never is None or trained is None:
+        return f": {pairs} pairs, and no length is stated within which they turn (--trained)"
+    within = layer.limit(trained)
+    window = ", its window" if within < trained else ""
+    subject = f"{never} of {pairs} pairs never {'completes' if never == 1 else 'complete'} a turn"
+    if not never:
+        subject = f"each of {pairs} pairs completes a turn"
+    return f": {subject} within {within:,} positions{window}"
+
+
+def _say_alibi(audit: ModelAudit) -> str:
+    slopes = compute_slopes(int(audit.configuration.values["heads"]))
+    return f"ALiBi: {_count(slopes.size, 'head')}, slopes from {slopes.max():.6g} to {slopes.min():.6g}"
+
+
+def _say_t5(audit: ModelAudit) -> str:
+    values = audit.configuration.values
+    buckets, most = int(values["buckets"]), int(values["max_distance"])
+    ends = [find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
+    return (
+        f"T5: {buckets} buckets of lags, {_count(int(values['heads']), 'head')}; distances from {ends[0]} on share one "
+        f"in both directions, from {ends[1]} on in one"
+    )
+
+
+def find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
+    """Return the smallest distance of those that share the last bucket of T5.
+
+    >>> find_last_bucket(32, 128, bidirectional=False)
+    113
+    """
+
+    def place(distance: int) -> int:
+        found = compute_buckets([-distance], buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
+        return int(found[0])
+
+    return bisect_left(range(max_distance + 1), place(max_distance), key=place)
+
+
+def _say_learned(audit: ModelAudit) -> str:
+    values, layer = audit.configuration.values, audit.layers[0]
+    rows, unused = int(values["rows"]), int(values.get("unused", 0))
+    kept = f", {unused} of which are no positions," if unused else ""
+    length = layer.served_length
+    return f"Learned: {rows:,} rows{kept}" + (f" for {length:,} positions" if length is not None else "")
+
+
+def _say_sinusoidal(audit: ModelAudit) -> str:
+    return f"Sinusoidal: {audit.configuration.values['d']} columns by formula, for any number of positions"
+
+
+def say_number(value: float | None) -> str:
+    """Write a base or a factor: integers with all their digits.
+
+    >>> say_number(1000000.0), say_number(999999.4420358813), say_number(None)
+    ('1000000', '999999.442', 'unknown')
+    """
+    if value is None:
+        return "unknown"
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.9g}"

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -122,7 +124,6 @@ def test_what_is_known_of_llama3(report):
     assert rows["none"].parameters == {"base": 5e5}
     assert rows["men-base"].parameters == {"base": 8.8e6}
     assert rows["yarn"].attention_scaling == pytest.approx(0.1 * math.log(16) + 1, rel=1e-15)
-    # in the configuration of Llama 3.1, factor 8 to 131,072: 25 of 64 pairs never turn
     assert rows["llama3"].never_turn == 29
     assert find_best(report).method == "llama3"
 
@@ -143,6 +144,26 @@ def test_pairs_that_never_turned_are_those_that_see_new_phases(d, base, trained,
 def test_rounding_of_the_factor_makes_no_new_phases(trained, factor):
     rows = rows_of(compare_methods(128, 1e4, trained, round(trained * factor)))
     assert [rows[name].unseen_pairs for name in ("linear", "yarn-paper", "llama3")] == [0, 0, 0]
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from([4, 6, 32, 64, 128]),
+    st.floats(2, 1e18),
+    st.integers(8, 1 << 14),
+    st.integers(1, 1 << 14),
+)
+def test_laws_of_the_methods(d, base, trained, more):
+    rows = rows_of(compare_methods(d, base, trained, trained + more))
+    # these divide by the factor whatever never turned in training; and nothing is ever made faster
+    assert [rows[name].unseen_pairs for name in ("linear", "yarn-paper", "llama3")] == [0, 0, 0]
+    for row in rows.values():
+        assert (row.frequencies <= rows["none"].frequencies * (1 + 1e-12)).all()
+        assert row.unseen_pairs <= rows["none"].unseen_pairs
+        assert 0 <= row.unseen_share <= row.unseen_pairs / (d // 2)
+        assert (row.turns < 1).sum() == row.never_turn
+        assert 0 < row.neighbour_distance <= 1 + 1e-12
+        assert row.min_wavelength == pytest.approx(2 * math.pi / row.frequencies.max())
 
 
 def test_a_target_just_above_is_within_the_tolerance():

@@ -405,6 +405,14 @@ def test_layers_that_are_not_turned():
     assert [layer.turns for layer in read(keys).layers] == [True, False]
 
 
+def test_some_windows_are_no_key():
+    keys = {"general.architecture": "gemma2", "gemma2.embedding_length": 2304, "gemma2.attention.head_count": 8}
+    assert [layer.window for layer in read({**keys, "gemma2.attention.key_length": 256}).layers] == [None, 4096]
+    keys = {"general.architecture": "llama4", "llama4.embedding_length": 5120, "llama4.attention.head_count": 40}
+    assert [(one.name, one.window) for one in read(keys).layers] == [("nope", None), ("chunked_attention", 8192)]
+    assert [one.name for one in read({**keys, "llama4.attention.sliding_window": 0}).layers] == ["all"]
+
+
 def test_a_window_that_llama_cpp_does_not_use_is_none():
     assert read(make_llama(**{"llama.attention.sliding_window": 4096})).layers[0].window is None
 

@@ -1,6 +1,8 @@
 """Every JSON document of the program is valid against the schema in the package, strictly."""
 
 import json
+import shutil
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.models.checks import EXPLANATIONS as MODEL_EXPLANATIONS
 from pe_spectra.records.answer import SCHEMA, describe_encoding
 from tests.planted import make_grid, make_trained, plant_cls, plant_copies, plant_padding, plant_seam_jump, plant_tail
 
@@ -86,6 +89,11 @@ LINES = [
     "inspect learned:init=normal,length=64,d=16",
     "inspect one-hot:d=8 --length 1",
     "inspect --explain seam",
+    "context --base 500000 --trained 8192 --target 131072",
+    "context --d 4 --base 10000 --trained 8 --target 9",
+    "context --d 128 --base 10000 --trained 4096 --target 1000000",
+    "context --target 8192",
+    "context --d 256 --target 1000000000",
 ]
 #: Lines about files, which `tables` makes.
 FILE_LINES = [
@@ -102,6 +110,32 @@ FILE_LINES = [
     "inspect tail.npy",
     "inspect zeros.npy",
     "encodings table.npy?rows=0:8",
+]
+MODELS = Path(__file__).parent / "models"
+#: Lines about models, which `models` makes; what is between parentheses is the exit code.
+MODEL_LINES = [
+    "audit llama-3.1-8b.json",
+    "audit llama-3.1-8b.json --trained 4096 --served 1000000",
+    "audit gemma-3-1b-it.json bloom-560m.json bert-base-uncased.json flan-t5-base.json mamba-130m-hf.json",
+    "audit opus-mt-en-de.json deepseek-v2-lite.json phi-3.5-mini-instruct.json gpt-j-6b.json",
+    "audit broken/",
+    "audit broken.json mpt-7b.json (2)",
+    "audit broken.json --fail-on warning (1)",
+    "audit llama-3.1-8b.json missing.json (2)",
+    "diff llama-3.1-8b.json llama-3-8b.json",
+    "diff llama-3.1-8b.json llama-3-8b.json --check (1)",
+    "diff llama-3.1-8b.json inv_freq.npy",
+    "diff llama-3.1-8b.json cache.npz",
+    "diff gemma-3-1b-it.json gemma-3-1b-newer-keys.json",
+    "diff gemma-3-1b-it.json inv_freq.npy",
+    "diff phi-3.5-mini-instruct.json --stack transformers-5,keras-hub",
+    "diff llama-3.1-8b.json --stack meta",
+    "diff llama-3.1-8b.json --all-stacks",
+    "diff gemma-3-1b-it.json --all-stacks --full",
+    "diff table.npy table.npy",
+    "diff table.npy shifted.npy",
+    "diff table.npy narrow.npy",
+    "diff table.npy noise.npy --check (1)",
 ]
 
 

@@ -14,12 +14,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
-from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks import EARLIER, STACKS, Refusal, describe_rope
 from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
 from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
 
+OLDER = ("transformers-4", "transformers-4.49")
 NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
+ALL = {**STACKS, EARLIER.name: EARLIER}
 YARN = {"factor": 8.0, "original_max_position_embeddings": 4096.0}
 LLAMA3 = {
     "factor": 8.0,
@@ -48,13 +50,13 @@ def state(older=None, newer=None, *, length=32768, model="llama", head_dim=128, 
 
 
 def read(name, configuration, served=None):
-    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    found = ALL[name].read(configuration, configuration.layers[0], served)
     assert not isinstance(found, Refusal), found.reason
     return found
 
 
 def refuse(name, configuration, served=None):
-    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    found = ALL[name].read(configuration, configuration.layers[0], served)
     assert isinstance(found, Refusal)
     assert found.reason.startswith("config.json: ")
     assert "\n" not in found.reason
@@ -77,17 +79,17 @@ EXAMPLES = {
 
 def test_every_stack_names_what_was_read():
     assert tuple(STACKS) == NAMES
-    for name, stack in STACKS.items():
+    for name, stack in ALL.items():
         assert stack.name == name
         assert len(stack.title) > 10
         assert len(stack.source) > 20
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_every_stack_answers_every_scaling(name, kind):
     configuration = EXAMPLES[kind]
-    found = STACKS[name].read(configuration, configuration.layers[0], 32768)
+    found = ALL[name].read(configuration, configuration.layers[0], 32768)
     if isinstance(found, Refusal):
         assert name in ("meta", "yarn-paper")
         assert kind in found.reason
@@ -105,7 +107,7 @@ def test_every_stack_answers_every_scaling(name, kind):
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_options_are_those_of_the_catalogue(kind):
     """The encoding that `rope` builds of the options has the same frequencies."""
-    for name in ("transformers-5", "transformers-4"):
+    for name in ("transformers-5", *OLDER):
         found = read(name, EXAMPLES[kind], 32768)
         again = Rope(d=found.head_dim, base=found.base, layout=found.layout, scaling=found.scaling, **found.options)
         assert_array_equal(again.frequencies().values, found.frequencies)
@@ -139,15 +141,16 @@ def test_llama_3_1_of_both_generations(factor):
     values = {**LLAMA3, "factor": factor}
     older = state(block("llama3", values, 5e5), length=131072)
     newer = state(newer=block("llama3", values, 5e5, "rope_parameters"), length=131072)
-    for found in (read("transformers-5", older), read("transformers-5", newer), read("transformers-4", older)):
+    for found in (read("transformers-5", newer), *(read(name, older) for name in ("transformers-5", *OLDER))):
         assert_allclose(found.frequencies, blend_llama3(factor), rtol=1e-13)
         assert found.notes == ()
-    silent = read("transformers-4", newer)
-    assert_allclose(silent.frequencies, ladder(), rtol=1e-13)
-    assert silent.base == 10000
-    assert silent.scaling == "none"
-    assert any("rope_parameters is not read" in note for note in silent.notes)
-    assert any("10000" in note for note in silent.notes)
+    for name in OLDER:
+        silent = read(name, newer)
+        assert_allclose(silent.frequencies, ladder(), rtol=1e-13)
+        assert silent.base == 10000
+        assert silent.scaling == "none"
+        assert any("rope_parameters is not read" in note for note in silent.notes)
+        assert any("10000" in note for note in silent.notes)
 
 
 def test_rope_scaling_takes_the_place_of_rope_parameters():
@@ -174,7 +177,7 @@ def test_rope_theta_only_fills_in_a_missing_base():
 
 def test_dynamic_of_transformers_grows_with_the_length():
     configuration = EXAMPLES["dynamic"]
-    for name in ("transformers-5", "transformers-4"):
+    for name in ("transformers-5", *OLDER):
         assert_allclose(read(name, configuration).frequencies, ladder(), rtol=1e-13)
         assert_allclose(read(name, configuration, 4000).frequencies, ladder(), rtol=1e-13)
         base = 1e4 * (4 * 16384 / 8192 - 3) ** (128 / 126)
@@ -242,16 +245,23 @@ def test_truncate_within_a_layer_type_is_not_read():
 
 
 def test_yarn_of_4_49_reads_the_longest_position():
-    found = read("transformers-4", state(block("yarn", YARN)))
+    found = read("transformers-4.49", state(block("yarn", YARN)))
     assert found.options["original"] == 32768
     assert any("4096 is not read" in note for note in found.notes)
-    unscaled = read("transformers-4", state(block("yarn", YARN), length=4096))
-    assert_array_equal(unscaled.frequencies, read("transformers-5", state(block("yarn", YARN))).frequencies)
+    unscaled = read("transformers-4.49", state(block("yarn", YARN), length=4096))
+    expected = read("transformers-5", state(block("yarn", YARN))).frequencies
+    assert_array_equal(unscaled.frequencies, expected)
+    assert_array_equal(read("transformers-4", state(block("yarn", YARN))).frequencies, expected)
+
+
+def test_keys_that_4_49_did_not_read():
     keyed = state(block("yarn", {**YARN, "mscale": 0.707, "mscale_all_dim": 1.0, "truncate": False}), length=4096)
-    found = read("transformers-4", keyed)
+    found = read("transformers-4.49", keyed)
     assert found.attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
-    assert [note for note in found.notes if "mscale is not read" in note]
-    assert [note for note in found.notes if "truncate is not read" in note]
+    assert found.notes == ("not read: mscale, mscale_all_dim, truncate",)
+    last, newest = read("transformers-4", keyed), read("transformers-5", keyed)
+    assert_array_equal(last.frequencies, newest.frequencies)
+    assert last.attention_scaling == newest.attention_scaling
 
 
 def test_the_factor_of_yarn_is_derived():
@@ -260,7 +270,8 @@ def test_the_factor_of_yarn_is_derived():
     assert found.options["factor"] == 8
     assert any("factor is not set" in note for note in found.notes)
     assert "factor is not set" in refuse("transformers-5", state(block("yarn", values), length=2048))
-    assert "factor is not set" in refuse("transformers-4", state(block("yarn", values)))
+    for name in OLDER:
+        assert "factor is not set" in refuse(name, state(block("yarn", values)))
 
 
 def test_attention_factors_of_yarn():
@@ -296,7 +307,7 @@ def test_deepseek_in_vllm_has_defaults_of_its_own():
 def test_longrope_is_short_up_to_the_original_length():
     configuration = replace(EXAMPLES["longrope"], model="phi3")
     theta = ladder(width=96)
-    for name in ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub"):
+    for name in ("transformers-5", *OLDER, "vllm", "llama.cpp", "keras-hub"):
         assert_allclose(read(name, configuration, 4096).frequencies, theta, rtol=1e-13)
         for served in (4097, 131072, None):
             found = read(name, configuration, served)
@@ -307,6 +318,8 @@ def test_longrope_is_short_up_to_the_original_length():
 
 def test_longrope_of_4_49_changes_in_phi_alone():
     found = read("transformers-4", EXAMPLES["longrope"], 131072)
+    assert_allclose(found.frequencies, ladder(width=96) / LONG["long_factor"], rtol=1e-13)
+    found = read("transformers-4.49", EXAMPLES["longrope"], 131072)
     assert_allclose(found.frequencies, ladder(width=96), rtol=1e-13)
     assert any("short_factor serves every length" in note for note in found.notes)
     values = {key: value for key, value in LONG.items() if not key.startswith("original")}
@@ -314,13 +327,45 @@ def test_longrope_of_4_49_changes_in_phi_alone():
     assert "factor is not set" in refuse("transformers-4", configuration)
     stated = state(block("longrope", {**values, "factor": 4.0}), head_dim=96)
     expected = math.sqrt(1 + math.log(4) / math.log(32768))
-    for name in ("transformers-5", "transformers-4"):
+    for name in ("transformers-5", *OLDER):
         assert read(name, stated).attention_scaling == pytest.approx(expected, rel=1e-14)
 
 
-def test_a_share_of_the_newer_form_is_said():
-    configuration = state(newer=block(base=5e5, where="rope_parameters"), head_dim=80, share=0.4)
-    assert any("the share 0.4" in note for note in read("transformers-4", configuration).notes)
+def test_a_share_of_the_newer_form_is_not_read():
+    configuration = state(newer=block(base=5e5, where="rope_parameters"), head_dim=80, share=0.4, model="llama")
+    assert read("transformers-5", configuration).rotary_dim == 32
+    assert read("transformers-4", configuration).rotary_dim == 80
+    beside = state(block(base=5e5, where=""), head_dim=80, share=0.4, model="llama")
+    assert read("transformers-4", beside).rotary_dim == 32
+
+
+def test_a_share_that_a_class_ignores():
+    """transformers 5: LlamaRotaryEmbedding's own ladder has no share, its scalings have."""
+    for kind, values, width in (("default", {}, 80), ("linear", {"factor": 2.0}, 32)):
+        configuration = state(block(kind, values), head_dim=80, share=0.4, share_ignored=True)
+        assert read("transformers-5", configuration).rotary_dim == width
+        assert Rope(**describe_rope(configuration, configuration.layers[0])).rotary_width == width
+        assert read("transformers-4", configuration).rotary_dim == 32
+
+
+def test_a_block_of_the_class_is_one_in_both_releases():
+    default = block("yarn", YARN, None, "the default of gpt_oss")
+    configuration = state(block(base=150000.0, where=""), default, model="gpt_oss")
+    newest, last = read("transformers-5", configuration), read("transformers-4", configuration)
+    assert newest.scaling == last.scaling == "yarn"
+    assert newest.base == last.base == 150000
+    assert_array_equal(newest.frequencies, last.frequencies)
+
+
+def test_su_of_phi_3():
+    configuration = replace(EXAMPLES["longrope"], model="phi3")
+    configuration = replace(configuration, layers=(replace(configuration.layers[0], older=block("su", LONG)),))
+    assert "rope_type is an older name (su)" in refuse("transformers-5", configuration)
+    expected = read("transformers-5", EXAMPLES["longrope"]).frequencies
+    other = replace(configuration, model="phi3_v")  # code of its own
+    assert_array_equal(read("transformers-5", other).frequencies, expected)
+    for name in (*OLDER, "vllm", "llama.cpp", "keras-hub"):
+        assert_array_equal(read(name, configuration).frequencies, expected)
 
 
 def test_proportional_turns_the_first_pairs():
@@ -345,7 +390,7 @@ def test_ntk_of_vllm():
     found = read("vllm", state(block("ntk", {"factor": 4.0})))
     expected = ladder() / 4 ** ((np.arange(0, 128, 2) + 2) / 128)
     assert_allclose(found.frequencies, expected, rtol=1e-13)
-    for name in ("transformers-5", "transformers-4", "keras-hub", "meta", "yarn-paper"):
+    for name in ("transformers-5", *OLDER, "keras-hub", "meta", "yarn-paper"):
         assert "ntk" in refuse(name, state(block("ntk", {"factor": 4.0})))
     found = read("llama.cpp", state(block("ntk", {"factor": 4.0})))
     assert_allclose(found.frequencies, ladder(), rtol=1e-13)
@@ -510,7 +555,7 @@ def test_conformance_of_all_scalings():
         *((kind, "vllm") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
         *((kind, "llama.cpp") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
         *((kind, "keras-hub") for kind in ("default", "linear", "llama3", "longrope")),
-        *((kind, "transformers-4") for kind in ("default", "linear", "dynamic", "llama3", "longrope")),
+        *((kind, "transformers-4") for kind in EXAMPLES),
         *((kind, "yarn-paper") for kind in ("default", "linear")),
         ("default", "meta"),
     }

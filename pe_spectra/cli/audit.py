@@ -8,11 +8,10 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import read_code, read_level
+from pe_spectra.cli.inputs import read_code, read_level, read_model_length
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run, fail_files
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.numbers import IntegerRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from pe_spectra.records.audit import AuditedFile
 
-_LENGTHS = IntegerRange(minimum=1, maximum=1 << 30)
 #: For completion, which must not import NumPy; a test keeps them equal to the explanations.
 CODES = (
     "nested-config",
@@ -100,8 +98,8 @@ def audit(
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
     level = read_level(fail_on)
     lengths = {
-        "trained": _LENGTHS.parse(trained, "--trained") if trained is not None else None,
-        "served": _LENGTHS.parse(served, "--served") if served is not None else None,
+        "trained": read_model_length(trained, "--trained"),
+        "served": read_model_length(served, "--served"),
     }
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")

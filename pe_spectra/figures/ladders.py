@@ -59,11 +59,12 @@ def draw_ladders(columns: Mapping[str, F64]) -> Figure:
                 kernel_after=_read_kernel(columns, name),
             )
         )
+    new = [cell.label for cell in cells if cell.unseen.any()]
     return compose_ladders(
         cells,
         trained=TRAINED,
         target=TARGET,
-        title=f"Four ways to take a rotary head from {TRAINED:,} to {TARGET:,} positions: NTK shows it new phases",
+        title=f"From {TRAINED:,} to {TARGET:,} positions: phases are new with {', '.join(new) or 'none'}",
         small_print=(f"d = {D}, base {BASE:g}, factor {TARGET // TRAINED}.",),
     )
 

@@ -10,6 +10,7 @@ from pe_spectra.files import npy, npz
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle, read_folder, read_shards
 from pe_spectra.files.csv_table import read_csv_table
+from pe_spectra.files.gguf_file import read_gguf_table
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.safetensors_file import read_safetensors
 
@@ -112,7 +113,7 @@ def _read(file: RegularFile, wanted: Wanted) -> FileArray:
     if kind == "json":
         return read_shards(file, wanted)
     if kind == "gguf":
-        raise RefusedError("is a GGUF file, which this version does not read; save its table as .npy or .safetensors")
+        return read_gguf_table(file, wanted)
     raise RefusedError(f"is {_NAMES.get(kind, f'a file of {kind}') if kind else 'of an unknown kind'}; {_ACCEPTED}")
 
 

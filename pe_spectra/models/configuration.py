@@ -11,9 +11,10 @@ from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding
+from pe_spectra.models.key_names import HEADS, LENGTHS, WIDTHS
 from pe_spectra.models.keys import Keys
 from pe_spectra.models.known_models import ALIBI, LEARNED, SINUSOIDAL, T5, WITHOUT, KnownModel, LearnedTable, find_known
-from pe_spectra.models.rotary_keys import HEADS, LENGTHS, WIDTHS, asks_rotation, read_rotary
+from pe_spectra.models.rotary_keys import asks_rotation, read_rotary
 from pe_spectra.models.statement import Configuration, SchemeName
 
 #: Where models of several parts keep the part that reads text, outermost first.

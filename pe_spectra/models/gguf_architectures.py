@@ -41,8 +41,10 @@ SLIDING = frozenset((
     "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
     "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
 ))  # fmt: skip
+#: The window where no key gives it.
+WINDOWS = {"gemma2": 4096, "llama4": 8192}
 #: Of these, sliding layers have base 10000 where no key says another, and no scaling.
-LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna"))
+LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
 #: Of these, sliding layers have the base of the others, and no scaling.
 LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
 #: Of these, layers that see everything are not turned.

@@ -123,7 +123,7 @@ def _read_rotary(
     name: str, keys: Keys, tensors: Mapping[str, tuple[float, ...]], length: int | None
 ) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
     plain = _read_plain_layer(name, keys)
-    window = _read_window(keys) if name in known.SLIDING else None
+    window = _read_window(name, keys) if name in known.SLIDING else None
     findings: list[Finding] = []
     block = _read_block(name, keys, length)
     full = apply_tensors(replace(plain, older=block), tensors, findings, keys, length)
@@ -176,12 +176,14 @@ def _count_turned(layer: LayerStatement) -> int:
     return int(layer.head_dim * layer.share)
 
 
-def _read_window(keys: Keys) -> int | None:
+def _read_window(name: str, keys: Keys) -> int | None:
+    """The longest lag of layers that slide; None where 0 says that none does."""
     stated = keys.found.get("attention.sliding_window")
     if isinstance(stated, list):
         sizes = [one for one in stated if isinstance(one, int) and not isinstance(one, bool)]
         return max(sizes, default=0) or None
-    return keys.find_integer("attention.sliding_window", least=0) or None
+    window = keys.find_integer("attention.sliding_window", least=0)
+    return (known.WINDOWS.get(name) if window is None else window) or None
 
 
 def _read_block(name: str, keys: Keys, length: int | None) -> RotaryBlock:

@@ -8,51 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Literal
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Finding
+from pe_spectra.models.key_names import (
+    BASES,
+    HEADS,
+    LISTS,
+    LOCAL_BASES,
+    NUMBERS,
+    SHARES,
+    UNSET_BY_ZERO,
+    WIDTHS,
+    check_block_spelling,
+    check_heads,
+    check_ignored,
+    check_sections,
+    check_spelling,
+)
 from pe_spectra.models.keys import Keys
-from pe_spectra.models.known_models import KnownModel
+from pe_spectra.models.known_models import READS_SHARE, KnownModel, find_known
 from pe_spectra.models.layer_types import FULL, SLIDING, LayerType, list_layer_types
 from pe_spectra.models.statement import KeyValue, LayerStatement, RotaryBlock
 
-WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
-HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads")
-LENGTHS = (
-    *("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx", "max_sequence_length"),
-    *("max_target_positions", "model_max_length"),
-)
-_BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
-_LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
-_SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
-_NUMBERS = (
-    *("factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale"),
-    *("mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha"),
-)
-_LISTS = ("short_factor", "long_factor")
-#: Keys for which implementations take 0 for "not set".
-_UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
-#: Keys of a block that are read elsewhere, or that change no angle.
-_OTHERS = (
-    *("type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved"),
-    *("finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta", "apply_yarn_scaling", "interleaved"),
-)
-#: Keys about rotation that may stand beside a block.
-_ON_TOP = (
-    *_BASES, *_LOCAL_BASES, *_SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
-    "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
-    "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
-    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
-)  # fmt: skip
 #: Older files of these models scale the layers that reach everywhere, and leave the sliding ones as they are.
 _SCALE_FULL_ONLY = ("olmo3",)
 
 
 def asks_rotation(keys: Keys) -> bool:
     """Whether a key speaks of rotation."""
-    return keys.has_any(*_BASES, *_LOCAL_BASES, *_SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
+    return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
 def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
@@ -62,12 +48,12 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
     ------
     FileError : a key of the wrong type or out of range, or no width of a head.
     """
-    findings = [*_check_spelling(keys), *_check_heads(keys)]
-    newer, older = _read_newer(keys, findings), _read_older(keys, known, model, findings)
+    findings = [*check_spelling(keys), *check_heads(keys), *check_ignored(keys, known, model)]
+    newer, older = _read_newer(keys, known, findings), _read_older(keys, known, model, findings)
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
         newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {model}."), findings)}
     original = keys.find_integer("original_max_position_embeddings")
-    newer, older = _add_original(newer, original), _add_original(older, original)
+    newer, older = _add_original(newer, original, findings), _add_original(older, original, findings)
     types = tuple(
         one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known)
     )
@@ -82,7 +68,8 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
                 name=one.name,
                 head_dim=width,
                 share=_read_share(keys, known, one.name, width),
-                layout=_read_layout(keys, known),
+                share_ignored=find_known(model) is not None and model not in READS_SHARE,
+                layout=_read_layout(keys, known, model),
                 newer=_choose_block(newer, one) if one.turns else None,
                 older=_choose_block(older, one) if one.turns else None,
                 default_base=_choose_default(known, one.name),
@@ -91,7 +78,7 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
                 turns=one.turns,
             )
         )
-    findings += _check_sections(keys, layers[0])
+    findings += check_sections(keys, layers[0])
     return tuple(layers), tuple(findings)
 
 
@@ -133,9 +120,9 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> int:
     return width // heads
 
 
-def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
+def _read_layout(keys: Keys, known: KnownModel, model: str) -> Literal["half", "interleaved"]:
     asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved")
-    if asked is None:
+    if asked is None or (find_known(model) is not None and not known.obeys_interleave):
         return known.layout
     return "interleaved" if asked else "half"
 
@@ -146,14 +133,14 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> float:
     block = keys.find_object("rope_parameters")
     nested = block.find_object(name) if block is not None and isinstance(block.found.get(name), dict) else None
     for place in (nested, block, keys):
-        if place is not None and (share := place.find_number(*_SHARES)) is not None:
+        if place is not None and (share := place.find_number(*SHARES)) is not None:
             return share
     own = known.local_share if known.local_share is not None and name == SLIDING else known.share
     whole = keys.find_integer(known.width_key or "rotary_dim") or known.rotary_width
     return own if whole is None else whole / width
 
 
-def _read_newer(keys: Keys, findings: list[Finding]) -> dict[str, RotaryBlock]:
+def _read_newer(keys: Keys, known: KnownModel, findings: list[Finding]) -> dict[str, RotaryBlock]:
     found = keys.find_object("rope_parameters")
     if found is None:
         return {}
@@ -161,42 +148,62 @@ def _read_newer(keys: Keys, findings: list[Finding]) -> dict[str, RotaryBlock]:
     if nested and not found.has_any("rope_type", "type", "rope_theta"):
         places = {name: found.find_object(name) for name in nested}
         return {name: _read_block(place, findings) for name, place in places.items() if place is not None}
+    if known.local_base is not None:
+        message = (
+            f"{keys.where}rope_parameters is flat, but the class of this model reads an object for each layer type, so "
+            "nothing in it is read and the defaults of the class are taken"
+        )
+        findings.append(
+            Finding(level="error", code="layer-type-missing", message=message, data={"missing": [FULL, SLIDING]})
+        )
+        return {}
     return {"": _read_block(found, findings)}
 
 
 def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> dict[str, RotaryBlock]:
-    base, key = _find_base(keys, known)
+    base, key = _find_base(keys, known, model)
     scaling = keys.find_object("rope_scaling")
-    local = keys.find_number(*_LOCAL_BASES)
+    local = keys.find_number(*LOCAL_BASES)
     if base is None and scaling is None and local is None:
         return {}
     block = RotaryBlock(where="") if scaling is None else _read_block(scaling, findings)
+    block = replace(block, base_beside=base)
     if block.base is None:
         block = replace(block, base=base, base_key=key)
     splits = known.local_base is not None or model in _SCALE_FULL_ONLY
     if local is None and not splits:
         return {"": block}
-    own = keys.find_key(_LOCAL_BASES) or ("" if known.local_base is not None else key)
-    if local is None and known.local_base is None:
-        local = base
-    return {FULL: block, SLIDING: RotaryBlock(where="", base=local, base_key=own)}
-
-
-def _add_original(blocks: dict[str, RotaryBlock], original: int | None) -> dict[str, RotaryBlock]:
-    """Some files keep the original length beside the block."""
-    key = "original_max_position_embeddings"
-    if original is None:
-        return blocks
+    own = keys.find_key(LOCAL_BASES) or ("" if known.local_base is not None else key)
     return {
-        name: block
-        if key in block.values or block.kind == "default"
-        else replace(block, values={**block.values, key: float(original)})
-        for name, block in blocks.items()
+        FULL: block,
+        SLIDING: RotaryBlock(where="", base=local, base_key=own, base_beside=base if local is None else local),
     }
 
 
-def _find_base(keys: Keys, known: KnownModel) -> tuple[float | None, str]:
-    key = keys.find_key((known.base_key, *_BASES) if known.base_key else _BASES)
+def _add_original(
+    blocks: dict[str, RotaryBlock], original: int | None, findings: list[Finding]
+) -> dict[str, RotaryBlock]:
+    """Some files keep the original length beside the block; there it goes before one inside, but for nested blocks."""
+    key = "original_max_position_embeddings"
+    if original is None:
+        return blocks
+    found = {}
+    for name, block in blocks.items():
+        inside = block.find(key)
+        if name or block.kind in ("default", "dynamic"):
+            found[name] = block
+            continue
+        if inside is not None and inside != original:
+            message = f"{key} is {original} beside {block.where} and {inside:g} in it; the one beside it is read"
+            data = {"beside": original, "inside": inside}
+            findings.append(Finding(level="warning", code="original-length-twice", message=message, data=data))
+        found[name] = replace(block, values={**block.values, key: float(original)}, original_beside=True)
+    return found
+
+
+def _find_base(keys: Keys, known: KnownModel, model: str) -> tuple[float | None, str]:
+    is_known = find_known(model) is not None
+    key = keys.find_key((known.base_key,) if is_known else BASES)
     nested = keys.find_object("attn_config")
     if key is None and nested is not None and nested.find_truth("rope"):
         return nested.find_number("rope_theta"), f"{nested.where}rope_theta"
@@ -216,63 +223,25 @@ def _read_block(block: Keys, findings: list[Finding]) -> RotaryBlock:
             Finding(level="warning", code="rope-type-twice", message=message, data={"rope_type": kind, "type": older})
         )
     values: dict[str, KeyValue] = {}
-    for key in _NUMBERS:
-        number = block.find_number(key, zero=key in _UNSET_BY_ZERO)
-        if number is not None and not (number == 0 and key in _UNSET_BY_ZERO):
+    for key in NUMBERS:
+        number = block.find_number(key, zero=key in UNSET_BY_ZERO)
+        if number is not None and not (number == 0 and key in UNSET_BY_ZERO):
             values[key] = number
     original = values.get("original_max_position_embeddings")
     if isinstance(original, float) and not original.is_integer():
         block.refuse("original_max_position_embeddings", "an integer from 1 is accepted")
-    values.update({key: numbers for key in _LISTS if (numbers := block.find_numbers(key)) is not None})
+    values.update({key: numbers for key in LISTS if (numbers := block.find_numbers(key)) is not None})
     if (truncate := block.find_truth("truncate")) is not None:
         values["truncate"] = truncate
-    findings.extend(_check_block_spelling(block))
+    findings.extend(check_block_spelling(block))
     base = block.find_number("rope_theta")
     key = f"{where}.rope_theta" if base is not None else ""
-    return RotaryBlock(where=where, kind=kind, base=base, base_key=key, values=values)
-
-
-def _check_block_spelling(block: Keys) -> list[Finding]:
-    known = (*_NUMBERS, *_LISTS, *_OTHERS)
-    return [_report_key(f"{block.where}{key}", key, known) for key in block.found if key not in known]
-
-
-def _check_spelling(keys: Keys) -> list[Finding]:
-    found = []
-    for key in keys.found:
-        about = any(word in key.lower() for word in ("rope", "rotary"))
-        near = get_close_matches(key, _ON_TOP, n=1, cutoff=0.9)
-        if key not in _ON_TOP and key in keys and (near or about):
-            found.append(_report_key(f"{keys.where}{key}", key, _ON_TOP, certain=bool(near)))
-    return found
-
-
-def _report_key(name: str, key: str, known: tuple[str, ...], *, certain: bool = True) -> Finding:
-    near = get_close_matches(key, known, n=1, cutoff=0.6)
-    meant = f"; {near[0]} is the nearest that is known" if near else ""
-    message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
-    level: Literal["warning", "note"] = "warning" if certain else "note"
-    return Finding(level=level, code="unknown-key", message=message, data={"key": name, "nearest": near[:1]})
-
-
-def _check_heads(keys: Keys) -> list[Finding]:
-    heads, pairs = keys.find_integer(*HEADS), keys.find_integer("num_key_value_heads", "n_head_kv", "num_kv_heads")
-    if heads is None or pairs is None or heads % pairs == 0:
-        return []
-    message = f"{heads} heads cannot share {pairs} heads of keys and values evenly"
-    return [Finding(level="error", code="head-width", message=message, data={"heads": heads, "key_value_heads": pairs})]
-
-
-def _check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
-    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
-    places = [keys.find_object(name) for name in ("rope_parameters", "rope_scaling")]
-    for block in (*places, keys):
-        sections = None if block is None else block.find_numbers("mrope_section")
-        pairs = int(layer.head_dim * layer.share) // 2
-        if block is not None and sections is not None and sum(sections) != pairs:
-            message = (
-                f"{block.where}mrope_section adds up to {sum(sections):g} pairs, but {pairs} pairs are turned; its "
-                "sections must cover them"
-            )
-            return [Finding(level="error", code="head-width", message=message, data={"sections": sections})]
-    return []
+    return RotaryBlock(
+        where=where,
+        kind=kind,
+        base=base,
+        base_key=key,
+        values=values,
+        original_inside=original if isinstance(original, float) else None,
+        type_inside=older,
+    )

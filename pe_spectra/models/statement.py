@@ -30,6 +30,10 @@ class RotaryBlock:
     base_key : the key that gives it, "rope_theta" or an older spelling.
     values : the other keys that a scaling takes, in the spelling of rope_parameters: factor,
         original_max_position_embeddings, beta_fast, .., short_factor, long_factor, truncate.
+    base_beside : rope_theta beside the block, which goes behind one inside it.
+    original_beside : whether original_max_position_embeddings stands beside the block.
+    original_inside : the one inside it, which goes behind.
+    type_inside : the key type inside the block, which goes behind rope_type.
     """
 
     where: str
@@ -37,6 +41,10 @@ class RotaryBlock:
     base: float | None = None
     base_key: str = ""
     values: Mapping[str, KeyValue] = field(default_factory=lambda: MappingProxyType({}))
+    base_beside: float | None = None
+    original_beside: bool = False
+    original_inside: float | None = None
+    type_inside: str | None = None
 
     def find(self, key: str) -> float | None:
         """Return the number of a key; None where there is none."""
@@ -53,6 +61,7 @@ class LayerStatement:
     name : full_attention, sliding_attention, ..; "all" where there is one type.
     head_dim : width of a head, or of the part that is turned where that part stands on its own.
     share : the share of it that is turned; rotary width int(head_dim share).
+    share_ignored : the class of the model turns all channels of a ladder without scaling, whatever the share.
     layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
     newer : rope_parameters, which transformers 5 writes; None where the file has none.
     older : rope_theta with rope_scaling and their older spellings; None where the file has none.
@@ -65,6 +74,7 @@ class LayerStatement:
     name: str = "all"
     head_dim: int
     share: float = 1.0
+    share_ignored: bool = False
     layout: Literal["half", "interleaved"] = "half"
     newer: RotaryBlock | None = None
     older: RotaryBlock | None = None

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.encodings import find_encoding
+from pe_spectra.encodings.rotary import Rope
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit
 from pe_spectra.models.kernel_samples import sample_kernel
 from pe_spectra.plots.axes import (
@@ -32,6 +32,7 @@ from pe_spectra.plots.style import (
     GREY,
     PAGE_WIDTH,
     VERMILION,
+    DashPattern,
     LineStyle,
     escape_text,
     fixed_style,
@@ -54,6 +55,7 @@ _STATES: dict[str, tuple[str, LineStyle]] = {
     "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (3.5, 1.2))}),
     "never": ("pairs that never complete a turn", {"color": VERMILION, "linestyle": (0, (1.2, 0.8))}),
 }
+_DASHES: dict[str, DashPattern] = {"trained": "-", "served": (0, (5, 2)), "original": (0, (1, 1.5))}
 _UNKNOWN: LineStyle = {"color": BLUE, "linestyle": "-"}
 
 
@@ -148,7 +150,7 @@ def find_unscaled(layer: LayerAudit) -> F64 | None:
     rotation = layer.rotation
     if rotation is None or rotation.base is None or not rotation.rotary_dim:
         return None
-    values: F64 = find_encoding("rope")(d=rotation.rotary_dim, base=rotation.base).frequencies().values
+    values: F64 = Rope(d=rotation.rotary_dim, base=rotation.base).frequencies().values
     unscaled = np.where(layer.frequencies > 0, values, 0.0)
     return None if np.allclose(unscaled, layer.frequencies, rtol=1e-9, atol=0) else unscaled
 
@@ -160,14 +162,15 @@ def _find_logarithms(frequencies: F64) -> F64:
     return logarithms
 
 
-def _list_lengths(layer: LayerAudit) -> dict[str, tuple[int, str | tuple[float, tuple[float, ...]]]]:
+def _list_lengths(layer: LayerAudit) -> dict[str, tuple[int, DashPattern]]:
     """The lengths that these layers see at once, with the line that each is drawn by."""
-    dashes: dict[str, str | tuple[float, tuple[float, ...]]] = {"trained": "-", "served": (0, (5, 2))}
-    stated = {"trained": layer.trained_length, "served": layer.served_length}
-    lengths = {name: layer.limit(length) for name, length in stated.items() if length is not None}
-    if lengths.get("served") == lengths.get("trained"):
-        lengths.pop("served", None)
-    return {name: (length, dashes[name]) for name, length in lengths.items()}
+    stated = {"trained": layer.trained_length, "served": layer.served_length, "original": layer.original_length}
+    lengths: dict[str, tuple[int, DashPattern]] = {}
+    for name, length in stated.items():
+        seen = None if length is None else layer.limit(length)
+        if seen is not None and seen not in [other for other, _ in lengths.values()]:
+            lengths[name] = (seen, _DASHES[name])
+    return lengths
 
 
 def _name_lengths(axes: Axes, layer: LayerAudit) -> None:
@@ -209,7 +212,7 @@ def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
     if not known:
         return f"{model}: wavelengths of {layers[0].frequencies.size} rotary pairs"
     parts = [
-        f"{layer.never_turn} of {layer.frequencies.size} pairs{'' if layer.name == 'all' else f' in {layer.name} layers'}"
+        f"{layer.never_turn} of {layer.frequencies.size} pairs" + (f" in {layer.name} layers" if layers[1:] else "")
         for layer in known[:_MOST]
     ]
     lengths = list(dict.fromkeys(f"{layer.limit(layer.trained_length or 0):,}" for layer in known[:_MOST]))

@@ -18,7 +18,7 @@ from pe_spectra.records.findings import describe_finding, find_failures, simplif
 from pe_spectra.spectrum import LowBinCount
 
 #: What a terminal shows of several models; all columns in a pipe, in CSV and with --full.
-_SHOWN = ("file", "layer", "scheme", "base", "scaling", "trained_length", "never_turn", "level", "findings")
+_SHOWN = ("file", "layer", "base", "never_turn", "level", "findings")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,13 +12,15 @@ from pe_spectra.models.audit import MANY_TURNS, LayerAudit, ModelAudit
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.statement import LayerStatement
 from pe_spectra.records.answer import Cell, percent
-from pe_spectra.records.audit_verdict import say_number
+from pe_spectra.records.audit_verdict import find_main, say_number
 from pe_spectra.records.findings import RANKS
 
 _Named = Sequence[tuple[str, ModelAudit]]
 _PAIR_COLUMNS = ("pair", "frequency", "wavelength", "turns", "turns_served", "state")
 #: Numbers of a list that are written out.
 _WRITTEN = 4
+#: A note that says so repeats where the base is from.
+_OF_CLASS = "the default of its class"
 
 
 def list_layer_columns(good: _Named) -> Mapping[str, Sequence[Cell]]:
@@ -46,8 +48,11 @@ def _list_layer_row(file: str, audit: ModelAudit, layer: LayerAudit) -> dict[str
         "window": layer.reach,
         "never_turn": layer.never_turn,
         "unseen": len(layer.unseen) if layer.rotation is not None else None,
-        "level": max((finding.level for finding in own), key=RANKS.__getitem__, default="ok"),
-        "findings": " ".join(dict.fromkeys(finding.code for finding in own)),
+        "level": max(
+            (finding.level for finding in own if finding.level != "note"), key=RANKS.__getitem__, default="ok"
+        ),
+        "findings": " ".join(dict.fromkeys(finding.code for finding in own if finding.level != "note")),
+        "notes": " ".join(dict.fromkeys(finding.code for finding in own if finding.level == "note")),
     }
 
 
@@ -90,7 +95,8 @@ def _add_pairs(columns: dict[str, list[Cell]], file: str, audit: ModelAudit, lay
 def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
     """Return what is known about one model, then what was found, each with a label."""
     facts = []
-    for layer in audit.layers:
+    first = find_main(audit)
+    for layer in (first, *(layer for layer in audit.layers if layer is not first)):
         where = "" if layer.name == "all" else f"{layer.name}: "
         facts += [(f"{where}{label}", text) for label, text in _list_layer_facts(layer)]
     facts += [(finding.level, f"{finding.code}: {finding.message}") for finding in audit.findings]
@@ -112,7 +118,7 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
     facts += _list_lengths(layer)
     if rotation is not None:
         facts += _list_turns(layer)
-        facts += [("how it is read", note) for note in rotation.notes]
+        facts += [("how it is read", note) for note in rotation.notes if _OF_CLASS not in note]
     return facts
 
 

@@ -155,3 +155,25 @@ def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         f"length before {block.kind} scaling; state it"
     )
     yield make("warning", "original-length-missing", message, layer, taken=taken, scaling=block.kind)
+
+
+def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where transformers 5 does not read the share of a head that is to be turned."""
+    statement, rotation = layer.statement, layer.rotation
+    if statement is None or rotation is None or not statement.share_ignored:
+        return
+    if statement.share == 1 or rotation.rotary_dim != statement.head_dim:
+        return
+    message = (
+        f"a share of {statement.share:g} of each head is stated, but the class of this model turns all "
+        f"{statement.head_dim} channels of a ladder without scaling; transformers 4 turns the share"
+    )
+    yield make("warning", "key-not-read", message, layer, share=statement.share)
+
+
+def check_older_names(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a scaling has a name that newer releases no longer know."""
+    block = layer.statement.block if layer.statement is not None else None
+    if block is not None and block.kind == "su":
+        message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
+        yield make("note", "older-name", message, layer, rope_type=block.kind)

@@ -66,15 +66,18 @@ def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator
     yield make("note", "precision", message, layer, **data)
 
 
-def report_refusal(layer: LayerAudit, refusal: Refusal) -> Finding:
+def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Refusal) -> Finding:
     """Turn a refusal of the answering stack into a finding, under the code of its cause."""
     block = layer.statement.block if layer.statement is not None else None
     code = "refused"
-    if "rope_type" in refusal.reason:
+    if "older name" in refusal.reason:
+        code = "older-name"
+    elif "rope_type" in refusal.reason:
         code = "unknown-scaling"
     elif any(key in refusal.reason for key in _LISTS):
         code = "list-length"
     elif "is not set" in refusal.reason or "is not stated" in refusal.reason:
         code = "key-missing"
     data = {} if block is None else {"where": block.where, "rope_type": block.kind}
-    return make("error", code, f"no rotation can be given: {refusal.reason}", layer, **data)
+    reason = refusal.reason.removeprefix(f"{configuration.path}: ")
+    return make("error", code, f"no rotation can be given: {reason}", layer, **data)

@@ -31,6 +31,54 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             "rope_parameters or rope_scaling",
             references=(_HF,),
         ),
+        "key-not-read": Explanation(
+            reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another "
+            "class is ignored without a word, and a default stands in its place.",
+            formula="a key for the base, the layout or the share that the class of this model_type in transformers "
+            "5.23.0 "
+            "does not read",
+            references=(_HF,),
+        ),
+        "older-name": Explanation(
+            reasoning="Early files of Phi-3 call LongRoPE su. Newer releases read longrope, and some refuse the older "
+            "name.",
+            formula="rope_type or type is su",
+            references=(_HF,),
+        ),
+        "original-length-twice": Explanation(
+            reasoning="The length before scaling may stand beside the rotary block or in it. transformers 5 takes "
+            "the one "
+            "beside it, transformers 4.57 the one in it for yarn and llama3, so the two should agree.",
+            formula="original_max_position_embeddings is given in both places with other values",
+            references=(_HF,),
+        ),
+        "scaling-in-tensor": Explanation(
+            reasoning="A GGUF file of a Llama 3 model names no scaling among its keys: the divisor of each pair is "
+            "in the "
+            "tensor rope_freqs.weight. A reader of the keys alone takes the plain ladder.",
+            formula="the divisors of rope_freqs.weight are those of llama3 scaling within float32",
+            references=("ggml-org/llama.cpp, convert_hf_to_gguf.py",),
+        ),
+        "unknown-architecture": Explanation(
+            reasoning="The keys of a GGUF file do not say how channels are paired; llama.cpp knows it by "
+            "architecture. For "
+            "one that is not known here the layout is a guess.",
+            formula="general.architecture is not in the list of llama_model_rope_type",
+            references=("ggml-org/llama.cpp, src/llama-model.cpp",),
+        ),
+        "factor-by-width": Explanation(
+            reasoning="Meta's params.json asks for scaling, but does not give its factor. Published Llama 3.2 models "
+            "of 1B "
+            "and 3B have 32, Llama 3.1 has 8; the width tells which.",
+            formula="use_scaled_rope without rope_scaling_factor: 32 for dim 2048 and 3072, else 8",
+            references=("meta-llama/llama-models, models/llama3/model.py",),
+        ),
+        "scaling-not-used": Explanation(
+            reasoning="A factor is given, but the switch that turns scaling on is not set, so Meta's code does not "
+            "scale.",
+            formula="rope_scaling_factor is given and use_scaled_rope is not true",
+            references=("meta-llama/llama-models, models/llama3/model.py",),
+        ),
         "rope-type-twice": Explanation(
             reasoning="Older files name the scaling under type, newer ones under rope_type. A file with both that "
             "differ is read otherwise by readers of either key.",

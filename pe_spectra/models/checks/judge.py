@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator
 
 from pe_spectra.findings import LEVELS, Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit, build_layers
-from pe_spectra.models.checks.about_keys import check_base, check_generations, check_original
+from pe_spectra.models.checks.about_keys import (
+    check_base,
+    check_generations,
+    check_older_names,
+    check_original,
+    check_share,
+)
 from pe_spectra.models.checks.about_lengths import (
     check_aliases,
     check_base_size,
@@ -19,7 +25,8 @@ from pe_spectra.models.statement import Configuration
 
 Check = Callable[[Configuration, LayerAudit], Iterator[Finding]]
 _CHECKS: tuple[Check, ...] = (
-    *(check_base, check_generations, check_original, check_factor, check_unseen, check_base_size),
+    *(check_base, check_generations, check_original, check_share, check_older_names),
+    *(check_factor, check_unseen, check_base_size),
     *(check_aliases, check_attention, check_table, check_precision),
 )
 
@@ -40,7 +47,7 @@ def audit_configuration(
     """
     layers, refused = build_layers(configuration, trained=trained, served=served)
     by_name = {layer.name: layer for layer in layers}
-    found = [*configuration.findings, *(report_refusal(by_name[name], why) for name, why in refused)]
+    found = [*configuration.findings, *(report_refusal(configuration, by_name[name], why) for name, why in refused)]
     for layer in layers:
         for check in _CHECKS:
             found += check(configuration, layer)

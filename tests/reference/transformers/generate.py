@@ -4,7 +4,7 @@ Run once in an environment for each release, in any order; a run replaces the re
 
     python -m venv ENV
     ENV/bin/pip install transformers==5.23.0 torch==2.13.0     # then 4.49.0 and 4.57.6 in its place
-    ENV/bin/python tests/reference/packages/generate_rope_configurations.py
+    ENV/bin/python tests/reference/transformers/generate.py
 
 Nothing of pe_spectra is imported and nothing is computed here. Each case is written as a config.json and
 loaded by AutoConfig.from_pretrained; AutoModel.from_config builds the model (with the sizes in SMALL, which no
@@ -19,7 +19,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-FILE = Path(__file__).with_name("rope_configurations.json")
+FILE = Path(__file__).with_name("configurations.json")
 RELEASE = version("transformers")
 #: Sizes that no angle depends on.
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
@@ -248,7 +248,7 @@ def main():
             "torch": version("torch").partition("+")[0],
             "python": platform.python_version(),
         },
-        "written by": "tests/reference/packages/generate_rope_configurations.py",
+        "written by": "tests/reference/transformers/generate.py",
     }
     text = f'{{"header": {json.dumps(header)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
     FILE.write_text(text, encoding="utf-8")

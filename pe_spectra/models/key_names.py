@@ -1,0 +1,107 @@
+"""The names of keys about rotation, and what is wrong with those that a file has: spelling, owners, sums."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Literal
+
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Finding
+from pe_spectra.models.keys import Keys
+from pe_spectra.models.known_models import KnownModel, find_known
+from pe_spectra.models.statement import LayerStatement
+
+WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
+HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads")
+LENGTHS = (
+    *("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx", "max_sequence_length"),
+    *("max_target_positions", "model_max_length"),
+)
+BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
+LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
+SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
+NUMBERS = (
+    *("factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale"),
+    *("mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha"),
+)
+LISTS = ("short_factor", "long_factor")
+#: Keys for which implementations take 0 for "not set".
+UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
+#: Keys of a block that are read elsewhere, or that change no angle.
+_OTHERS = (
+    *("type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved"),
+    *("finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta", "apply_yarn_scaling", "interleaved"),
+)
+#: Keys about rotation that may stand beside a block.
+_ON_TOP = (
+    *BASES, *LOCAL_BASES, *SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
+    "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
+    "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
+    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
+)  # fmt: skip
+
+
+def check_block_spelling(block: Keys) -> list[Finding]:
+    """Report the keys of a rotary block that no scaling takes."""
+    known = (*NUMBERS, *LISTS, *_OTHERS)
+    return [_report_key(f"{block.where}{key}", key, known) for key in block.found if key not in known]
+
+
+def check_spelling(keys: Keys) -> list[Finding]:
+    """Report keys beside the block that are spelled nearly as a known one, or that only sound like one."""
+    found = []
+    for key in keys.found:
+        about = any(word in key.lower() for word in ("rope", "rotary"))
+        near = get_close_matches(key, _ON_TOP, n=1, cutoff=0.9)
+        if key not in _ON_TOP and key in keys and (near or about):
+            found.append(_report_key(f"{keys.where}{key}", key, _ON_TOP, certain=bool(near)))
+    return found
+
+
+def _report_key(name: str, key: str, known: tuple[str, ...], *, certain: bool = True) -> Finding:
+    near = get_close_matches(key, known, n=1, cutoff=0.6)
+    meant = f"; {near[0]} is the nearest that is known" if near else ""
+    message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
+    level: Literal["warning", "note"] = "warning" if certain else "note"
+    return Finding(level=level, code="unknown-key", message=message, data={"key": name, "nearest": near[:1]})
+
+
+def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
+    """Keys that are spelled right, but that the class of this model does not read."""
+    if find_known(model) is None:
+        return []
+    wanted = known.base_key
+    ignored = [key for key in BASES if key in keys and wanted and key != wanted]
+    asked = keys.find_truth("rope_interleave")
+    if asked is not None and not known.obeys_interleave and asked != (known.layout == "interleaved"):
+        ignored.append("rope_interleave")
+    found = []
+    for key in ignored:
+        meant = f"; it reads {wanted}" if key in BASES else f"; its layout is {known.layout}"
+        message = f"{keys.where}{key} is not read by the class of {model}{meant}"
+        found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
+    return found
+
+
+def check_heads(keys: Keys) -> list[Finding]:
+    """Report heads that cannot share those of keys and values."""
+    heads, pairs = keys.find_integer(*HEADS), keys.find_integer("num_key_value_heads", "n_head_kv", "num_kv_heads")
+    if heads is None or pairs is None or heads % pairs == 0:
+        return []
+    message = f"{heads} heads cannot share {pairs} heads of keys and values evenly"
+    return [Finding(level="error", code="head-width", message=message, data={"heads": heads, "key_value_heads": pairs})]
+
+
+def check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
+    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
+    places = [keys.find_object(name) for name in ("rope_parameters", "rope_scaling")]
+    for block in (*places, keys):
+        sections = None if block is None else block.find_numbers("mrope_section")
+        pairs = int(layer.head_dim * layer.share) // 2
+        if block is not None and sections is not None and sum(sections) != pairs:
+            message = (
+                f"{block.where}mrope_section adds up to {sum(sections):g} pairs, but {pairs} pairs are turned; its "
+                "sections must cover them"
+            )
+            return [Finding(level="error", code="head-width", message=message, data={"sections": sections})]
+    return []

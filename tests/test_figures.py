@@ -16,7 +16,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.figures import RECIPES, Difference, Recipe, build_figures, check_figures, list_figure_files
 from pe_spectra.figures.build import compute_columns, write_columns
 
-NAMES = ("fig1_spectrum", "fig2_reconstruction", "fig3_width_bandwidth", "fig4_lag_window")
+NAMES = ("fig1_spectrum", "fig2_reconstruction", "fig3_width_bandwidth", "fig4_lag_window", "fig5_rotary_ladders")
 
 
 @pytest.fixture(scope="module")

@@ -112,31 +112,34 @@ FILE_LINES = [
     "encodings table.npy?rows=0:8",
 ]
 MODELS = Path(__file__).parent / "models"
-#: Lines about models, which `models` makes; what is between parentheses is the exit code.
-MODEL_LINES = [
-    "audit llama-3.1-8b.json",
-    "audit llama-3.1-8b.json --trained 4096 --served 1000000",
-    "audit gemma-3-1b-it.json bloom-560m.json bert-base-uncased.json flan-t5-base.json mamba-130m-hf.json",
-    "audit opus-mt-en-de.json deepseek-v2-lite.json phi-3.5-mini-instruct.json gpt-j-6b.json",
-    "audit broken/",
-    "audit broken.json mpt-7b.json (2)",
-    "audit broken.json --fail-on warning (1)",
-    "audit llama-3.1-8b.json missing.json (2)",
-    "diff llama-3.1-8b.json llama-3-8b.json",
-    "diff llama-3.1-8b.json llama-3-8b.json --check (1)",
-    "diff llama-3.1-8b.json inv_freq.npy",
-    "diff llama-3.1-8b.json cache.npz",
-    "diff gemma-3-1b-it.json gemma-3-1b-newer-keys.json",
-    "diff gemma-3-1b-it.json inv_freq.npy",
-    "diff phi-3.5-mini-instruct.json --stack transformers-5,keras-hub",
-    "diff llama-3.1-8b.json --stack meta",
-    "diff llama-3.1-8b.json --all-stacks",
-    "diff gemma-3-1b-it.json --all-stacks --full",
-    "diff table.npy table.npy",
-    "diff table.npy shifted.npy",
-    "diff table.npy narrow.npy",
-    "diff table.npy noise.npy --check (1)",
-]
+#: Lines about models, which `models` makes, and the exit code of each.
+MODEL_LINES = {
+    "audit llama-3.1-8b.json": 0,
+    "audit llama-3.1-8b.json --trained 4096 --served 1000000": 0,
+    "audit gemma-3-1b-it.json bloom-560m.json bert-base-uncased.json flan-t5-base.json mamba-130m-hf.json": 0,
+    "audit opus-mt-en-de.json deepseek-v2-lite.json phi-3.5-mini-instruct.json gpt-j-6b.json": 0,
+    "audit broken.json --fail-on warning": 1,
+    "audit refused.json": 0,
+    "audit small.json": 0,
+    "audit llama-3.1-8b.json missing.json": 2,
+    "audit params.json": 0,
+    "diff llama-3.1-8b.json llama-3-8b.json": 0,
+    "diff llama-3.1-8b.json llama-3-8b.json --check": 1,
+    "diff llama-3.1-8b.json params.json": 0,
+    "diff llama-3.1-8b.json inv_freq.npy": 0,
+    "diff llama-3.1-8b.json cache.npz": 0,
+    "diff inv_freq.npy cache.npz": 0,
+    "diff gemma-3-1b-it.json gemma-3-1b-newer-keys.json": 0,
+    "diff gemma-3-1b-it.json inv_freq.npy": 0,
+    "diff phi-3.5-mini-instruct.json --stack transformers-5,keras-hub": 0,
+    "diff llama-3.1-8b.json --stack meta": 0,
+    "diff llama-3.1-8b.json --all-stacks": 0,
+    "diff gemma-3-1b-it.json --all-stacks --full": 0,
+    "diff table.npy table.npy": 0,
+    "diff table.npy shifted.npy": 0,
+    "diff table.npy narrow.npy": 0,
+    "diff table.npy noise.npy --check": 1,
+}
 
 
 def read_strictly(text):
@@ -159,6 +162,30 @@ def tables(tmp_path):
     planted |= {"padding": plant_padding(table), "seam": plant_seam_jump(table), "tail": plant_tail(table, 200)}
     for name, values in planted.items():
         np.save(tmp_path / f"{name}.npy", values)
+
+
+@pytest.fixture
+def models(tmp_path):
+    """Configurations of models, dumps of a port, and tables, in the working directory of `cli`."""
+    for line in MODEL_LINES:
+        for name in line.split():
+            if (MODELS / name).is_file():
+                shutil.copy(MODELS / name, tmp_path)
+    shutil.copy(MODELS / "broken" / "factor-mismatch.json", tmp_path / "broken.json")
+    shutil.copy(MODELS / "broken" / "longrope-list-too-short.json", tmp_path / "refused.json")
+    small = {"model_type": "llama", "hidden_size": 8, "num_attention_heads": 1}
+    (tmp_path / "small.json").write_text(json.dumps(small), encoding="utf-8")
+    params = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": 5e5, "use_scaled_rope": True}
+    (tmp_path / "params.json").write_text(json.dumps(params), encoding="utf-8")
+    frequencies = 500000.0 ** (-np.arange(64) / 64)
+    np.save(tmp_path / "inv_freq.npy", frequencies.astype(np.float32))
+    angles = np.outer(np.arange(64), frequencies)
+    np.savez(tmp_path / "cache.npz", cos=np.cos(angles).astype(np.float32), sin=np.sin(angles).astype(np.float32))
+    table = make_trained(64, 16)
+    np.save(tmp_path / "table.npy", table)
+    np.save(tmp_path / "shifted.npy", 2 * table[2:])
+    np.save(tmp_path / "narrow.npy", table[:, :8])
+    np.save(tmp_path / "noise.npy", table[:, ::-1] ** 2)
 
 
 def draw_nothing(line):
@@ -214,6 +241,9 @@ OPEN = (
     "$.parameter.properties.only_with",
     "$.comparison-row.properties.undefined",
     "$.finding.properties.data",
+    "$.model-finding.properties.data",
+    "$.audited-layer.properties.scaling_parameters",
+    "$.turned-layer.properties.scaling_parameters",
 )
 
 
@@ -283,9 +313,15 @@ DEMANDING = (
     "compare dft:d=4 --length 8",
     "inspect dft:d=4 --length 8",
     "inspect --explain seam",
+    "context --target 1024",
+    "audit small.json",
+    "diff small.json inv_freq.npy",
+    "diff small.json --all-stacks",
+    "diff table.npy table.npy",
 )
 
 
+@pytest.mark.usefixtures("models")
 def test_the_schema_demands_every_field(cli, schema):
     validator = jsonschema.Draft202012Validator(schema)
     for line in DEMANDING:
@@ -315,9 +351,21 @@ def test_document_about_a_file(cli, validate, tables, line):
     validate(read_strictly(done.out))
 
 
-@pytest.mark.parametrize("code", EXPLANATIONS)
-def test_document_of_every_explanation(cli, validate, code):
-    document = read_strictly(cli(f"inspect --explain {code} --json").out)
+@pytest.mark.parametrize(("line", "code"), MODEL_LINES.items())
+@pytest.mark.usefixtures("models")
+def test_document_about_models(cli, validate, line, code):
+    done = cli(f"{line} --json")
+    assert done.code == code, done.err
+    validate(read_strictly(done.out))
+    assert cli(f"{line} --json").out == done.out
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [*(("inspect", code) for code in EXPLANATIONS), *(("audit", code) for code in MODEL_EXPLANATIONS)],
+)
+def test_document_of_every_explanation(cli, validate, command, code):
+    document = read_strictly(cli(f"{command} --explain {code} --json").out)
     validate(document)
     assert document["explained"] == document["verdict"]["code"] == code
 
@@ -420,7 +468,7 @@ def test_nothing_else_is_null(cli, line):
         for row in document["rows"]:
             # a metric that is null says why beside it
             assert {name for name, value in row["metrics"].items() if value is None} == set(row["undefined"])
-    if document["kind"] in ("comparison", "inspection", "encodings"):
+    if document["kind"] in ("comparison", "inspection", "encodings", "context"):
         return  # what null means there is fixed: no value, no such thing, not set
     fields = list_null_fields(document) - WITHOUT_NOTE
     assert fields <= set(NULLS)

@@ -41,7 +41,9 @@ def ladder(base=1e4, width=128):
 
 
 def block(kind="default", values=None, base=1e4, where="rope_scaling"):
-    return RotaryBlock(where=where, kind=kind, base=base, base_key="rope_theta", values=values or {})
+    beside = kind in ("longrope", "su")  # as in the files of Phi-3
+    values = values or {}
+    return RotaryBlock(where=where, kind=kind, base=base, base_key="rope_theta", values=values, original_beside=beside)
 
 
 def state(older=None, newer=None, *, length=32768, model="llama", head_dim=128, **layer):
@@ -366,6 +368,26 @@ def test_su_of_phi_3():
     assert_array_equal(read("transformers-5", other).frequencies, expected)
     for name in (*OLDER, "vllm", "llama.cpp", "keras-hub"):
         assert_array_equal(read(name, configuration).frequencies, expected)
+
+
+def test_keys_that_stand_where_4_does_not_look():
+    inside = replace(block("longrope", LONG), original_beside=False)
+    assert "factor is not set" in refuse("transformers-4", state(inside, head_dim=96))
+    given = replace(block("longrope", {**LONG, "attention_factor": 1.19}), original_beside=False)
+    found = read("transformers-4", state(given, head_dim=96))
+    assert (found.attention_scaling, found.options["original"]) == (1.19, 32768)
+    values = {**YARN, "original_max_position_embeddings": 8192.0}
+    twice = replace(block("yarn", values), original_beside=True, original_inside=4096.0)
+    assert read("transformers-5", state(twice)).options["original"] == 8192
+    assert read("transformers-4", state(twice)).options["original"] == 4096
+    beside = replace(twice, original_inside=None)
+    assert read("transformers-4", state(beside)).options["original"] == 32768
+    base = replace(block(base=5e5), base_key="rope_scaling.rope_theta", base_beside=1e6)
+    assert read("transformers-5", state(base)).base == 5e5
+    assert read("transformers-4", state(base)).base == 1e6
+    kinds = replace(block("linear", {"factor": 2.0}), type_inside="default")
+    assert read("transformers-5", state(kinds)).scaling == "linear"
+    assert read("transformers-4", state(kinds)).scaling == "none"
 
 
 def test_proportional_turns_the_first_pairs():

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 CODES = (
     "nested-config",
     "unknown-key",
+    "key-not-read",
+    "older-name",
+    "original-length-twice",
+    "scaling-in-tensor",
+    "unknown-architecture",
+    "factor-by-width",
+    "scaling-not-used",
     "rope-type-twice",
     "base-defaulted",
     "keys-contradict",

@@ -16,6 +16,7 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
+from pe_spectra.figures import ladders
 from pe_spectra.reconstruction import measure_width, reconstruct_positions
 from pe_spectra.spectrum import (
     compute_dft_weights,
@@ -232,5 +233,13 @@ RECIPES: tuple[Recipe, ...] = (
         compute=_compute_agreement,
         draw=_draw_agreement,
         rounding={"difference": _ROUNDING},
+    ),
+    Recipe(
+        name="fig5_rotary_ladders",
+        title="Rotary ladder and kernel before and after four ways to lengthen a context, 8,192 to 131,072 positions",
+        parameters={"d": ladders.D, "base": ladders.BASE, "trained": ladders.TRAINED, "target": ladders.TARGET},
+        compute=ladders.compute_ladders,
+        draw=ladders.draw_ladders,
+        follows_grid=False,
     ),
 )

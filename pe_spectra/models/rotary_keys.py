@@ -68,7 +68,7 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
                 name=one.name,
                 head_dim=width,
                 share=_read_share(keys, known, one.name, width),
-                share_ignored=find_known(model) is not None and model not in READS_SHARE,
+                share_ignored=find_known(model) is not None and model not in READS_SHARE and not known.width_key,
                 layout=_read_layout(keys, known, model),
                 newer=_choose_block(newer, one) if one.turns else None,
                 older=_choose_block(older, one) if one.turns else None,

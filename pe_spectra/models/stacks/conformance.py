@@ -145,7 +145,13 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
         base = layer.block.base
     found = []
     for kind, values in examples.items():
-        block = RotaryBlock(where="rope_scaling", kind=kind, base=base, values=MappingProxyType(values))
+        block = RotaryBlock(
+            where="rope_scaling",
+            kind=kind,
+            base=base,
+            values=MappingProxyType(values),
+            original_beside=kind == "longrope",  # as in the files that have it
+        )
         example = LayerStatement(head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block)
         length = original if kind in unstretched else int(factor * original)
         path = f"example of {kind}"

@@ -69,12 +69,14 @@ def _choose_block(layer: LayerStatement) -> RotaryBlock:
 
 
 def _read_as_written(block: RotaryBlock) -> RotaryBlock:
-    """The base from beside the block only, the original length from inside it only, and type before rope_type."""
+    """Take base and longrope's original length from beside the block only, others' from inside; type goes first."""
     values = dict(block.values)
     if block.original_beside and block.kind in ("yarn", "llama3"):
         values.pop(_ORIGINAL, None)
         if block.original_inside is not None:
             values[_ORIGINAL] = block.original_inside
+    if block.kind in ("longrope", "su") and not block.original_beside:
+        values.pop(_ORIGINAL, None)
     inside = block.where and block.base_key.startswith(f"{block.where}.")
     base = block.base_beside if inside or block.base is None else block.base
     return replace(block, base=base, kind=block.type_inside or block.kind, values=values)
@@ -120,10 +122,9 @@ def _fill_longrope(found: Description) -> None:
     found.copy_keys("attention_factor")
     length, original = find_length(found), find_original(found)
     found.values |= {"original": original, "served": find_served(found) or length}
-    if "original_max_position_embeddings" in found.block.values:
-        # where it stands beside rope_scaling, as in the files of Phi-3; within it no release of 4 finds it
+    if _ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
         found.values["factor"] = max(1.0, length / original)
-    else:
+    elif "attention_factor" not in found.values:
         found.need_keys("transformers 4", "factor")
 
 

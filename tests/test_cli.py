@@ -16,7 +16,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.cli.program import build_command
 
 COMMANDS = ("spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims")
-COMMANDS += ("encodings", "export", "compare", "inspect")
+COMMANDS += ("encodings", "export", "compare", "inspect", "audit")
 DRAWING = {
     "spectrum": "figures/spectrum.png",
     "reconstruct": "figures/reconstruction.png",

@@ -89,11 +89,6 @@ LINES = [
     "inspect learned:init=normal,length=64,d=16",
     "inspect one-hot:d=8 --length 1",
     "inspect --explain seam",
-    "context --base 500000 --trained 8192 --target 131072",
-    "context --d 4 --base 10000 --trained 8 --target 9",
-    "context --d 128 --base 10000 --trained 4096 --target 1000000",
-    "context --target 8192",
-    "context --d 256 --target 1000000000",
 ]
 #: Lines about files, which `tables` makes.
 FILE_LINES = [
@@ -139,6 +134,11 @@ MODEL_LINES = {
     "diff table.npy shifted.npy": 0,
     "diff table.npy narrow.npy": 0,
     "diff table.npy noise.npy --check": 1,
+    "context --d 64 --base 500000 --trained 8192 --target 65536": 0,
+    "context --d 4 --base 10000 --trained 8 --target 9": 0,
+    "context --d 1024 --base 1e18 --trained 1000 --target 200000": 0,
+    "context --target 8192": 0,
+    "context --d 256 --target 1000000000": 0,
 }
 
 
@@ -171,7 +171,7 @@ def models(tmp_path):
         for name in line.split():
             if (MODELS / name).is_file():
                 shutil.copy(MODELS / name, tmp_path)
-    shutil.copy(MODELS / "broken" / "factor-mismatch.json", tmp_path / "broken.json")
+    shutil.copy(MODELS / "broken" / "unseen-phases.json", tmp_path / "broken.json")
     shutil.copy(MODELS / "broken" / "longrope-list-too-short.json", tmp_path / "refused.json")
     small = {"model_type": "llama", "hidden_size": 8, "num_attention_heads": 1}
     (tmp_path / "small.json").write_text(json.dumps(small), encoding="utf-8")
@@ -356,7 +356,9 @@ def test_document_about_a_file(cli, validate, tables, line):
 def test_document_about_models(cli, validate, line, code):
     done = cli(f"{line} --json")
     assert done.code == code, done.err
-    validate(read_strictly(done.out))
+    document = read_strictly(done.out)
+    validate(document)
+    assert document["figure"] is None
     assert cli(f"{line} --json").out == done.out
 
 
@@ -468,7 +470,7 @@ def test_nothing_else_is_null(cli, line):
         for row in document["rows"]:
             # a metric that is null says why beside it
             assert {name for name, value in row["metrics"].items() if value is None} == set(row["undefined"])
-    if document["kind"] in ("comparison", "inspection", "encodings", "context"):
+    if document["kind"] in ("comparison", "inspection", "encodings"):
         return  # what null means there is fixed: no value, no such thing, not set
     fields = list_null_fields(document) - WITHOUT_NOTE
     assert fields <= set(NULLS)

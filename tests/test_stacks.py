@@ -238,6 +238,30 @@ def test_pair_36_of_yarn():
     assert read("yarn-paper", plain).attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
 
 
+def test_the_ramp_of_keras_hub_ends_with_the_pairs():
+    """transformers clips it at D - 1; from 10000 turns on the slowest pair of 16 channels is never all divided."""
+    values = {"factor": 4.0, "original_max_position_embeddings": 1e6}
+    configuration = state(block("yarn", values, 100.0), head_dim=16, length=4 * 10**6)
+    ends = 16 * np.log(1e6 / (2 * math.pi * np.array([32, 1]))) / (2 * math.log(100))
+    assert ends[1] > 15
+    ramp = np.clip((np.arange(8) - ends[0]) / max(7 - ends[0], 0.001), 0, 1)
+    theta = ladder(100, 16)
+    expected = (1 - ramp) * theta + ramp * theta / 4
+    assert_allclose(read("keras-hub", configuration).frequencies, expected, rtol=1e-12)
+    found = read("keras-hub", state(block("yarn", {**YARN, "truncate": True})))
+    assert round(slow(found, 36), 2) == 2.17
+    assert any("every position beyond 4096" in note for note in found.notes)
+    assert read("keras-hub", state(block("yarn", {"factor": 8.0}))).options["original"] == 4096
+
+
+def test_what_keras_hub_needs_besides():
+    newer = block("linear", {"factor": 2.0}, where="rope_parameters")
+    found = read("keras-hub", state(newer=newer, layout="interleaved"))
+    assert found.layout == "half"
+    assert any("permuted" in note for note in found.notes)
+    assert any("no scaling" in note for note in found.notes)
+
+
 def test_truncate_within_a_layer_type_is_not_read():
     inside = block("yarn", {**YARN, "truncate": False}, where="rope_parameters.full_attention")
     found = read("transformers-5", state(newer=inside, name="full_attention"))
@@ -364,6 +388,9 @@ def test_su_of_phi_3():
     configuration = replace(configuration, layers=(replace(configuration.layers[0], older=block("su", LONG)),))
     assert "rope_type is an older name (su)" in refuse("transformers-5", configuration)
     expected = read("transformers-5", EXAMPLES["longrope"]).frequencies
+    inside = replace(block("su", LONG), original_beside=False, original_inside=4096.0)
+    found = read("transformers-5", state(inside, length=131072, model="phi3", head_dim=96))
+    assert_array_equal(found.frequencies, expected)
     other = replace(configuration, model="phi3_v")  # code of its own
     assert_array_equal(read("transformers-5", other).frequencies, expected)
     for name in (*OLDER, "vllm", "llama.cpp", "keras-hub"):

@@ -55,7 +55,7 @@ def complete(tmp_path, shell, line):
 
 
 HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
-HELP += ["encodings -h", "export --help", "compare --help", "inspect -h"]
+HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h"]
 
 
 @pytest.mark.parametrize("line", HELP)
@@ -73,6 +73,7 @@ def test_help_loads_nothing_heavy(tmp_path, line):
         ("encodings rope --json", "encodings"),
         ("encodings rope:d=64 --json", "encodings"),
         ("inspect --explain seam --json", "explanation"),
+        ("audit --explain precision --json", "explanation"),
         ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
     ],
 )

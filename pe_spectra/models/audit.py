@@ -18,7 +18,8 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import build_scheme, turn_layer
 from pe_spectra.models.stacks import Refusal
-from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.models.stacks.transformers import choose_block
+from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
 
 #: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
@@ -65,9 +66,16 @@ class LayerAudit:
         return self.rotation.frequencies
 
     @property
+    def block(self) -> RotaryBlock | None:
+        """The keys that transformers 5 reads; None where the file has none."""
+        if self.statement is None or self.statement.block is None:
+            return None
+        return choose_block(self.statement)[0]
+
+    @property
     def original_length(self) -> int | None:
         """The length at which the ladder was trained before it was scaled; the trained length without scaling."""
-        block = self.statement.block if self.statement is not None else None
+        block = self.block
         stated = block.find("original_max_position_embeddings") if block is not None else None
         return int(stated) if stated is not None else self.trained_length
 

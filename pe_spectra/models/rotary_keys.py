@@ -132,7 +132,7 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> float:
         return 1.0  # the channels that are turned are a part of their own, turned as a whole
     block = keys.find_object("rope_parameters")
     nested = block.find_object(name) if block is not None and isinstance(block.found.get(name), dict) else None
-    for place in (nested, block, keys):
+    for place in (nested, block, keys.find_object("rope_scaling"), keys):
         if place is not None and (share := place.find_number(*SHARES)) is not None:
             return share
     own = known.local_share if known.local_share is not None and name == SLIDING else known.share

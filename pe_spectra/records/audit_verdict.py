@@ -155,10 +155,8 @@ def _say_t5(audit: ModelAudit) -> str:
     values = audit.configuration.values
     buckets, most = int(values["buckets"]), int(values["max_distance"])
     ends = [find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
-    return (
-        f"T5: {buckets} buckets of lags, {_count(int(values['heads']), 'head')}; distances from {ends[0]} on share one "
-        f"in both directions, from {ends[1]} on in one"
-    )
+    shared = f"distances from {ends[0]} on share one in an encoder, from {ends[1]} on in a decoder"
+    return f"T5: {buckets} buckets, {_count(int(values['heads']), 'head')}; {shared}"
 
 
 def find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
@@ -177,6 +175,8 @@ def find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) ->
 
 def _say_learned(audit: ModelAudit) -> str:
     values, layer = audit.configuration.values, audit.layers[0]
+    if "rows" not in values:
+        return "Learned: a table of positions whose number of rows is not stated"
     rows, unused = int(values["rows"]), int(values.get("unused", 0))
     kept = f", {unused} of which are no positions," if unused else ""
     length = layer.served_length

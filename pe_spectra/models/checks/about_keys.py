@@ -143,8 +143,7 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
 
 def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling must guess the length that the model was trained at before."""
-    statement = layer.statement
-    block = statement.block if statement is not None else None
+    block = layer.block
     if block is None or layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
         return
     if "original_max_position_embeddings" in block.values:
@@ -173,7 +172,7 @@ def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 
 def check_older_names(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling has a name that newer releases no longer know."""
-    block = layer.statement.block if layer.statement is not None else None
+    block = layer.block
     if block is not None and block.kind == "su":
         message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
         yield make("note", "older-name", message, layer, rope_type=block.kind)

@@ -24,7 +24,7 @@ _FAR = 64
 
 def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Compare the factor of a scaling with the ratio of the lengths that the file states."""
-    block = layer.statement.block if layer.statement is not None else None
+    block = layer.block
     if block is None or block.kind not in ("yarn", "linear") or configuration.length is None:
         return
     factor, original = block.find("factor"), block.find("original_max_position_embeddings")

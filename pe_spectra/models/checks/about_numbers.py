@@ -21,7 +21,7 @@ _LISTS = ("short_factor", "long_factor")
 
 def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Compare an attention factor that a file gives with the one that its scaling would compute."""
-    block = layer.statement.block if layer.statement is not None else None
+    block = layer.block
     given = block.find("attention_factor") if block is not None else None
     if block is None or given is None or layer.rotation is None:
         return
@@ -68,7 +68,7 @@ def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator
 
 def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Refusal) -> Finding:
     """Turn a refusal of the answering stack into a finding, under the code of its cause."""
-    block = layer.statement.block if layer.statement is not None else None
+    block = layer.block
     code = "refused"
     if "older name" in refusal.reason:
         code = "older-name"

@@ -9,7 +9,7 @@ from pe_spectra.findings import Explanation
 
 _ROPE = "Su et al. 2021, arXiv:2104.09864"
 _YARN = "Peng et al. 2023, arXiv:2309.00071"
-_HF = "huggingface/transformers, src/transformers/modeling_rope_utils.py (5.23.0, 4.49.0)"
+_HF = "huggingface/transformers, src/transformers/modeling_rope_utils.py (5.23.0, 4.57.6)"
 _MEN = "Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)"
 _LIU = "Liu et al. 2023, arXiv:2310.05209 (scaling laws of RoPE-based extrapolation; critical dimension)"
 
@@ -113,7 +113,7 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             "newest "
             "major release.",
             formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 "
-            "and 4.49.0",
+            "and 4.57.6",
             references=(_HF,),
         ),
         "unknown-scaling": Explanation(

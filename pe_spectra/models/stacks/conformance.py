@@ -124,21 +124,7 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
     """
     layer = _find_layer(configuration)
     original = _find_original(configuration)
-    pairs = max(1, int(layer.head_dim * layer.share) // 2)
-    stated: dict[str, KeyValue] = {"factor": factor, "original_max_position_embeddings": float(original)}
-    last = max(1, pairs - 1)
-    examples: dict[str, dict[str, KeyValue]] = {
-        "default": {},
-        "linear": {"factor": factor},
-        "dynamic": {"factor": factor},
-        "yarn": stated,
-        "llama3": {**stated, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
-        "longrope": {
-            "original_max_position_embeddings": float(original),
-            "short_factor": (1.0,) * pairs,
-            "long_factor": tuple(factor ** (i / last) for i in range(pairs)),
-        },
-    }
+    examples = _list_values(float(original), factor, max(1, int(layer.head_dim * layer.share) // 2))
     unstretched = ("default", "dynamic")
     base = layer.default_base
     if layer.block is not None and layer.block.base is not None:
@@ -158,6 +144,23 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
         model = configuration.model if configuration is not None else _MODELS.get(kind, "llama")
         found.append(Configuration(path=path, model=model, scheme="rotary", length=length, layers=(example,)))
     return tuple(found)
+
+
+def _list_values(original: float, factor: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
+    stated: dict[str, KeyValue] = {"factor": factor, "original_max_position_embeddings": original}
+    last = max(1, pairs - 1)
+    return {
+        "default": {},
+        "linear": {"factor": factor},
+        "dynamic": {"factor": factor},
+        "yarn": stated,
+        "llama3": {**stated, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        "longrope": {
+            "original_max_position_embeddings": original,
+            "short_factor": (1.0,) * pairs,
+            "long_factor": tuple(factor ** (i / last) for i in range(pairs)),
+        },
+    }
 
 
 def _find_layer(configuration: Configuration | None) -> LayerStatement:

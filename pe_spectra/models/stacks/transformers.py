@@ -171,7 +171,8 @@ def _fill_llama3_of_five(found: Description) -> None:
 
 
 def _fill_longrope_of_five(found: Description) -> None:
-    if found.block.kind == "su" and found.configuration.model == _WITH_SU:
+    inside = found.block.original_inside is not None or not found.block.original_beside
+    if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
         # its class renames su only after the original length has been looked for inside of the block
         accepted = "longrope is read; transformers 5.23.0 raises a KeyError for su"
         raise InputError(f"{found.block.where}: rope_type is an older name", "su", accepted)

@@ -1,0 +1,491 @@
+"""What a config.json states: types, spellings of both generations, parts, layer types; and every finding provoked."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pe_spectra.encodings.rope_scaling import scale_llama3
+from pe_spectra.errors import FileError
+from pe_spectra.findings import LEVELS
+from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
+from pe_spectra.models.configuration import read_configuration
+from pe_spectra.models.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.meta_release import read_params
+
+MODELS = Path(__file__).with_name("models")
+#: The shape of Llama 3 8B.
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_hidden_layers": 32,
+    "max_position_embeddings": 8192,
+    "rope_theta": 500000.0,
+}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 8192}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
+LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+
+
+def change(**changes):
+    """Llama 3 with other keys; None takes a key away."""
+    return {key: value for key, value in {**LLAMA, **changes}.items() if value is not None}
+
+
+def scale(length=32768, **keys):
+    return change(max_position_embeddings=length, rope_scaling=keys)
+
+
+def read(config):
+    return read_configuration(config, "config.json")
+
+
+def audit(config, **lengths):
+    return audit_configuration(read(config), **lengths)
+
+
+def turn(config, **lengths):
+    """The rotations by layer type."""
+    return {layer.name: layer.rotation for layer in audit(config, **lengths).layers}
+
+
+def refuse(config):
+    with pytest.raises(FileError) as caught:
+        read(config)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 400
+    assert text.startswith("config.json: ")
+    return text.removeprefix("config.json: ")
+
+
+def load(name):
+    return json.loads((MODELS / name).read_text(encoding="utf-8"))
+
+
+# ----------------------------------------------------------------------------------- types
+
+
+@pytest.mark.parametrize("key", ["hidden_size", "num_attention_heads", "max_position_embeddings", "head_dim"])
+@pytest.mark.parametrize("value", [True, "64", 64.5, 0, -1, [64], {"a": 1}, 1 << 50])
+def test_counts_are_integers_from_1(key, value):
+    text = refuse(change(**{key: value}))
+    assert text.startswith(f"{key} cannot be used (")
+    assert text.endswith("an integer from 1 is accepted")
+
+
+@pytest.mark.parametrize("value", [True, "500000", 0, -1.0, [1.0], {"a": 1}])
+def test_a_base_is_a_number_above_0(value):
+    text = refuse(change(rope_theta=value))
+    assert text.startswith("rope_theta cannot be used (")
+    assert text.endswith("a number above 0 is accepted")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model_type": 5}, "model_type cannot be used (5); a text is accepted"),
+        ({"rope_scaling": "yarn"}, "rope_scaling cannot be used ('yarn'); an object is accepted"),
+        ({"rope_parameters": [1]}, "rope_parameters cannot be used ([1]); an object is accepted"),
+        ({"rope_scaling": {"rope_type": 1}}, "rope_scaling.rope_type cannot be used (1); a text is accepted"),
+        ({"rope_scaling": {**YARN, "factor": "4"}}, "rope_scaling.factor cannot be used ('4'); a number above 0"),
+        ({"rope_scaling": {**YARN, "factor": True}}, "rope_scaling.factor cannot be used (True)"),
+        ({"rope_scaling": {**YARN, "truncate": 1}}, "rope_scaling.truncate cannot be used (1); true or false"),
+        ({"rope_scaling": {**LONGROPE, "short_factor": 1.0}}, "rope_scaling.short_factor cannot be used (1.0); a list"),
+        ({"rope_scaling": {**LONGROPE, "long_factor": [1.0, "2"]}}, "a list of numbers above 0 is accepted, not '2'"),
+        ({"rope_scaling": {**LONGROPE, "long_factor": [1.0, True]}}, "not True"),
+        (
+            {"rope_scaling": {**YARN, "original_max_position_embeddings": 8192.5}},
+            "rope_scaling.original_max_position_embeddings cannot be used (8192.5)",
+        ),
+        ({"rope_parameters": {"rope_type": "default", "rope_theta": "1e4"}}, "rope_parameters.rope_theta cannot be"),
+        ({"layer_types": "full_attention"}, "layer_types cannot be used ('full_attention'); a list of texts"),
+        ({"layer_types": [1]}, "layer_types cannot be used ([1])"),
+        ({"no_rope_layers": [1, 2]}, "no_rope_layers cannot be used ([1, 2]); a list of 0 (not turned) and 1"),
+        ({"partial_rotary_factor": "half"}, "partial_rotary_factor cannot be used ('half')"),
+        ({"hidden_size": 100, "num_attention_heads": 3}, "hidden_size cannot be used (100); a multiple of the 3 heads"),
+        ({"hidden_size": None}, "lacks a key; looked for hidden_size"),
+        ({"num_attention_heads": None}, "lacks a key; looked for num_attention_heads"),
+        ({"model_type": "x" * 500, "rope_theta": None}, "names no positional encoding, and model_type 'xxx"),
+    ],
+)
+def test_refused_values(changes, words):
+    assert words in refuse(change(**changes))
+
+
+def test_null_is_not_set():
+    nothing = {"head_dim": None, "rope_scaling": None, "rope_parameters": None, "sliding_window": None}
+    assert read({**LLAMA, **nothing}).layers == read(LLAMA).layers
+
+
+def test_a_file_without_an_encoding_says_what_was_looked_for():
+    text = refuse({"model_type": "resnet", "hidden_size": 64})
+    assert "rope_theta" in text
+    assert "'resnet' is not known here" in text
+    assert "hidden_size" in refuse({})
+
+
+# ----------------------------------------------------------------------------------- spellings
+
+
+@pytest.mark.parametrize("key", ["rope_theta", "rotary_emb_base", "rope_base", "rotary_base", "global_rope_theta"])
+def test_spellings_of_the_base_in_models_that_are_not_known(key):
+    config = change(**{"model_type": "someone-elses", "rope_theta": None, key: 123456.0})
+    assert turn(config)["all"].base == 123456.0
+
+
+def test_the_base_of_classes_with_a_key_of_their_own():
+    neox = {"model_type": "gpt_neox", "hidden_size": 64, "num_attention_heads": 1, "rotary_emb_base": 25000}
+    assert turn(neox)["all"].base == 25000
+    chatglm = {"model_type": "chatglm", "hidden_size": 64, "num_attention_heads": 1, "rope_ratio": 50}
+    assert turn(chatglm)["all"].base == 500000
+
+
+def test_a_key_that_the_class_does_not_read_changes_nothing():
+    found = audit(change(rope_theta=None, rotary_emb_base=500000.0))
+    assert found.layers[0].rotation.base == 10000
+    assert "key-not-read" in {finding.code for finding in found.findings}
+
+
+@pytest.mark.parametrize(
+    ("changes", "width", "turned"),
+    [
+        ({"hidden_size": 64, "num_attention_heads": 4}, 16, 16),
+        ({"hidden_size": 64, "num_attention_heads": 4, "head_dim": 48}, 48, 48),
+        ({"model_type": "phi", "partial_rotary_factor": 0.25}, 128, 32),
+        ({"model_type": "stablelm", "partial_rotary_factor": None}, 128, 32),
+        ({"model_type": "gpt_neox", "rotary_pct": 0.5}, 128, 64),
+        ({"model_type": "gptj", "rotary_dim": 32}, 128, 32),
+        ({"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64}, 128, 64),
+        ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64, "qk_nope_head_dim": 128}, 64, 64),
+    ],
+)
+def test_widths(changes, width, turned):
+    rotation = turn(change(**changes))["all"]
+    assert (rotation.head_dim, rotation.rotary_dim) == (width, turned)
+    assert rotation.frequencies.shape == (turned // 2,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "layout"),
+    [
+        ({}, "half"),
+        ({"model_type": "gptj", "rotary_dim": 64}, "interleaved"),
+        ({"model_type": "cohere"}, "interleaved"),
+        ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64, "rope_interleave": False}, "half"),
+        ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64}, "interleaved"),
+    ],
+)
+def test_layouts(changes, layout):
+    assert turn(change(**changes))["all"].layout == layout
+
+
+@pytest.mark.parametrize("key", ["max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx"])
+def test_spellings_of_the_length(key):
+    config = change(**{"max_position_embeddings": None, key: 4096})
+    assert read(config).length == 4096
+
+
+SCALINGS = {
+    "default": {"rope_type": "default"},
+    "linear": {"rope_type": "linear", "factor": 2.0},
+    "dynamic": {"rope_type": "dynamic", "factor": 2.0},
+    "yarn": YARN,
+    "yarn with mscale": {**YARN, "mscale": 1.0, "mscale_all_dim": 0.5, "beta_fast": 16, "beta_slow": 2},
+    "llama3": LLAMA3,
+    "longrope": {**LONGROPE, "original_max_position_embeddings": 8192},
+}
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_both_generations_give_one_rotation(name):
+    block = SCALINGS[name]
+    length = 65536 if name != "default" else 8192
+    older = turn(scale(length, **block))["all"]
+    newer = turn(
+        change(rope_theta=None, max_position_embeddings=length, rope_parameters={**block, "rope_theta": 500000.0})
+    )["all"]
+    np.testing.assert_array_equal(newer.frequencies, older.frequencies)
+    assert (newer.base, newer.scaling, newer.attention_scaling) == (older.base, older.scaling, older.attention_scaling)
+    spelled = {("type" if key == "rope_type" else key): value for key, value in block.items()}
+    np.testing.assert_array_equal(turn(scale(length, **spelled))["all"].frequencies, older.frequencies)
+
+
+def test_llama3_is_the_published_formula():
+    rotation = turn(scale(131072, **LLAMA3))["all"]
+    expected = scale_llama3(500000.0, 128, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original=8192)
+    np.testing.assert_array_equal(rotation.frequencies, [float(theta) for theta in expected.frequencies])
+
+
+# ----------------------------------------------------------------------------------- parts
+
+
+def test_the_part_that_reads_text_is_read():
+    whole = {"model_type": "llava", "hidden_size": 7, "text_config": LLAMA}
+    assert read(whole).layers == read(LLAMA).layers
+    (finding,) = read(whole).findings
+    assert (finding.code, finding.level) == ("nested-config", "note")
+    assert "text_config" in finding.message
+    deep = {"model_type": "qwen2_5_omni", "thinker_config": {"text_config": LLAMA, "vision_config": {}}}
+    assert read(deep).layers == read(LLAMA).layers
+
+
+def test_errors_name_the_part():
+    assert refuse({"text_config": {**LLAMA, "hidden_size": "64"}}).startswith("text_config.hidden_size cannot be used")
+
+
+def test_the_type_of_the_model_may_stand_outside():
+    inner = {key: value for key, value in LLAMA.items() if key != "model_type"}
+    assert read({"model_type": "llava", "text_config": inner}).model == "llava"
+
+
+# ----------------------------------------------------------------------------------- layer types
+
+
+def windows(config):
+    return {layer.name: (layer.turns, layer.window) for layer in read(config).layers}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gemma-3-1b-it.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
+        ("gemma-3-1b-newer-keys.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
+        ("modernbert-base.json", {"full_attention": (True, None), "sliding_attention": (True, 128)}),
+        ("smollm3-3b.json", {"full_attention": (True, None), "nope": (False, None)}),
+        (
+            "llama-4-scout-17b-16e-instruct.json",
+            {"chunked_attention": (True, 8192), "full_attention": (False, None)},
+        ),
+        ("c4ai-command-r7b-12-2024.json", {"sliding_attention": (True, 4096), "full_attention": (False, None)}),
+        ("qwen3-next-80b-a3b-instruct.json", {"linear_attention": (False, None), "full_attention": (True, None)}),
+    ],
+)
+def test_layer_types_of_public_models(name, expected):
+    assert windows(load(name)) == expected
+
+
+@pytest.mark.parametrize("size", ["1b", "4b"])
+def test_both_generations_of_gemma_3_give_one_rotation(size):
+    older = turn(load(f"gemma-3-{size}-it.json"))
+    newer = turn(load(f"gemma-3-{size}-newer-keys.json"))
+    assert set(older) == set(newer)
+    for name, rotation in older.items():
+        np.testing.assert_array_equal(newer[name].frequencies, rotation.frequencies)
+    assert older["sliding_attention"].base == 10000
+    assert older["full_attention"].base == 1e6
+    assert older["sliding_attention"].scaling == "none"
+
+
+def test_a_layer_type_that_is_null_is_not_turned():
+    config = change(
+        rope_theta=None,
+        layer_types=["sliding_attention", "full_attention"],
+        sliding_window=128,
+        rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": None},
+    )
+    assert windows(config) == {"sliding_attention": (True, 128), "full_attention": (False, None)}
+
+
+def test_layers_without_rotation_are_told_by_flag_or_interval():
+    flags = change(model_type="smollm3", no_rope_layers=[1, 0], rope_theta=1e6)
+    assert windows(flags) == {"all": (True, None), "nope": (False, None)}
+    interval = change(model_type="smollm3", no_rope_layer_interval=2)
+    assert windows(interval) == {"all": (True, None), "nope": (False, None)}
+    assert windows(change(no_rope_layers=[1, 1])) == {"all": (True, None)}
+
+
+def test_a_window_counts_only_where_it_is_switched_on():
+    config = change(model_type="qwen2", sliding_window=4096, use_sliding_window=False)
+    assert windows(config) == {"all": (True, None)}
+    assert windows(change(model_type="mistral", sliding_window=4096)) == {"all": (True, 4096)}
+    assert windows(change(model_type="mistral", sliding_window=None) | {"sliding_window": None}) == {
+        "all": (True, None)
+    }
+
+
+def test_phases_and_turns_end_at_the_window():
+    (layer,) = audit(change(model_type="mistral", sliding_window=1024), served=1 << 20).layers
+    assert layer.unseen == ()
+    assert layer.never_turn == np.count_nonzero(layer.frequencies * 1024 < 2 * np.pi)
+
+
+# ----------------------------------------------------------------------------------- schemes
+
+
+@pytest.mark.parametrize(
+    ("config", "scheme"),
+    [
+        ({"model_type": "bloom", "n_head": 8, "hidden_size": 64}, "alibi"),
+        ({"model_type": "falcon", "alibi": True, "num_attention_heads": 8, "hidden_size": 64}, "alibi"),
+        ({"model_type": "falcon", "alibi": False, "num_attention_heads": 8, "hidden_size": 64}, "rotary"),
+        ({"model_type": "mpt", "n_heads": 8, "d_model": 64, "attn_config": {"alibi": True}}, "alibi"),
+        ({"model_type": "t5", "num_heads": 8, "d_model": 64}, "t5"),
+        ({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, "learned"),
+        ({"model_type": "marian", "d_model": 64}, "sinusoidal"),
+        ({"model_type": "mamba", "hidden_size": 64}, "none"),
+        ({"hidden_size": 64, "num_attention_heads": 4, "rope_theta": 1e4}, "rotary"),
+    ],
+)
+def test_schemes(config, scheme):
+    assert read(config).scheme == scheme
+    (layer,) = audit(config).layers
+    assert layer.scheme == scheme
+
+
+def test_tables_count_the_rows_that_are_no_positions():
+    roberta = read({"model_type": "roberta", "max_position_embeddings": 514, "hidden_size": 64})
+    assert (roberta.values["rows"], roberta.values["unused"], roberta.length) == (514, 2, 512)
+    opt = read({"model_type": "opt", "max_position_embeddings": 2048, "hidden_size": 64})
+    assert (opt.values["rows"], opt.length) == (2050, 2048)
+
+
+# ----------------------------------------------------------------------------------- findings
+
+
+def provoke_config(**changes):
+    return lambda: audit(change(**changes))
+
+
+def provoke_params(**params):
+    return lambda: audit_configuration(read_params({"dim": 4096, "n_heads": 32, **params}, "params.json"))
+
+
+def provoke_gguf(architecture, factors=None):
+    keys = {
+        "general.architecture": architecture,
+        f"{architecture}.context_length": 131072,
+        f"{architecture}.embedding_length": 4096,
+        f"{architecture}.attention.head_count": 32,
+        f"{architecture}.rope.freq_base": 500000.0,
+    }
+    return lambda: audit_configuration(read_gguf_configuration(keys, factors or {}, "model.gguf", {}))
+
+
+NESTED = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+TWO_TYPES = ["sliding_attention", "full_attention"]
+#: For each code: what provokes it, at which level.
+PROVOKED = [
+    ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
+    ("unknown-key", "warning", provoke_config(rope_thetha=1e6)),
+    (
+        "unknown-key",
+        "warning",
+        provoke_config(rope_scaling={**LLAMA3, "high_freq": 4.0}, max_position_embeddings=65536),
+    ),
+    ("unknown-key", "note", provoke_config(rope_is_great=1)),
+    ("key-not-read", "warning", provoke_config(rotary_emb_base=1e6)),
+    ("older-name", "note", provoke_config(rope_scaling={**LONGROPE, "rope_type": "su"})),
+    (
+        "original-length-twice",
+        "warning",
+        provoke_config(rope_scaling=YARN, original_max_position_embeddings=4096, max_position_embeddings=32768),
+    ),
+    ("scaling-in-tensor", "note", provoke_gguf("llama", {"rope_freqs.weight": (1.0,) * 32 + (3.0,) * 32})),
+    ("unknown-architecture", "warning", provoke_gguf("nobody-knows")),
+    ("factor-by-width", "note", provoke_params(dim=2048, rope_theta=5e5, use_scaled_rope=True)),
+    ("scaling-not-used", "warning", provoke_params(rope_theta=5e5, rope_scaling_factor=8.0)),
+    (
+        "rope-type-twice",
+        "warning",
+        provoke_config(rope_scaling={"type": "linear", "rope_type": "dynamic", "factor": 2.0}),
+    ),
+    ("base-defaulted", "warning", provoke_config(rope_theta=None, max_position_embeddings=131072)),
+    ("base-defaulted", "note", provoke_config(rope_theta=None, max_position_embeddings=2048)),
+    ("keys-contradict", "error", provoke_config(rope_parameters={"rope_type": "default", "rope_theta": 1e4})),
+    (
+        "newer-keys-only",
+        "note",
+        provoke_config(rope_theta=None, rope_parameters={"rope_type": "default", "rope_theta": 5e5}),
+    ),
+    (
+        "releases-differ",
+        "note",
+        provoke_config(rope_scaling=YARN, original_max_position_embeddings=4096, max_position_embeddings=32768),
+    ),
+    ("unknown-scaling", "error", provoke_config(rope_scaling={"rope_type": "magic", "factor": 2.0})),
+    ("list-length", "error", lambda: audit(scale(**{**LONGROPE, "short_factor": [1.0] * 10}))),
+    ("key-missing", "error", provoke_config(rope_scaling={"rope_type": "linear"})),
+    ("refused", "error", provoke_config(head_dim=127)),
+    ("head-width", "error", provoke_config(num_key_value_heads=5)),
+    ("head-width", "error", provoke_config(rope_scaling={"rope_type": "default", "mrope_section": [1, 2, 3]})),
+    (
+        "layer-type-missing",
+        "warning",
+        provoke_config(rope_theta=None, layer_types=TWO_TYPES, sliding_window=128, rope_parameters=NESTED),
+    ),
+    (
+        "original-length-missing",
+        "warning",
+        provoke_config(rope_scaling={"rope_type": "yarn", "factor": 4.0}, max_position_embeddings=32768),
+    ),
+    ("factor-mismatch", "warning", lambda: audit(scale(65536, **YARN))),
+    ("factor-mismatch", "note", lambda: audit(scale(16384, **YARN))),
+    ("unseen-phases", "warning", lambda: audit(LLAMA, served=65536)),
+    ("base-below-bound", "note", provoke_config(rope_theta=1e4)),
+    ("base-too-small", "warning", provoke_config(rope_theta=1e4, max_position_embeddings=131072)),
+    ("aliasing", "warning", provoke_config(rope_scaling={**LONGROPE, "short_factor": [0.1] * 64})),
+    ("aliasing", "note", provoke_config(rope_theta=100.0)),
+    ("attention-factor", "warning", lambda: audit(scale(32768, **YARN, attention_factor=2.0))),
+    ("precision", "note", provoke_config(torch_dtype="bfloat16")),
+    ("precision", "note", provoke_config(dtype="float16")),
+    (
+        "position-table-short",
+        "error",
+        lambda: audit({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, served=256),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "look"), PROVOKED, ids=[f"{code}-{level}-{i}" for i, (code, level, _) in enumerate(PROVOKED)]
+)
+def test_provoked(code, level, look):
+    found = [finding for finding in look().findings if finding.code == code]
+    assert [finding.level for finding in found[:1]] == [level]
+    finding = found[0]
+    assert "\n" not in finding.message
+    assert 20 < len(finding.message) < 400
+    assert finding.level in LEVELS
+    json.dumps(dict(finding.data), default=list)
+
+
+def test_every_finding_is_provoked_and_explained():
+    assert {code for code, _, _ in PROVOKED} == set(EXPLANATIONS)
+    for explanation in EXPLANATIONS.values():
+        assert explanation.reasoning.endswith(".")
+        assert len(explanation.formula) > 10
+        assert explanation.references
+
+
+@pytest.mark.parametrize(("code", "level", "look"), PROVOKED, ids=[f"{i}" for i in range(len(PROVOKED))])
+def test_every_code_that_is_made_is_explained(code, level, look):
+    assert {finding.code for finding in look().findings} <= set(EXPLANATIONS), (code, level)
+
+
+def test_healthy_shapes_have_notes_at_most():
+    for config in (LLAMA, scale(131072, **LLAMA3), scale(32768, **YARN)):
+        assert {finding.level for finding in audit(config).findings} <= {"note"}, config
+
+
+def test_a_finding_about_one_of_several_layer_types_names_it():
+    found = audit({**load("gemma-3-1b-it.json"), "torch_dtype": "bfloat16"}).findings
+    named = [finding for finding in found if "layer_type" in finding.data]
+    assert named
+    assert all(finding.message.startswith(f"{finding.data['layer_type']}: ") for finding in named)
+
+
+def test_training_with_the_scaling_is_seen_where_the_caller_says_so():
+    """A file of YaRN does not tell whether the model was trained at the longer context."""
+    config = scale(65536, **YARN)
+    assert audit(config).layers[0].unseen
+    assert audit(config, trained=65536).layers[0].unseen == ()

@@ -28,6 +28,7 @@ class Side:
     configuration : what the file states; None for arrays.
     dump : the rotation that arrays show; None for others.
     table : an array that shows no rotation, (S, d); None for others.
+    reason : why it shows none.
     notes : what a reader should know, each a sentence.
     """
 
@@ -35,6 +36,7 @@ class Side:
     configuration: Configuration | None = None
     dump: Dump | None = None
     table: F64 | None = None
+    reason: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -90,12 +92,13 @@ def _read_arrays(found: ModelFile) -> Side:
         dump = _recognise(first, second, dtype)
     except InputError as error:
         if first.values.ndim == 2 and second is None:
-            return Side(shown=found.shown, table=first.values, notes=notes)
+            return Side(shown=found.shown, table=first.values, reason=str(error), notes=notes)
         raise FileError(found.shown, str(error)) from error
     return Side(shown=found.shown, dump=dump, notes=(*notes, *dump.notes))
 
 
 def _recognise(first: FileArray, second: FileArray | None, dtype: str | None) -> Dump:
-    if second is None and first.values.ndim == 1:
+    # a list in a .csv file is a table of one column or one row
+    if second is None and (first.values.ndim == 1 or 1 in first.values.shape):
         return read_inverse_frequencies(first.values, dtype)
     return read_cache(first.values, None if second is None else second.values, dtype)

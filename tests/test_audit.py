@@ -254,7 +254,9 @@ def test_served_beyond_the_training_shows_new_phases(cli):
     assert after["unseen_pairs"]
     assert all(before["frequencies"][pair]["turns"] < 1 for pair in after["unseen_pairs"])
     assert after["frequencies"][0]["turns_served"] == 4 * after["frequencies"][0]["turns"]
-    (shorter,) = model_of(cli, LLAMA31, "--trained 8192 --served 131072")["layer_types"]
+    lengths = read_json(cli(f"audit {at(LLAMA31)} --json --trained 8192 --served 131072"))
+    assert lengths["parameters"] == {"trained": 8192, "served": 131072}
+    (shorter,) = lengths["models"][0]["layer_types"]
     assert shorter["never_turn"] > before["never_turn"]
 
 

@@ -704,6 +704,9 @@ def test_the_program_alone_shows_its_help(cli):
 def test_examples_in_the_help_run(cli, quick_claims, tmp_path, command):
     _, examples = list_help_lines(cli, command, 80)
     assert examples
+    (tmp_path / "config.json").write_bytes(
+        Path(__file__).with_name("models").joinpath("llama-3.1-8b.json").read_bytes()
+    )
     for example in examples:
         program, *words = shlex.split(example)
         assert program == "pe-spectra"

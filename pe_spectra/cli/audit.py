@@ -8,7 +8,8 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import read_code, read_level, read_model_length
+from pe_spectra.cli.explaining import explain_code
+from pe_spectra.cli.inputs import read_level, read_model_length
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run, fail_files
 from pe_spectra.errors import FileError, InputError
@@ -60,7 +61,7 @@ def add_commands(app: typer.Typer) -> None:
         app,
         "audit",
         draws=True,
-        examples=("pe-spectra audit --explain unseen-phases",),
+        examples=("pe-spectra audit config.json --served 131072", "pe-spectra audit --explain unseen-phases"),
     )(audit)
 
 
@@ -97,10 +98,8 @@ def audit(
     """
     if explain is not None:
         from pe_spectra.models.checks import EXPLANATIONS
-        from pe_spectra.records.findings import answer_explanation
 
-        code = read_code(explain, EXPLANATIONS, run, configs or [])
-        return run.finish(answer_explanation(code, EXPLANATIONS))
+        return explain_code(run, explain, EXPLANATIONS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
     level = read_level(fail_on)

@@ -83,16 +83,22 @@ def diff(
         raise InputError("--check has no meaning with --all-stacks", accepted="two names for --stack")
     if all_stacks and trained is not None:
         raise InputError("--trained has no meaning with --all-stacks", str(trained), "--served is accepted")
+    from dataclasses import replace
+
     from pe_spectra.model_sources import read_side
 
     found = [read_side(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
+    given = (("--stack", stack), ("--trained", trained), ("--served", served))
+    again = _name_next(named, *(word for name, value in given if value is not None for word in (name, value)))
     if all_stacks:
-        return _tabulate(run, found[0], lengths[1], _name_next(named, "--stack"))
-    again = _name_next(named, *(("--stack", stack) if stack else ()), *_repeat(trained, served), "--full")
-    if stacks:
-        return _compare_stacks(run, found[0], stacks, lengths, check, again)
-    notes = ("A and B are one file",) if named[0] == named[1] else ()
-    return _compare(run, (found[0], found[1]), lengths, check, again, notes)
+        return _tabulate(run, found[0], lengths[1], again)
+    if len(found) == 2 and (found[0].table is not None or found[1].table is not None):
+        return _compare_tables(run, found[0], found[1], check)
+    setting, notes = _choose_setting(found, lengths)
+    setting = replace(setting, full=run.screen.full, check=check, again=again)
+    if len(found) == 2 and named[0] == named[1]:
+        notes = ["A and B are one file", *notes]
+    return _compare(run, found, stacks, setting, notes)
 
 
 def _check_sides(sides: Sequence[str], stack: str | None, every: bool) -> Sequence[str]:
@@ -120,12 +126,6 @@ def _read_stacks(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _repeat(trained: str | None, served: str | None) -> tuple[str, ...]:
-    """The lengths as they were given."""
-    given = (("--trained", trained), ("--served", served))
-    return tuple(word for name, value in given if value is not None for word in (name, value))
-
-
 def _name_next(sides: Sequence[str], *words: str) -> str:
     """The command over the same files with other options; empty where they cannot be named again."""
     if any(side.startswith("-") or not side.isprintable() for side in sides):
@@ -133,52 +133,112 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
     return shlex.join(["pe-spectra", "diff", *sides, *words])
 
 
-def _compare(
-    run: Run,
-    sides: tuple[Side, Side],
-    lengths: tuple[int | None, int | None],
-    check: bool,
-    again: str,
-    said: tuple[str, ...],
-) -> Outcome:
-    a, b = sides
-    notes = (*said, *(f"{letter}: {note}" for letter, side in zip("AB", sides, strict=True) for note in side.notes))
-    if a.table is not None or b.table is not None:
-        return _compare_tables(run, a, b, check, notes)
+def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Setting, notes: list[str]) -> Outcome:
+    """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.models.diff import compare_rotations
     from pe_spectra.records.diff import answer_diff
 
-    setting, assumed = _choose_lengths(sides, lengths)
-    first, second = _turn(a, setting.served), _turn(b, setting.served)
-    keys = _name_base(a), _name_base(b)
+    if stacks:
+        a, b = (_turn(sides[0], setting.served, name) for name in stacks)
+    else:
+        a, b = (_turn(side, setting.served) for side in sides)
     found = compare_rotations(
-        first.rotations, second.rotations, length=setting.length, base_keys=keys, windows=setting.windows
+        a.rotations, b.rotations, length=setting.length, base_keys=(a.base_key, b.base_key), windows=setting.windows
     )
-    read = [
-        f"{letter}: {note}"
-        for letter, side, named in (("A", a, first), ("B", b, second))
-        if side.dump is None
-        for rotation in named.rotations
-        for note in rotation.notes
-    ]
-    notes = tuple(dict.fromkeys((*notes, *read, *assumed)))
-    return run.finish(answer_diff(first, second, found, setting, full=run.screen.full, notes=notes, again=again)(check))
+    said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
+    return run.finish(answer_diff(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
 
 
-def _compare_stacks(
-    run: Run,
-    side: Side,
-    stacks: tuple[str, str],
-    lengths: tuple[int | None, int | None],
-    check: bool,
-    again: str,
-) -> Outcome:
-    from pe_spectra.models.diff import compare_rotations
-    from pe_spectra.records.diff import answer_diff
+def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
+    from pe_spectra.models.table_diff import compare_tables
+    from pe_spectra.records.table_diff import answer_table_diff
 
-    setting, assumed = _choose_lengths((side,), lengths)
-    a, b = (_turn(side, setting.served, name) for name in stacks)
-    found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows)
-    said = [f"{letter}: {note}" for letter, one in (("A", a), ("B", b)) for r in one.rotations for note in r.notes]
-    notes = tuple(dict.fromkeys((*side.notes, *said, *assumed)))
-    return run.finish(answer_diff(a, b, found, setting, full=run.screen.full, notes=notes, again=again)(check))
+    if a.table is None or b.table is None:
+        table = a if a.table is not None else b
+        raise FileError(table.shown, f"shows no rotation to compare: {table.reason}")
+    found = compare_tables(a.table, b.table)
+    notes = tuple(f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes)
+    return run.finish(answer_table_diff(a.shown, b.shown, found, notes=notes, check=check))
+
+
+def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:
+    from pe_spectra.models.stacks.conformance import find_length_served, tabulate_conformance, tabulate_scalings
+    from pe_spectra.records.conformance import answer_conformance
+
+    configuration = _need_rotation(side)
+    rows = tabulate_conformance(configuration, served)
+    length = served or find_length_served(configuration)
+    examples = tabulate_scalings(configuration, served=served)
+    return run.finish(answer_conformance(side.shown, rows, examples, length=length, full=run.screen.full, again=again))
+
+
+def _need_rotation(side: Side) -> Configuration:
+    if side.configuration is None:
+        raise FileError(side.shown, "holds an array; the configuration of a model is accepted here")
+    if side.configuration.scheme != "rotary":
+        raise FileError(side.shown, f"has no rotary encoding, but {side.configuration.scheme}; diff compares rotations")
+    return side.configuration
+
+
+def _turn(side: Side, served: int | None, stack: str | None = None) -> Named:
+    """The rotations of one side: of a dump its own, of a model those of its library or of a stack."""
+    from dataclasses import replace
+
+    from pe_spectra.models.rotation import Rotation
+    from pe_spectra.models.scheme import turn_layer
+    from pe_spectra.models.stacks import STACKS
+    from pe_spectra.records.diff import Named
+
+    if side.dump is not None and stack is None:
+        return Named(name=side.shown, rotations=(side.dump,), notes=side.notes)
+    configuration = _need_rotation(side)
+    read = turn_layer if stack is None else STACKS[stack].read
+    found: list[Rotation] = []
+    for layer in configuration.layers:
+        one = read(configuration, layer, served)
+        if not isinstance(one, Rotation):
+            who = "" if stack is None else f"{stack} refuses it: "
+            raise FileError(side.shown, f"{who}{one.reason.removeprefix(f'{configuration.path}: ')}")
+        if layer.turns:
+            # the type of weights is not the type in which cosines and sines are held
+            found.append(replace(one, dtype=None))
+    if not found:
+        raise FileError(side.shown, "turns no layer (no_rope_layers); diff compares rotations")
+    said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
+    notes = tuple(dict.fromkeys((*side.notes, *said)))
+    name = side.shown if stack is None else STACKS[stack].title
+    return Named(name=name, rotations=tuple(found), notes=notes, base_key=_name_base(configuration))
+
+
+def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None]) -> tuple[Setting, list[str]]:
+    """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
+    from pe_spectra.models.stacks.conformance import find_length_served
+    from pe_spectra.records.diff import Setting
+
+    trained, served = lengths
+    stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
+    rows = [side.dump.rows for side in sides if side.dump is not None and side.dump.rows is not None]
+    known = [one for one in stated if one > 1] or rows
+    length = served or trained or (max(known) if known else _LENGTH)
+    notes = []
+    if not (served or trained or known):
+        notes = [f"no side states a length, so {_LENGTH:,} positions are looked at; --served sets another"]
+    return Setting(length=length, trained=trained, served=served, windows=_find_windows(sides)), notes
+
+
+def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
+    """The longest lag of each layer type that attends within a window wherever a file states it."""
+    found: dict[str, int] = {}
+    layers = [side.configuration.layers for side in sides if side.configuration is not None]
+    for name in {layer.name for one in layers for layer in one}:
+        windows = [layer.window for one in layers for layer in one if layer.name == name or len(one) == 1]
+        known = [window for window in windows if window is not None]
+        if known and len(known) == len(windows):
+            found[name] = max(known)
+    return found
+
+
+def _name_base(configuration: Configuration) -> str:
+    """The key that the base comes from; empty where it is another in other layers."""
+    keys = {layer.block.base_key if layer.block is not None else "" for layer in configuration.layers}
+    return keys.pop() if len(keys) == 1 else ""

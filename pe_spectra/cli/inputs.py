@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.findings import LEVELS, Explanation
+from pe_spectra.findings import LEVELS
 from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_BANDWIDTH,
@@ -23,7 +23,6 @@ from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, 
 from pe_spectra.spec import FileSpec, parse_spec, split_list
 
 if TYPE_CHECKING:
-    from pe_spectra.cli.run import Run
     from pe_spectra.encodings import Encoding
 
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
@@ -88,25 +87,6 @@ def read_model_length(text: str | None, label: str) -> int | None:
 def read_level(text: str | None) -> str | None:
     """Read --fail-on."""
     return None if text is None else Choice(members=LEVELS).parse(text, "--fail-on")
-
-
-def read_code(text: str, explanations: Mapping[str, Explanation], run: Run, others: Sequence[str]) -> str:
-    """Read --explain, which stands alone.
-
-    Parameters
-    ----------
-    explanations : the reasoning behind each code.
-    others : what else was asked for.
-
-    Raises
-    ------
-    InputError : a code that is not known, or something else beside it.
-    """
-    if run.figure is not None:
-        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
-    if others:
-        raise InputError("--explain takes nothing beside it", others[0], "leave it out")
-    return Choice(members=tuple(explanations)).parse(text, "--explain")
 
 
 def find_lattice(encoding: Encoding, length: int | None) -> int:

@@ -8,7 +8,8 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, check_together, check_work, read_code, read_length, read_level
+from pe_spectra.cli.explaining import explain_code
+from pe_spectra.cli.inputs import build, check_together, check_work, read_length, read_level
 from pe_spectra.cli.moments import sample
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
@@ -147,12 +148,10 @@ def inspect(
     interpolation; findings in sentences, each with its number and rows.
     """  # fmt: skip
     from pe_spectra.inspection import EXPLANATIONS
-    from pe_spectra.records.findings import answer_explanation, find_failures
     from pe_spectra.records.inspection import answer_portrait
 
     if explain is not None:
-        code = read_code(explain, EXPLANATIONS, run, [spec] if spec is not None else [])
-        return run.finish(answer_explanation(code, EXPLANATIONS))
+        return explain_code(run, explain, EXPLANATIONS, [spec] if spec is not None else [])
     if spec is None:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = read_level(fail_on)
@@ -169,9 +168,7 @@ def inspect(
     with Progress("looking at rows and spectra", quiet=run.quiet):
         resized = _resize(encodings[0], new, how, align_corners, size)
         portrait = draw_portrait(encodings[0], length=size, resized=resized)
-        found = portrait.inspection.findings if portrait.inspection is not None else ()
-        answer = answer_portrait(portrait, find_failures(found, level) if level is not None else ())
-        return run.finish(answer, lambda: _draw_portrait(portrait))
+        return run.finish(answer_portrait(portrait, level), lambda: _draw_portrait(portrait))
 
 
 def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> tuple[Encoding, ...]:

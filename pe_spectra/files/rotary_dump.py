@@ -24,7 +24,8 @@ def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> 
     Parameters
     ----------
     path : .npy, .csv, .npz or .safetensors.
-    tensor : the name of one array; None takes those with known names, else the only one that fits.
+    tensor : the name of one array, of cosines or sines that of either; None takes those with known names,
+        else the only one that fits.
     label : the option that named the file, for messages; may be empty.
 
     Returns
@@ -35,16 +36,17 @@ def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> 
     ------
     FileError : no such file, a damaged one, no array that is known, or several that it could be.
     """
-    names = () if tensor is not None else _list_names(path, label)
-    single = _find(names, _SINGLE)
+    names = _list_names(path, label)
+    single = _find(names, _SINGLE) if tensor is None else []
     if single:
         found = read_array(path, single[0], label=label, axes=_AXES)
         return _remark(found, single), None
-    for cosines, sines in _PAIRS:
-        left, right = _find(names, (cosines,)), _find(names, (sines,))
-        if left and right:
-            first = _remark(read_array(path, left[0], label=label, axes=_AXES), left)
-            return first, read_array(path, right[0], label=label, axes=_AXES)
+    pairs = _pair_up(names)
+    if tensor is not None:
+        pairs = [pair for pair in pairs if tensor in pair]
+    if pairs:
+        cosines, sines = (read_array(path, name, label=label, axes=_AXES) for name in pairs[0])
+        return _remark(cosines, [pair[0] for pair in pairs]), sines
     return read_array(path, tensor, label=label, axes=_AXES), None
 
 
@@ -60,6 +62,16 @@ def _list_names(path: Path, label: str) -> tuple[str, ...]:
 def _find(names: tuple[str, ...], ends: tuple[str, ...]) -> list[str]:
     """The names whose last part is one of the known ones."""
     return sorted(name for name in names if name.rsplit(".", 1)[-1].rsplit("/", 1)[-1] in ends)
+
+
+def _pair_up(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The names of cosines, each with that of the sines beside it, of the first kind that there is."""
+    for cosines, sines in _PAIRS:
+        both = [(name, f"{name.removesuffix(cosines)}{sines}") for name in _find(names, (cosines,))]
+        found = [(left, right) for left, right in both if right in names]
+        if found:
+            return found
+    return []
 
 
 def _remark(found: FileArray, names: list[str]) -> FileArray:

@@ -1,64 +1,97 @@
-"""Two rotations, or two tables, against each other as an answer."""
+"""Two rotations against each other as an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pe_spectra.models.diff import Diff, state_verdict
-from pe_spectra.models.differences import Difference, LayerDiff
+from pe_spectra.models.differences import Difference, LayerDiff, PairDifference
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.conformance import Row
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict
 from pe_spectra.records.findings import simplify
 
 #: Levels of the codes that the verdict has.
 _LEVELS = {"same": "ok", "same-as-known": "ok", "undecided": "note", "differs": "warning", "breaks": "error"}
+#: Columns of the parts; the last two are shown on a terminal where they say anything.
+_PARTS = ("what", "a", "b", "effect", "first_position", "layers")
+_PAIRS = ("layer", "pair", "frequency_a", "frequency_b", "ratio")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """One side with its name: the file, or the implementation that reads it."""
+    """One side of a comparison.
+
+    Attributes
+    ----------
+    name : the file, or the implementation that reads it.
+    rotations : one for each layer type.
+    notes : what was assumed when it was read. base_key : the key its base comes from; empty where unknown.
+    """
 
     name: str
     rotations: Sequence[Rotation]
+    notes: tuple[str, ...] = ()
+    base_key: str = ""
 
 
-def answer_diff(
-    a: Named, b: Named, diff: Diff, *, pairs: bool, notes: tuple[str, ...] = (), check: bool = False
-) -> Answer:
-    """Turn a comparison into an answer.
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What was asked for.
 
-    Parameters
+    Attributes
     ----------
-    pairs : whether rows are the pairs of all layer types in place of the parts that differ.
+    length : positions 0 .. length - 1 are looked at.
+    trained, served : lengths that were given; None where not.
+    windows : the longest lag of layers that attend within a window, by layer type.
+    full : whether rows are the pairs of all layer types in place of the parts that differ.
     check : whether a difference fails the run.
+    again : the command that gave the answer; empty where it cannot be repeated.
     """
+
+    length: int
+    trained: int | None = None
+    served: int | None = None
+    windows: Mapping[str, int] = field(default_factory=dict)
+    full: bool = False
+    check: bool = False
+    again: str = ""
+
+
+def answer_diff(a: Named, b: Named, diff: Diff, setting: Setting, *, notes: tuple[str, ...] = ()) -> Answer:
+    """Turn a comparison into an answer; `notes` are added to its own."""
     code, text = state_verdict(diff)
+    unknown = [{"what": one.what, "a": simplify(one.a), "b": simplify(one.b), "why": one.why} for one in diff.unknown]
+    columns = _list_pairs(diff.layer_types) if setting.full else _list_parts(diff)
+    rows = len(next(iter(columns.values())))
     return Answer(
         kind="diff",
         verdict=Verdict(level=_LEVELS.get(code, "note"), code=code, text=text),
         body={
-            "parameters": {"length": diff.length},
+            "parameters": {"length": diff.length, "trained": setting.trained, "served": setting.served},
             "a": _describe_side(a),
             "b": _describe_side(b),
             "agree": diff.agree,
-            "differences": [_describe_difference(one) for one in diff.differences],
-            "unknown": [
-                {"what": one.what, "a": simplify(one.a), "b": simplify(one.b), "why": one.why} for one in diff.unknown
-            ],
-            "layer_types": [_describe_layer(one) for one in diff.layer_types],
+            "differences": [_describe_difference(one, diff) for one in diff.differences],
+            "unknown": unknown,
+            "layer_types": [_describe_layer(layer, _reach(layer, diff, setting)) for layer in diff.layer_types],
         },
-        columns=_list_pairs(diff.layer_types) if pairs else _list_parts(diff),
-        facts=_list_facts(a, b, diff, pairs),
-        notes=(*diff.remarks, *notes),
-        brief=len(diff.differences) + len(diff.unknown) + 1 if not pairs else 12,
-        failed=_list_failures(diff) if check else (),
+        columns=columns,
+        facts=_list_facts(a, b, diff, setting),
+        notes=(*diff.remarks, *_state_open(diff, setting), *notes),
+        shown=() if setting.full else _choose_columns(columns),
+        brief=rows,
+        next_command=f"{setting.again} --full" if setting.again and diff.differences and not setting.full else "",
+        failed=tuple(dict.fromkeys(f"{one.what} differs" for one in diff.differences)) if setting.check else (),
     )
 
 
-def _list_failures(diff: Diff) -> tuple[str, ...]:
-    return tuple(f"{one.what} differs" for one in diff.differences)
+def _state_open(diff: Diff, setting: Setting) -> tuple[str, ...]:
+    """Say what a check that nothing fails has not seen."""
+    if not setting.check or diff.agree is not None:
+        return ()
+    names = ", ".join(dict.fromkeys(one.what for one in diff.unknown))
+    return (f"the check fails only where something is known to differ; unknown: {names}",)
 
 
 def _describe_side(side: Named) -> Document:
@@ -83,21 +116,23 @@ def _describe_side(side: Named) -> Document:
     }
 
 
-def _describe_difference(one: Difference) -> Document:
+def _describe_difference(one: Difference, diff: Diff) -> Document:
+    a, b = _find_values(one, diff)
     return {
         "what": one.what,
-        "a": simplify(one.a),
-        "b": simplify(one.b),
+        "a": simplify(a),
+        "b": simplify(b),
         "effect": one.effect,
         "first_position": one.first_position,
         "layers": list(one.layers),
     }
 
 
-def _describe_layer(layer: LayerDiff) -> Document:
+def _describe_layer(layer: LayerDiff, reach: int) -> Document:
     return {
         "name": layer.name,
         "agree": layer.agree,
+        "length": reach,
         "pairs": [pair._asdict() for pair in layer.pairs],
         "max_phase_error": layer.max_phase_error,
         "first_position_off": layer.first_position_off,
@@ -105,34 +140,58 @@ def _describe_layer(layer: LayerDiff) -> Document:
     }
 
 
+def _reach(layer: LayerDiff, diff: Diff, setting: Setting) -> int:
+    """Positions of this layer type that were looked at."""
+    return min(diff.length, setting.windows.get(layer.name, diff.length) + 1)
+
+
+def _find_values(one: Difference, diff: Diff) -> tuple[object, object]:
+    """Both values of a part; of frequencies those of the pair that is furthest off."""
+    layer = next((layer for layer in diff.layer_types if layer.name in one.layers), None)
+    if one.what != "frequencies" or layer is None or not layer.pairs:
+        return one.a, one.b
+    breaking = [pair for pair in layer.pairs if pair.pair == layer.breaking_pair]
+    worst = breaking[0] if breaking else max(layer.pairs, key=_measure_distance)
+    return {"pair": worst.pair, "frequency": worst.frequency_a}, {"pair": worst.pair, "frequency": worst.frequency_b}
+
+
+def _measure_distance(pair: PairDifference) -> float:
+    return abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))
+
+
 def _list_parts(diff: Diff) -> Mapping[str, Sequence[Cell]]:
-    rows: list[tuple[Cell, ...]] = [
-        (one.what, write_value(one.a), write_value(one.b), one.effect, one.first_position) for one in diff.differences
-    ]
-    rows += [
-        (one.what, write_value(one.a, "unknown"), write_value(one.b, "unknown"), one.why, None) for one in diff.unknown
-    ]
-    names = ("what", "a", "b", "effect", "first_position")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    every = {layer.name for layer in diff.layer_types}
+    rows: list[tuple[Cell, ...]] = []
+    for one in diff.differences:
+        a, b = _find_values(one, diff)
+        layers = "all" if every <= set(one.layers) else ", ".join(one.layers)
+        rows.append((one.what, write_value(a), write_value(b), one.effect, one.first_position, layers))
+    differing = {one.what for one in diff.differences}
+    for unknown in diff.unknown:
+        # of a part that differs, what neither side says besides would drown the answer
+        if unknown.what not in differing or (unknown.a, unknown.b) != (None, None):
+            a, b = write_value(unknown.a, "unknown"), write_value(unknown.b, "unknown")
+            rows.append((unknown.what, a, b, unknown.why, None, "all"))
+    return {name: [row[place] for row in rows] for place, name in enumerate(_PARTS)}
+
+
+def _choose_columns(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
+    empty = {"first_position": None, "layers": "all"}
+    return tuple(name for name in _PARTS if name not in empty or set(columns[name]) - {empty[name]})
 
 
 def write_value(value: object, missing: str = "none") -> str:
     """Write one side's value of a part for a table.
 
-    >>> write_value(500000.0), write_value(None), write_value({"scaling": "llama3", "factor": 8.0})
-    ('500000', 'none', 'llama3 factor 8')
+    >>> write_value(500000.0), write_value(None), write_value({"pair": 3, "frequency": 0.125})
+    ('500000', 'none', 'pair 3: 0.125')
     """
     if value is None:
         return missing
-    if isinstance(value, bool | int | str):
-        return str(value)
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, Mapping):
-        parts = [write_value(item) if key == "scaling" else f"{key} {write_value(item)}" for key, item in value.items()]
-        return " ".join(parts)
-    if isinstance(value, list | tuple):
-        return f"{len(value)} numbers" if len(value) > 4 else ", ".join(write_value(item) for item in value)
+        return f"pair {value['pair']}: {write_value(value['frequency'])}"
     return str(value)
 
 
@@ -142,105 +201,28 @@ def _list_pairs(layers: Sequence[LayerDiff]) -> Mapping[str, Sequence[Cell]]:
         for layer in layers
         for pair in layer.pairs
     ]
-    names = ("layer", "pair", "frequency_a", "frequency_b", "ratio")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {name: [row[place] for row in rows] for place, name in enumerate(_PAIRS)}
 
 
-def _list_facts(a: Named, b: Named, diff: Diff, pairs: bool) -> tuple[tuple[str, str], ...]:
+def _list_facts(a: Named, b: Named, diff: Diff, setting: Setting) -> tuple[tuple[str, str], ...]:
     facts = [("A", a.name), ("B", b.name)]
     for layer in diff.layer_types:
         if layer.max_phase_error is not None:
             where = "" if layer.name == "all" else f"{layer.name}: "
-            first = "never" if layer.first_position_off is None else f"from position {layer.first_position_off:,} on"
-            text = f"{where}up to {layer.max_phase_error:.3g} rad at position {diff.length - 1:,}; above pi/8 {first}"
-            facts.append(("phases", text))
-    if pairs:
+            facts.append(("phases", f"{where}{_state_phases(layer, _reach(layer, diff, setting), setting.trained)}"))
+    if setting.full:
         facts += [(one.what, one.effect) for one in diff.differences]
     return tuple(facts)
 
 
-def answer_conformance(
-    name: str, rows: Sequence[Row], examples: Sequence[Row], *, length: int, full: bool = False
-) -> Answer:
-    """Turn the table of what every implementation makes of a file into an answer.
-
-    Parameters
-    ----------
-    rows : the file in every stack. examples : one example of each scaling in every stack.
-    full : whether there is a row for each stack, with its numbers, in place of one for each scaling.
-    """
-    described = [_describe_row(row, "file") for row in rows] + [_describe_row(row, "example") for row in examples]
-    everything = [*rows, *examples]
-    columns = _list_rows(described) if full else _list_scalings(rows, examples)
-    reading = "off from N on: some phase is off by more than pi/8 from position N on; close: never within the context"
-    return Answer(
-        kind="conformance",
-        verdict=_judge_conformance(rows),
-        body={"parameters": {"length": length}, "a": {"name": name}, "rows": described},
-        columns=columns,
-        facts=(("file", f"{name}, {length:,} positions"), ("beside", "transformers-5"), ("cells", reading)),
-        notes=tuple(dict.fromkeys(f"{row.stack}, {row.scaling}: {note}" for row in everything for note in row.notes)),
-        brief=len(everything),
-    )
-
-
-def _judge_conformance(rows: Sequence[Row]) -> Verdict:
-    names = list(dict.fromkeys(row.stack for row in rows))
-    refused = [n for n in names if any(row.stack == n and row.refusal is not None for row in rows)]
-    wrong = [n for n in names if n not in refused and any(row.stack == n and row.differing for row in rows)]
-    alike = [n for n in names if n not in refused and n not in wrong]
-    parts = [f"{len(alike)} of {len(names)} implementations give this file the same frequencies"]
-    parts += [f"{', '.join(wrong)} {'give' if len(wrong) > 1 else 'gives'} others"] if wrong else []
-    parts += [f"{', '.join(refused)} {'refuse' if len(refused) > 1 else 'refuses'} it"] if refused else []
-    level, code = ("warning", "stacks-differ") if wrong or refused else ("ok", "stacks-agree")
-    return Verdict(level=level, code=code, text=f"{'; '.join(parts)}.")
-
-
-def _describe_row(row: Row, of: str) -> Document:
-    return {
-        "of": of,
-        "scaling": row.scaling,
-        "stack": row.stack,
-        "layer_type": row.layer,
-        "refusal": row.refusal,
-        "smallest_ratio": row.ratio[0] if row.ratio is not None else None,
-        "largest_ratio": row.ratio[1] if row.ratio is not None else None,
-        "differing_pairs": row.differing,
-        "attention_scaling": row.attention_scaling,
-        "layout": row.layout,
-        "max_phase_error": row.max_phase_error,
-        "first_position_off": row.first_position_off,
-        "notes": list(row.notes),
-    }
-
-
-def _list_rows(described: Sequence[Document]) -> Mapping[str, Sequence[Cell]]:
-    names = [name for name in (described[0] if described else {}) if name != "notes"]
-    table: dict[str, list[Cell]] = {name: [] for name in names}
-    for one in described:
-        for name in names:
-            value = one[name]
-            table[name].append(value if isinstance(value, str | int | float) else None)
-    return table
-
-
-def _list_scalings(rows: Sequence[Row], examples: Sequence[Row]) -> Mapping[str, Sequence[Cell]]:
-    """One row for the file (each layer type) and each example, a column for each stack."""
-    stacks = list(dict.fromkeys(row.stack for row in (*rows, *examples)))
-    table: dict[str, list[Cell]] = {name: [] for name in ("of", "scaling", *stacks)}
-    for of, part in (("the file", rows), ("example", examples)):
-        cells = {(row.scaling, row.layer, row.stack): _write_cell(row) for row in part}
-        for scaling, layer in dict.fromkeys((row.scaling, row.layer) for row in part):
-            table["of"].append(of if layer == "all" else layer)
-            table["scaling"].append(scaling)
-            for stack in stacks:
-                table[stack].append(cells.get((scaling, layer, stack)))
-    return table
-
-
-def _write_cell(row: Row) -> str:
-    if row.refusal is not None:
-        return "refused"
-    if row.first_position_off is not None:
-        return f"off from {row.first_position_off:,} on"
-    return "close" if row.differing else "same"
+def _state_phases(layer: LayerDiff, reach: int, trained: int | None) -> str:
+    first = layer.first_position_off
+    within = f"within {reach:,} positions"
+    if first is None:
+        return (
+            f"off by {layer.max_phase_error:.3g} rad at most {within}" if layer.max_phase_error else f"equal {within}"
+        )
+    text = f"off by more than pi/8 from position {first:,} on, by up to {layer.max_phase_error:.3g} rad {within}"
+    if trained is None:
+        return text
+    return f"{text}; {'within' if first < trained else 'beyond'} the {trained:,} that were trained"

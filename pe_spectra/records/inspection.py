@@ -10,11 +10,11 @@ from pe_spectra.inspection import RowFinding, TableInspection
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
-from pe_spectra.records.findings import RANKS, describe_finding
+from pe_spectra.records.findings import RANKS, describe_finding, find_failures
 
 
-def answer_portrait(portrait: Portrait, failed: tuple[str, ...] = ()) -> Answer:
-    """Turn a portrait into an answer; `failed` says which findings were not to be."""
+def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
+    """Turn a portrait into an answer; a finding of the level `fail_on` or above fails the run."""
     found = portrait.inspection
     findings = found.findings if found is not None else ()
     body: Document = {
@@ -39,7 +39,7 @@ def answer_portrait(portrait: Portrait, failed: tuple[str, ...] = ()) -> Answer:
         brief=max(12, len(findings)),
         drawing=_draw(portrait),
         next_command=_suggest(findings, portrait),
-        failed=failed,
+        failed=find_failures(findings, fail_on) if fail_on is not None else (),
     )
 
 

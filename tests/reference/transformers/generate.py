@@ -20,7 +20,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 FILE = Path(__file__).with_name("configurations.json")
-RELEASE = version("transformers")
 #: Sizes that no angle depends on.
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts"), 4)
@@ -221,26 +220,27 @@ def run(config, length):
         return [{"error": type(error).__name__, "message": " ".join(str(error).split())[:120]}]
 
 
-def merge(before, case, mine):
+def merge(before, case, mine, release):
     """A case's results with those of this release in place of older ones; releases that agree are listed once."""
     kept = {}
     for result in before:
-        releases = [release for release in result["releases"] if release != RELEASE]
+        releases = [one for one in result["releases"] if one != release]
         kept[json.dumps({key: value for key, value in result.items() if key != "releases"})] = releases
     for result in mine or []:
-        kept.setdefault(json.dumps(result), []).append(RELEASE)
+        kept.setdefault(json.dumps(result), []).append(release)
     results = [{"releases": sorted(releases), **json.loads(text)} for text, releases in kept.items() if releases]
     return case | {"results": sorted(results, key=lambda result: (result["releases"], result.get("layer_type", "")))}
 
 
 def main():
     older = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {"header": {}, "cases": []}
+    release = version("transformers")
     before = {(case["name"], case.get("seq_len")): case["results"] for case in older["cases"]}
     lines = []
     for name, config, length in list_cases():
         case = {"name": name, "config": config} | ({"seq_len": length} if length else {})
-        lines.append(json.dumps(merge(before.get((name, length), []), case, run(config, length))))
-    releases = sorted({*older["header"].get("versions", {}).get("transformers", []), RELEASE})
+        lines.append(json.dumps(merge(before.get((name, length), []), case, run(config, length), release)))
+    releases = sorted({*older["header"].get("versions", {}).get("transformers", []), release})
     header = {
         "what": "rotary frequencies that releases of transformers read from a config.json",
         "versions": {

@@ -72,7 +72,8 @@ def read_side(text: str, label: str = "") -> Side:
     """
     found = find_model_file(text, label)
     if found.kind != "table":
-        return Side(shown=found.shown, configuration=_state(read_model_file(found)))
+        content = read_model_file(found)
+        return Side(shown=content.shown, configuration=_state(content))
     return _read_arrays(found)
 
 

@@ -32,7 +32,7 @@ PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glo
 DOCUMENT = PAGES["quantities.md"]
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 BLOCKS = [(page, match) for page, text in PAGES.items() for match in CONSOLE.finditer(text)]
-#: Lines of an output that is shown in part.
+#: Lines of an output that is shown in part, unless the page has more of them.
 SHOWN = 7
 
 
@@ -117,6 +117,25 @@ def write_fixtures(folder: Path) -> None:
     save_file({"wpe.weight": table.astype(np.float32)}, folder / "model" / "model.safetensors")
     configuration = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 5e5}
     (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
+    write_models(folder)
+
+
+def write_models(folder: Path) -> None:
+    """Write configurations of a model and of others like it, and what a port computes that fell back to base 10000."""
+    llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    llama3["original_max_position_embeddings"] = 8192
+    heads = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8}
+    full = {**heads, "max_position_embeddings": 131072, "torch_dtype": "bfloat16"}
+    dynamic = {"max_position_embeddings": 4096, "rope_theta": 1e4, "rope_scaling": {"type": "dynamic", "factor": 4.0}}
+    configurations = {
+        "llama-3.1-8b": {**full, "rope_theta": 5e5, "rope_scaling": llama3},
+        "no-base": full,
+        "dynamic": {**heads, **dynamic},
+    }
+    for name, configuration in configurations.items():
+        (folder / f"{name}.json").write_text(json.dumps(configuration), encoding="utf-8")
+    (folder / "port").mkdir()
+    np.save(folder / "port" / "inv_freq.npy", (10000.0 ** (-np.arange(64) / 64)).astype(np.float32))
 
 
 def run(command: str, folder: Path) -> str:
@@ -165,7 +184,9 @@ def update() -> None:
 
         def show(match: re.Match[str]) -> str:
             lines = run(match["command"], Path(name)).splitlines(keepends=True)
-            text = "".join(lines if len(lines) <= SHOWN else [*lines[:SHOWN], "...\n"])
+            shown = match["output"].count("\n") - 1 if match["output"].endswith("...\n") else len(lines)
+            kept = max(SHOWN, shown)
+            text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
             return f"```console\n$ {match['command']}\n{text}```"
 
         for page, text in PAGES.items():

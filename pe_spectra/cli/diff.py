@@ -219,7 +219,7 @@ def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None
     stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
     rows = [side.dump.rows for side in sides if side.dump is not None and side.dump.rows is not None]
     known = [one for one in stated if one > 1] or rows
-    length = served or trained or (max(known) if known else _LENGTH)
+    length = served or max(known, default=trained or _LENGTH)
     notes = []
     if not (served or trained or known):
         notes = [f"no side states a length, so {_LENGTH:,} positions are looked at; --served sets another"]

@@ -88,8 +88,9 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     frequencies = add_turns(lines.frequencies)
     bounds = bound_errors(lines, frequencies, rounding)
     check_order(frequencies, bounds, ACCEPTED)
-    precision = examine_phases(phases, lines, rounding)
     narrow, found = _identify(frequencies, bounds)
+    precision = examine_phases(phases, lines, rounding)
+    said = _remark(frequencies, backward=backward, stored=stored, rounding=rounding)
     return Dump(
         kind="cache",
         rotary_dim=2 * len(frequencies),
@@ -109,13 +110,7 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
         imprecise=bool(precision.notes),
         first_row_off=precision.first_row_off,
         frequency_dtype=narrow,
-        notes=(
-            *waves.notes,
-            *remarks,
-            *_remark(frequencies, backward=backward, stored=stored, rounding=rounding),
-            *precision.notes,
-            *found.notes,
-        ),
+        notes=(*waves.notes, *remarks, *said, *precision.notes, *found.notes),
     )
 
 

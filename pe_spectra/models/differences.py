@@ -115,14 +115,13 @@ def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> 
     """
     step = np.abs(frequencies_a - frequencies_b)
     step = np.abs(step - 2 * math.pi * np.rint(step / (2 * math.pi)))
-    if not step.size or not step.max() > 0:
+    widest = float(step.max()) if step.size else 0.0
+    if widest * (length - 1) <= BREAKS:
         return None
     # the widest step is at most pi, so it cannot pass over the interval that counts as off
-    position = max(1, math.floor(BREAKS / float(step.max())))
-    while float(step.max()) * position <= BREAKS:
+    position = max(1, math.floor(BREAKS / widest))
+    while widest * position <= BREAKS:
         position += 1
-    if position >= length:
-        return None
     off = position * step
     off = np.abs(off - 2 * math.pi * np.rint(off / (2 * math.pi)))
     pair = int(np.argmax(off))

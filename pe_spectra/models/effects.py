@@ -72,7 +72,7 @@ def explain_layout(a: Rotation, b: Rotation) -> str:
     half = f"(i, i + {a.rotary_dim // 2})" if a.rotary_dim else "(i, i + D/2)"
     names = {"half": half, "interleaved": "(2i, 2i + 1)"}
     one, other = names.get(a.layout or "", a.layout), names.get(b.layout or "", b.layout)
-    return f"permute the rows of q and k: pairs are {one} in A and {other} in B"
+    return f"permute the rows of q and k: pairs are {one} in A, {other} in B"
 
 
 def explain_attention(a: float, b: float) -> str:

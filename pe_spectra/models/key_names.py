@@ -32,6 +32,8 @@ _OTHERS = (
     *("type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved"),
     *("finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta", "apply_yarn_scaling", "interleaved"),
 )
+#: Parts of words that a misspelt key about rotation still has; looking for neighbours of every key takes long.
+_SOUNDS = ("rop", "rot", "theta", "partial", "scaling", "base")
 #: Keys about rotation that may stand beside a block.
 _ON_TOP = (
     *BASES, *LOCAL_BASES, *SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
@@ -51,6 +53,8 @@ def check_spelling(keys: Keys) -> list[Finding]:
     """Report keys beside the block that are spelled nearly as a known one, or that only sound like one."""
     found = []
     for key in keys.found:
+        if not any(part in key.lower() for part in _SOUNDS):
+            continue
         about = any(word in key.lower() for word in ("rope", "rotary"))
         near = get_close_matches(key, _ON_TOP, n=1, cutoff=0.9)
         if key not in _ON_TOP and key in keys and (near or about):

@@ -33,7 +33,7 @@ def answer_conformance(
         columns=columns,
         facts=(
             ("file", f"{name}, {length:,} positions"),
-            ("examples", "the other columns: one of each scaling, with the head and the base of the file"),
+            ("examples", "the other columns: each scaling with the head, the base and the length of the file"),
             ("cells", _CELLS),
         )
         if not full

@@ -16,8 +16,8 @@ from pe_spectra.models.statement import Configuration
 
 #: Factor and ratio of lengths that differ by less agree.
 _NEAR = 0.01
-#: Lags that are scanned for a negative sum of cosines, in pairs times lags: some hundredths of a second.
-_SCANNED = 1 << 23
+#: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
+_SCANNED = 1 << 20
 #: Published models reach up to 38 times the first negative lag (Mistral Nemo); this is beyond.
 _FAR = 64
 

@@ -82,6 +82,10 @@ def save_cache(path, name="port.safetensors", **changes):
     save_file(dict(zip(("cos_cached", "sin_cached"), make_cache(**changes), strict=True)), path / name)
 
 
+def read_csv(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def name_parts(document):
     return [one["what"] for one in document["differences"]]
 
@@ -180,6 +184,17 @@ def test_a_dump_of_one_type_of_layers(ask, files, base, factor, matched, other):
     assert [layer["name"] for layer in document["layer_types"]] == [f"{matched}_attention"]
     assert f"B has the frequencies of {matched}_attention layers" in document["notes"]
     assert {"what": f"{other}_attention layers", "a": None, "b": None}.items() <= document["unknown"][-1].items()
+
+
+@pytest.mark.parametrize("line", ["- inv.npy", "inv.npy -", "- --stack llama.cpp"])
+def test_standard_input(ask, files, monkeypatch, line):
+    text = (files / THREE_ONE).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    piped = ask(line)
+    monkeypatch.undo()
+    named = json.loads(json.dumps(piped).replace("standard input", THREE_ONE))
+    monkeypatch.chdir(files)
+    assert named == ask(line.replace("-", THREE_ONE, 1))
 
 
 # ----------------------------------------------------------------------------------- dumps of frequencies
@@ -287,7 +302,7 @@ def test_one_of_cosines_and_sines_names_both(ask, files, name):
 
 
 def test_names_for_completion_are_those_of_the_stacks():
-    assert STACK_NAMES == tuple(STACKS)
+    assert tuple(STACKS) == STACK_NAMES
 
 
 @pytest.mark.parametrize(
@@ -315,21 +330,19 @@ def test_one_file_in_two_implementations(ask, stack):
 def test_dynamic_is_not_what_it_is_elsewhere(ask, files):
     scaling = {"rope_type": "dynamic", "factor": 4.0}
     (files / "dynamic.json").write_text(json.dumps({**GOOD, "max_position_embeddings": 8192, "rope_scaling": scaling}))
-    document = ask("dynamic.json --stack vllm --served 32768")
-    assert document["agree"] is False
-    assert document["parameters"] == {"length": 32768, "trained": None, "served": 32768}
-    # transformers: base (s l/L0 - s + 1)^(D/(D-2)) with l/L0 = 4; vLLM: s^2 - s + 1, the same at this length
+    # transformers: base (s l/L0 - s + 1)^(D/(D-2)) with l served; vLLM: that with l = s L0, at every length
     document = ask("dynamic.json --stack vllm --served 16384")
+    assert document["agree"] is False
+    assert document["parameters"] == {"length": 16384, "trained": None, "served": 16384}
     ratios = [pair["ratio"] for pair in document["layer_types"][0]["pairs"]]
     assert ratios[-1] == pytest.approx((4 * 2 - 3) / (4 * 4 - 3), rel=1e-9)
+    assert ask("dynamic.json --stack vllm --served 32768")["agree"] is True
 
 
 def test_every_implementation(cli, ask):
     done = cli(f"diff --all-stacks {THREE_ONE}")
     assert done.out.startswith("6 of 7 implementations give this file the same frequencies; yarn-paper refuses it.\n")
-    rows = {
-        row["stack"]: row for row in csv.DictReader(io.StringIO(cli(f"diff --all-stacks {THREE_ONE} --format csv").out))
-    }
+    rows = {row["stack"]: row for row in read_csv(cli(f"diff --all-stacks {THREE_ONE} --format csv").out)}
     assert tuple(rows) == STACK_NAMES
     assert list(rows["vllm"]) == ["stack", "file", "default", "linear", "dynamic", "yarn", "llama3", "longrope"]
     assert [rows[name]["file"] for name in STACK_NAMES] == ["same"] * 6 + ["no"]
@@ -337,17 +350,25 @@ def test_every_implementation(cli, ask):
     document = ask(f"--all-stacks {THREE_ONE}")
     assert document["kind"] == "conformance"
     assert {row["stack"] for row in document["rows"]} == set(STACK_NAMES)
-    long = list(csv.DictReader(io.StringIO(cli(f"diff --all-stacks {THREE_ONE} --full --format csv").out)))
+    long = read_csv(cli(f"diff --all-stacks {THREE_ONE} --full --format csv").out)
     assert len(long) == len(document["rows"]) == 7 * 7
 
 
 def test_a_file_that_the_reference_refuses_is_compared_with_nothing(cli, files):
-    scaling = {"rope_type": "yarn", "factor": 4.0, "beta_fast": 1.0, "beta_slow": 32.0}
+    scaling = {"rope_type": "magic", "factor": 4.0}
     (files / "odd.json").write_text(json.dumps({**GOOD, "max_position_embeddings": 8192, "rope_scaling": scaling}))
-    done = cli("diff --all-stacks odd.json --format csv")
-    if done.code == 0:
-        cells = {row["stack"]: row["file"] for row in csv.DictReader(io.StringIO(done.out))}
-        assert "same" not in cells.values() or cells["transformers-5"] == "same"
+    document = json.loads(cli("diff --all-stacks odd.json --json").out)
+    assert document["verdict"]["code"] == "reference-refuses"
+    assert "magic" in document["verdict"]["text"]
+    assert "odd.json: " not in document["verdict"]["text"]
+    cells = {row["stack"]: row["file"] for row in read_csv(cli("diff --all-stacks odd.json --format csv").out)}
+    assert {name for name, cell in cells.items() if cell == "yes"} == {"llama.cpp"}
+    assert set(cells.values()) == {"yes", "no"}
+
+
+def test_a_file_that_nothing_takes(refuse, files):
+    (files / "odd.json").write_text(json.dumps({**GOOD, "head_dim": 127}))
+    assert refuse("diff --all-stacks odd.json").startswith("odd.json: no implementation takes it: rope: d is odd (127)")
 
 
 # ----------------------------------------------------------------------------------- tables

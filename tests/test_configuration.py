@@ -1,6 +1,7 @@
 """What a config.json states: types, spellings of both generations, parts, layer types; and every finding provoked."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
 from pe_spectra.models.configuration import read_configuration
 from pe_spectra.models.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.meta_release import read_params
+from pe_spectra.records.audit_verdict import PHRASES
 
 MODELS = Path(__file__).with_name("models")
 #: The shape of Llama 3 8B.
@@ -472,6 +474,10 @@ def test_every_code_that_is_made_is_explained(code, level, look):
     assert {finding.code for finding in look().findings} <= set(EXPLANATIONS), (code, level)
 
 
+def test_every_grave_finding_has_a_phrase_for_the_first_line():
+    assert {code for code, level, _ in PROVOKED if level != "note"} <= set(PHRASES) <= set(EXPLANATIONS)
+
+
 def test_healthy_shapes_have_notes_at_most():
     for config in (LLAMA, scale(131072, **LLAMA3), scale(32768, **YARN)):
         assert {finding.level for finding in audit(config).findings} <= {"note"}, config
@@ -489,3 +495,61 @@ def test_training_with_the_scaling_is_seen_where_the_caller_says_so():
     config = scale(65536, **YARN)
     assert audit(config).layers[0].unseen
     assert audit(config, trained=65536).layers[0].unseen == ()
+
+
+# ----------------------------------------------------------------------------------- damage
+
+#: Values that a damaged or misunderstood file may have in any place.
+STRANGE = (
+    0,
+    1,
+    2,
+    7,
+    -1,
+    1e300,
+    1e-300,
+    0.5,
+    True,
+    None,
+    "",
+    "yarn",
+    "longrope",
+    [],
+    [1.0] * 64,
+    {},
+    {"a": 1},
+    1 << 50,
+)
+
+
+def list_places(value):
+    """Every place in an object that holds something: its container and its key."""
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, member in members for place in ((value, key), *list_places(member))]
+
+
+def test_changed_files_are_answered_or_refused_in_one_line():
+    choose = random.Random(20_090)
+    configs = [
+        path.read_text(encoding="utf-8") for path in sorted(MODELS.rglob("*.json")) if "EXPECTED" not in path.name
+    ]
+    keys = sorted({key for text in configs for _, key in list_places(json.loads(text)) if isinstance(key, str)})
+    answered, refused = 0, []
+    for _ in range(1500):
+        config = json.loads(choose.choice(configs))
+        container, key = choose.choice(list_places(config))
+        if isinstance(container, dict) and choose.random() < 0.4:
+            key = choose.choice(keys)
+        container[key] = json.loads(json.dumps(choose.choice(STRANGE)))
+        try:
+            found = audit(config, served=choose.choice([None, 1, 4096, 1 << 30]))
+        except FileError as error:
+            refused.append(str(error))
+            continue
+        answered += 1
+        for layer in found.layers:
+            assert np.all(np.isfinite(layer.frequencies))
+            assert np.all(layer.frequencies >= 0)
+        assert {finding.code for finding in found.findings} <= set(EXPLANATIONS)
+    assert answered > 500
+    assert not any("\n" in text for text in refused)

@@ -253,6 +253,18 @@ def test_another_width():
     assert diff.layer_types[0].pairs[40] == (40, 1e4 ** (-40 / 64), None, None)
 
 
+def test_a_base_is_compared_within_the_rounding_of_a_dump():
+    base = 1e4 * 8 ** (128 / 126)
+    dump = read_inverse_frequencies(make_rotation(base=base).frequencies.astype(ml_dtypes.bfloat16))
+    assert dump.base != base
+    diff = compare(make_rotation("linear", base, factor=2.0), dump)
+    assert [one.what for one in diff.differences] == ["scaling"]
+    assert [one.what for one in compare(make_rotation("linear", 1.1 * base, factor=2.0), dump).differences] == [
+        "base",
+        "scaling",
+    ]
+
+
 def test_layers_that_are_not_turned():
     none = replace(LLAMA, rotary_dim=0, base=None, scaling="none", frequencies=np.zeros(0), options={})
     diff = compare(LLAMA, none)

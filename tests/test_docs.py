@@ -23,7 +23,12 @@ from safetensors.numpy import save_file
 from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
+from pe_spectra.findings import LEVELS
 from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.models.checks import EXPLANATIONS as MODEL_EXPLANATIONS
+from pe_spectra.models.context import compare_methods
+from pe_spectra.models.diff import state_verdict
+from pe_spectra.models.stacks import STACKS
 from pe_spectra.records.encodings import list_views
 from pe_spectra.spec import FILE_EXTENSIONS
 
@@ -32,7 +37,7 @@ PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glo
 DOCUMENT = PAGES["quantities.md"]
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 BLOCKS = [(page, match) for page, text in PAGES.items() for match in CONSOLE.finditer(text)]
-#: Lines of an output that is shown in part, unless the page has more of them.
+#: Lines of an output that is shown in part; of one that the page has already, as many as there are.
 SHOWN = 7
 
 
@@ -58,8 +63,11 @@ def test_every_metric_has_an_entry(name: str) -> None:
     assert f"`{name}`" in section
 
 
+FINDING = re.compile(r"^\| `([a-z-]+)` \| ((?:note|warning|error| or )+) \| .{20,} \|$", re.MULTILINE)
+
+
 def test_every_finding_stands_in_the_table_with_its_level() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \| ((?:note|warning|error| or )+) \| .{20,} \|$", DOCUMENT, re.MULTILINE)
+    rows = FINDING.findall(DOCUMENT)
     assert [code for code, _ in rows] == list(EXPLANATIONS)
     source = (files("pe_spectra") / "inspection" / "statements.py").read_text(encoding="utf-8")
     made = {}
@@ -73,6 +81,80 @@ def test_every_finding_stands_in_the_table_with_its_level() -> None:
     assert {code: set(levels.split(" or ")) for code, levels in rows if code in made} == made
 
 
+def list_words(node: ast.expr | None, assigned: dict[str, list[ast.expr]], seen: tuple[str, ...] = ()) -> set[str]:
+    """The strings that an expression can be, through the names of its function."""
+    found = set()
+    for part in ast.walk(node) if node is not None else ():
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found.add(part.value)
+        if isinstance(part, ast.Name) and part.id not in seen:
+            for value in assigned.get(part.id, []):
+                found |= list_words(value, assigned, (*seen, part.id))
+    return found
+
+
+def list_made(function: ast.FunctionDef) -> list[tuple[set[str], set[str]]]:
+    """The codes and the levels of each finding that a function makes."""
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)):
+                assigned.setdefault(name.id, []).append(node.value)
+    made = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("make", "Finding"):
+            given = dict(zip(("level", "code"), node.args, strict=False))
+            given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in ("level", "code")}
+            levels, codes = (list_words(given.get(name), assigned) for name in ("level", "code"))
+            made.append((codes - set(LEVELS), levels & set(LEVELS)))
+    return made
+
+
+def test_every_finding_about_a_model_stands_in_the_table_with_its_level() -> None:
+    rows = {code: set(levels.split(" or ")) for code, levels in FINDING.findall(PAGES["models.md"])}
+    assert list(rows) == list(MODEL_EXPLANATIONS)
+    made: dict[str, set[str]] = {}
+    for path in (Path(str(files("pe_spectra"))) / "models").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for codes, levels in list_made(function):
+                assert codes <= set(rows), path
+                if len(codes) > 1 and len(levels) > 1:  # which level belongs to which code is not seen here
+                    assert set().union(*(rows[code] for code in codes)) == levels
+                    continue
+                for code in codes:
+                    made.setdefault(code, set()).update(levels)
+    assert len(made) > 25
+    assert {code: rows[code] for code in made} == made
+
+
+def test_every_stack_is_named_with_the_version_that_was_read() -> None:
+    rows = re.findall(r"^\| `([a-z0-9.-]+)` \| ([^|]+) \|$", section(PAGES["models.md"], "One file"), re.MULTILINE)
+    assert rows == [(stack.name, stack.title) for stack in STACKS.values()]
+
+
+def test_every_verdict_of_diff_stands_in_a_table() -> None:
+    codes = re.findall(r"^\| `([a-z-]+)` \| [A-Z]", section(PAGES["models.md"], "diff"), re.MULTILINE)
+    stated = re.search(r"Codes: (.*)\.", state_verdict.__doc__ or "")
+    assert stated is not None
+    assert sorted(codes) == sorted(re.sub(r" \([^)]*\)", "", stated[1]).split(", "))
+
+
+def test_every_method_and_bound_of_context_stands_in_a_table() -> None:
+    report = compare_methods(64, 1e4, 1024, 4096)
+    names = re.findall(r"^\| `([a-z0-9-]+)` \|", section(PAGES["models.md"], "context"), re.MULTILINE)
+    assert names == [*(row.method for row in report.methods), *(bound.name for bound in report.bounds)]
+
+
+def section(text: str, heading: str) -> str:
+    """The part of a page under a heading that begins with these words."""
+    start = text.index(f"\n## {heading}")
+    end = text.find("\n## ", start + 1)
+    return text[start:] if end < 0 else text[start:end]
+
+
 def test_every_view_is_explained() -> None:
     for view in {view for cls in ENCODINGS for view in list_views(cls)}:
         assert f"`{view}`" in DOCUMENT
@@ -80,7 +162,7 @@ def test_every_view_is_explained() -> None:
 
 def test_every_ending_and_table_is_named() -> None:
     text = PAGES["reading-tables.md"]
-    for ending in set(FILE_EXTENSIONS) - {".gguf"}:
+    for ending in FILE_EXTENSIONS:
         assert ending in text
     named = re.findall(r"`([a-z_.]+(?:weight|pos_embed|table))`", text)
     assert len(named) > 4
@@ -185,7 +267,7 @@ def update() -> None:
         def show(match: re.Match[str]) -> str:
             lines = run(match["command"], Path(name)).splitlines(keepends=True)
             shown = match["output"].count("\n") - 1 if match["output"].endswith("...\n") else len(lines)
-            kept = max(SHOWN, shown)
+            kept = shown or SHOWN
             text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
             return f"```console\n$ {match['command']}\n{text}```"
 

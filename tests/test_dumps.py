@@ -157,6 +157,24 @@ def test_frequencies_of_no_known_scaling_are_taken_as_they_are():
     assert "unknown" in found.notes[-1]
 
 
+@pytest.mark.parametrize("base", [1e4, 5e5])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_wavelengths_rounded_to_integers_are_found(base, dtype):
+    values = np.array([float(value) for value in SCALINGS["resonance"].function(base, 128).frequencies])
+    found = read_inverse_frequencies(store(values, dtype), dtype)
+    assert (found.base, found.scaling) == (base, "resonance")
+    # one wavelength that is no integer: another ladder
+    values[9] *= 0.999
+    assert read_inverse_frequencies(values).scaling is None
+
+
+def test_the_base_is_known_where_only_the_fastest_pairs_are_a_ladder():
+    values = compute_ladder("llama-3") / np.maximum(1, np.arange(64) - 19) ** 0.7
+    found = read_inverse_frequencies(values)
+    assert (found.base, found.scaling) == (500000.0, None)
+    assert "the first 21 pairs are those of base 500000" in found.notes[-1]
+
+
 def test_a_ladder_above_one_has_a_base_and_no_scaling():
     found = read_inverse_frequencies(2 * math.pi * 100.0 ** -(np.arange(16) / 16))
     assert (found.base, found.scaling) == (100.0, None)
@@ -245,6 +263,19 @@ def test_fast_pairs_of_a_coarse_cache_are_known_well():
     found = read_cache(*make_cache(exact, 4096, dtype="bfloat16"))
     assert found.error_bounds[0] < 1e-5
     assert found.error_bounds[-1] > 1e-3
+    # from a few rows to many turns, without losing count
+    exact = 100.0 ** -(np.arange(16) / 16)
+    found = read_cache(*make_cache(exact, 32768, dtype="bfloat16"))
+    assert found.error_bounds.max() < 2e-5
+    np.testing.assert_allclose(found.frequencies, exact, rtol=1e-6)
+
+
+def test_sines_that_are_a_little_off_are_a_cache_still():
+    cosines, sines = make_cache(compute_ladder("llama-2"), 256, dtype="float32")
+    noise = 1 + 1e-6 * np.random.default_rng(0).uniform(-1, 1, cosines.shape)
+    assert read_cache((cosines * noise).astype(np.float32), sines.astype(np.float32)).base == 10000
+    with pytest.raises(InputError, match="one circle"):
+        read_cache(cosines * (1 + 1e4 * (noise - 1)), sines)
 
 
 def test_every_shape_that_a_cache_has():

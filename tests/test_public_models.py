@@ -50,10 +50,7 @@ def test_rotary_model(name):
     expected = EXPECTED[name]["layers"]
     assert {layer.name for layer in found.layers} == set(expected)
     for layer in found.layers:
-        if "older-name" in EXPECTED[name]["findings"]:  # the newest release refuses it
-            assert layer.rotation is None
-        else:
-            assert_layer(layer, expected[layer.name])
+        assert_layer(layer, expected[layer.name])
     if "never_turn" in EXPECTED[name]:
         assert found.layers[0].never_turn == EXPECTED[name]["never_turn"]
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,7 @@ def complete(tmp_path, shell, line):
     return start(tmp_path, _PE_SPECTRA_COMPLETE=f"complete_{shell}", **variables)
 
 
+LLAMA = Path(__file__).with_name("models") / "llama-3.1-8b.json"
 HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
 HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h"]
 
@@ -74,6 +76,7 @@ def test_help_loads_nothing_heavy(tmp_path, line):
         ("encodings rope:d=64 --json", "encodings"),
         ("inspect --explain seam --json", "explanation"),
         ("audit --explain precision --json", "explanation"),
+        (f"audit {LLAMA} --json", "audit"),
         ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
     ],
 )

@@ -29,7 +29,7 @@ _DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output":
 _FIGURE: dict[str, Any] = {"figure": options.FigurePath, "no_figure": options.NoFigure}
 _FLAGS = ("json", "full", "no_figure", "quiet")
 #: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions")
+_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides")
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}

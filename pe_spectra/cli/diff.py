@@ -96,8 +96,6 @@ def diff(
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, lengths)
     setting = replace(setting, full=run.screen.full, check=check, again=again)
-    if len(found) == 2 and named[0] == named[1]:
-        notes = ["A and B are one file", *notes]
     return _compare(run, found, stacks, setting, notes)
 
 
@@ -167,6 +165,9 @@ def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:
 
     configuration = _need_rotation(side)
     rows = tabulate_conformance(configuration, served)
+    if all(row.refusal is not None for row in rows):
+        reason = (rows[0].refusal or "").removeprefix(f"{configuration.path}: ")
+        raise FileError(side.shown, f"no implementation takes it: {reason}")
     length = served or find_length_served(configuration)
     examples = tabulate_scalings(configuration, served=served)
     return run.finish(answer_conformance(side.shown, rows, examples, length=length, full=run.screen.full, again=again))
@@ -220,9 +221,9 @@ def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None
     rows = [side.dump.rows for side in sides if side.dump is not None and side.dump.rows is not None]
     known = [one for one in stated if one > 1] or rows
     length = served or max(known, default=trained or _LENGTH)
-    notes = []
+    notes = ["A and B are one file"] if len(sides) == 2 and sides[0].shown == sides[1].shown else []
     if not (served or trained or known):
-        notes = [f"no side states a length, so {_LENGTH:,} positions are looked at; --served sets another"]
+        notes += [f"no side states a length, so {_LENGTH:,} positions are looked at; --served sets another"]
     return Setting(length=length, trained=trained, served=served, windows=_find_windows(sides)), notes
 
 

@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.findings import Finding
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.scheme import build_scheme, turn_layer
-from pe_spectra.models.stacks import Refusal
-from pe_spectra.models.stacks.transformers import choose_block
+from pe_spectra.models.scheme import build_scheme, rebuild_rope, turn_layer
+from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
 
@@ -118,6 +118,8 @@ class LayerAudit:
         """Pairs that did not complete a turn in training and see a phase above 1.01 times the largest shown."""
         if self.rotation is None or self.original_length is None or self.served_length is None:
             return ()
+        if self.trained_length is None and not _may_be_untrained(self.statement):
+            return ()  # llama3 and longrope are trained with, for a length that nobody says here
         seen = self.seen_phases
         largest = self.frequencies * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero((seen < _TWO_PI) & (largest > _SEEN * seen)))
@@ -198,22 +200,22 @@ def build_layers(
         found = turn_layer(configuration, statement, length)
         if isinstance(found, Refusal):
             refused.append((statement.name, found))
-            layers.append(named)
-        else:
-            layers.append(_add_rotation(named, configuration, found, length))
+            if configuration.format == "config.json":
+                found = STACKS["transformers-4"].read(configuration, statement, length)
+        layers.append(named if isinstance(found, Refusal) else _add_rotation(named, found))
     return tuple(layers), tuple(refused)
 
 
-def _may_be_untrained(statement: LayerStatement) -> bool:
-    block = statement.block
+def _may_be_untrained(statement: LayerStatement | None) -> bool:
+    block = statement.block if statement is not None else None
     stretches = block is not None and block.kind in ("linear", "dynamic", "yarn")
     return stretches and block is not None and block.find("original_max_position_embeddings") is not None
 
 
-def _add_rotation(layer: LayerAudit, configuration: Configuration, found: Rotation, served: int | None) -> LayerAudit:
-    encoding = build_scheme(configuration, layer.statement, served)
+def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
     layer = replace(layer, rotation=found)
-    if encoding is None or not isinstance(encoding, HasFrequencies):
+    encoding = rebuild_rope(found)
+    if encoding is None:
         return layer
     values = encoding.frequencies().values
     # another library's formula may have no twin in the catalogue

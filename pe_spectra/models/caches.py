@@ -35,8 +35,8 @@ ACCEPTED = (
     "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "
     "or complex numbers, row p for position p"
 )
-#: A cache is on a circle when its radii differ by less than this many roundings.
-_RADIUS_ROUNDINGS = 6
+#: A cache is on a circle when its radii differ by less than this many roundings, and what quick sines add.
+_RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
 
 _Complex = NDArray[np.complex128]
 
@@ -218,7 +218,7 @@ def _measure_spread(cosine: F64, sine: F64) -> float:
 def _measure_radius(values: _Complex, rounding: str) -> float:
     radii = np.abs(values)
     typical = float(np.median(radii))
-    allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding]
+    allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
     if not typical > 0 or np.max(np.abs(radii / typical - 1)) > allowed:
         lowest, highest = float(radii.min()), float(radii.max())
         what = "cosines and sines do not lie on one circle"

@@ -19,6 +19,7 @@ from pe_spectra.encodings.rope_scaling import (
     Scaled,
     scale_clipped,
     scale_llama3,
+    scale_resonance,
     scale_yarn,
     scale_yarn_paper,
 )
@@ -29,6 +30,8 @@ from pe_spectra.exact import F64
 _USUAL_BASES = (10_000, 500_000, 1_000_000)
 #: Turns within the original length at which YaRN's ramp begins and ends.
 _BETA_FAST, _BETA_SLOW = 32.0, 1.0
+#: Pairs in front that say the base of frequencies whose scaling is unknown.
+_SURE_FRONT = 8
 _MIN_LENGTH, _MAX_LENGTH = 16, 1 << 30
 _SAME_FORM = "NTK scaling gives a ladder of the same form: it cannot be told from a raised base"
 
@@ -62,9 +65,23 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
     ladder = _fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
     if ladder is not None:
         return _describe_ladder(*ladder, turned, frequencies, bounds)
-    return _identify_blend(frequencies, bounds) or Identified(
-        notes=("no published scaling with its usual parameters gives these frequencies; base and scaling are unknown",)
+    return (
+        _identify_blend(frequencies, bounds)
+        or _identify_integers(frequencies, bounds)
+        or _describe_front(frequencies, bounds)
     )
+
+
+def _describe_front(frequencies: F64, bounds: F64) -> Identified:
+    """Name the base where only the fastest pairs are a ladder."""
+    logs = np.log(np.maximum(frequencies, 1e-300))
+    kept = _count_kept(logs, bounds, len(frequencies))
+    known = "no published scaling with its usual parameters gives these frequencies"
+    if abs(logs[0]) > bounds[0] or kept < _SURE_FRONT:
+        return Identified(notes=(f"{known}; base and scaling are unknown",))
+    low, high = _bound_log_base(logs[:kept], bounds[:kept], len(frequencies))
+    base = find_shortest(math.exp(low), math.exp(high))
+    return Identified(base=base, notes=(f"{known}; the first {kept} pairs are those of base {base:g}",))
 
 
 def find_shortest(low: float, high: float) -> float:
@@ -127,6 +144,25 @@ def _remark_ntk(base: float, pairs: int, bound: float) -> tuple[str, ...]:
     return (_SAME_FORM,)
 
 
+def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
+    """Name the scaling that rounds wavelengths to integers."""
+    if not frequencies.all():
+        return None
+    wavelengths, pairs = 2 * math.pi / frequencies, len(frequencies)
+    whole = np.rint(wavelengths)
+    index = np.arange(pairs)[(wavelengths * bounds < 0.1) & (np.arange(pairs) > 0)]
+    if len(index) < _SURE_FRONT or np.any(np.abs(wavelengths - whole)[index] > 2 * (wavelengths * bounds)[index]):
+        return None
+    # the wavelength before rounding, 2 pi b**(i/P), is within half a position
+    low = np.max(np.log((whole[index] - 0.5) / (2 * math.pi)) * pairs / index)
+    high = np.min(np.log((whole[index] + 0.5) / (2 * math.pi)) * pairs / index)
+    base = find_shortest(math.exp(low), math.exp(high)) if low <= high else 0.0
+    computed = _compute("resonance", base, 2 * pairs, {}) if base > 1 else None
+    if computed is None or np.any(np.abs(frequencies - computed) > 2 * bounds * computed):
+        return None
+    return Identified(base=base, scaling="resonance")
+
+
 # --------------------------------------------------------------------- ladders kept in front, divided behind
 
 
@@ -159,7 +195,13 @@ def _count_kept(logs: F64, bounds: F64, pairs: int) -> int:
 
 _Proposal = tuple[str, dict[str, object], tuple[str, ...]]
 _FUNCTIONS: Mapping[str, Callable[..., Scaled]] = MappingProxyType(
-    {"llama3": scale_llama3, "yarn-paper": scale_yarn_paper, "yarn": scale_yarn, "clipped": scale_clipped}
+    {
+        "llama3": scale_llama3,
+        "yarn-paper": scale_yarn_paper,
+        "yarn": scale_yarn,
+        "clipped": scale_clipped,
+        "resonance": scale_resonance,
+    }
 )
 
 

@@ -11,6 +11,8 @@ FULL, SLIDING, CHUNKED, LINEAR = "full_attention", "sliding_attention", "chunked
 _LETTERS = {"F": FULL, "S": SLIDING, "C": CHUNKED, "L": LINEAR}
 #: Where a file does not say how many layers there are: enough for any published pattern to repeat.
 _MANY = 48
+#: More layers than any model has.
+_MOST = 4096
 #: Layers that are not turned, among others of their type that are.
 UNTURNED = "nope"
 
@@ -47,15 +49,15 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     stated = keys.find_texts("layer_types")
     if stated:
         return stated
-    count = keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY
+    count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
     pattern = known.layers
     period = keys.find_integer(known.period_key) if known.period_key else None
     if period is not None and "F" in pattern:
-        others = pattern.replace("F", "")[:1] * (period - 1)
+        others = pattern.replace("F", "")[:1] * (min(period, _MOST) - 1)
         pattern = f"F{others}" if pattern.startswith("F") else f"{others}F"
     if not pattern:
-        return ("all",) * min(count, 4096)
-    return tuple(_LETTERS[pattern[i % len(pattern)]] for i in range(min(count, 4096)))
+        return ("all",) * count
+    return tuple(_LETTERS[pattern[i % len(pattern)]] for i in range(count))
 
 
 def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:

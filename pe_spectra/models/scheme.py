@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pe_spectra.encodings import Encoding, find_encoding
+from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.configuration import read_configuration
 from pe_spectra.models.gguf_rotation import turn_gguf_layer
@@ -112,13 +113,27 @@ def choose_scheme(
     return Scheme(name=configuration.scheme, values=values, notes=_NOTES.get(configuration.scheme, ()))
 
 
-def build_scheme(
-    configuration: Configuration, layer: LayerStatement | None = None, served: int | None = None
-) -> Encoding | None:
-    """Build the encoding of one layer type; None where the catalogue has none with these numbers."""
-    if layer is None and configuration.scheme in ("learned", "none"):
+def build_scheme(configuration: Configuration) -> Encoding | None:
+    """Build the encoding of a model that is not rotary; None where there is none without a table.
+
+    Raises
+    ------
+    FileError : a parameter out of range.
+    """
+    if configuration.scheme in ("learned", "none", "rotary"):
         return None
     try:
-        return choose_scheme(configuration, layer, served).build()
+        return choose_scheme(configuration).build()
     except InputError as error:
         raise FileError(configuration.path, str(error)) from error
+
+
+def rebuild_rope(rotation: Rotation) -> Rope | None:
+    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters."""
+    parts = {"d": rotation.head_dim, "base": rotation.base, "layout": rotation.layout, "scaling": rotation.scaling}
+    values: dict[str, Any] = {**parts, **rotation.options}
+    known = {parameter.keyword for parameter in Rope.accepts}
+    try:
+        return Rope(**{key: value for key, value in values.items() if key in known and value is not None})
+    except InputError:
+        return None

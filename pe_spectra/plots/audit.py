@@ -193,6 +193,7 @@ def _list_key(layers: Sequence[LayerAudit]) -> tuple[tuple[str, LineStyle], ...]
     shown = {state for layer in layers for state in layer.states}
     key = [entry for state, entry in _STATES.items() if state in shown]
     if any(find_unscaled(layer) is not None for layer in layers):
+        key += [] if key else [("after scaling", _UNKNOWN)]
         key.append(("before scaling", _BEFORE))
     return tuple(key)
 

@@ -137,7 +137,7 @@ def _say_others(audit: ModelAudit, layer: LayerAudit) -> str:
 def _say_turns(layer: LayerAudit) -> str:
     pairs, never, trained = len(layer.frequencies), layer.never_turn, layer.trained_length
     if never is None or trained is None:
-        return f": {pairs} pairs, and no length is stated within which they turn (--trained)"
+        return f": how often its {pairs} pairs turn in training is not known, since no length is stated (--trained)"
     within = layer.limit(trained)
     window = ", its window" if within < trained else ""
     subject = f"{never} of {pairs} pairs never {'completes' if never == 1 else 'complete'} a turn"

@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from pe_spectra.models.stacks.conformance import REFERENCE, Row
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict
 
-_CELLS = (
-    f"same: the frequencies of {REFERENCE}; scores: these with another attention factor; close: no phase is off by "
-    "more than pi/8; a number: off from that position on; no: refuses it"
-)
+#: What a cell says of a stack, by its word; any other is the first position that is off.
+_CELLS = {
+    "same": f"the frequencies of {REFERENCE}",
+    "scores": "these with another attention factor",
+    "close": "no phase is off by more than pi/8",
+    "pairs": "another number of pairs",
+    "no": "refuses it",
+    "yes": "takes it",
+}
 
 
 def answer_conformance(
@@ -28,27 +33,31 @@ def answer_conformance(
     columns = _list_rows(described) if full else _list_stacks(rows, examples)
     return Answer(
         kind="conformance",
-        verdict=_judge(rows),
+        verdict=_judge(name, rows),
         body={"parameters": {"length": length}, "a": {"name": name}, "rows": described},
         columns=columns,
-        facts=(
-            ("file", f"{name}, {length:,} positions"),
-            ("examples", "the other columns: each scaling with the head, the base and the length of the file"),
-            ("cells", _CELLS),
-        )
-        if not full
-        else (("file", f"{name}, {length:,} positions"),),
+        facts=(("file", f"{name}, {length:,} positions"), *(() if full else _explain(columns))),
         notes=_gather_notes(rows, examples if full else ()),
         brief=len(next(iter(columns.values()))),
         next_command=_suggest(rows, again),
     )
 
 
-def _judge(rows: Sequence[Row]) -> Verdict:
+def _explain(columns: Mapping[str, Sequence[Cell]]) -> tuple[tuple[str, str], ...]:
+    """Say what the columns are, and the words in them."""
+    words = {str(cell) for name, cells in columns.items() if name != "stack" for cell in cells}
+    said = [f"{word}: {meaning}" for word, meaning in _CELLS.items() if word in words]
+    said += ["a number: off by more than pi/8 from that position on"] if words - _CELLS.keys() else []
+    examples = "the other columns: each scaling with the head, the base and the length of the file"
+    return ("examples", examples), ("cells", "; ".join(said))
+
+
+def _judge(name: str, rows: Sequence[Row]) -> Verdict:
     names = list(dict.fromkeys(row.stack for row in rows))
     refused = [n for n in names if any(row.stack == n and row.refusal is not None for row in rows)]
     if REFERENCE in refused:
         reason = next(row.refusal for row in rows if row.stack == REFERENCE and row.refusal is not None)
+        reason = (reason or "").removeprefix(f"{name}: ")
         text = f"{REFERENCE} refuses this file, so there is nothing to compare the others with: {reason}."
         return Verdict(level="warning", code="reference-refuses", text=text)
     wrong = [n for n in names if n not in refused and any(_is_other(row) for row in rows if row.stack == n)]

@@ -27,19 +27,19 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
         return
     if any(block is not None and block.base is not None for block in (statement.newer, statement.older)):
         return
-    served = layer.limit(layer.served_length) if layer.served_length is not None else None
-    is_long = served is not None and served > _LENGTH_OF_DEFAULT
+    stated = layer.limit(configuration.length) if configuration.length is not None else None
+    is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
     known = statement.default_base != 10000.0
     level: Level = "warning" if is_long and not known else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
-    reach = f", for a context of {write_length(served)}" if served is not None else ""
+    reach = f", for a context of {write_length(stated)}" if stated is not None else ""
     yield make(
         level,
         "base-defaulted",
         f"no key gives the base, so {rotation.base:g} is taken in silence, {whose}{reach}; state rope_theta",
         layer,
         base=rotation.base,
-        served_length=served,
+        stated_length=stated,
     )
 
 
@@ -170,9 +170,9 @@ def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     yield make("warning", "key-not-read", message, layer, share=statement.share)
 
 
-def check_older_names(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling has a name that newer releases no longer know."""
     block = layer.block
-    if block is not None and block.kind == "su":
+    if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
         message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
         yield make("note", "older-name", message, layer, rope_type=block.kind)

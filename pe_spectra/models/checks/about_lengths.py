@@ -103,9 +103,7 @@ def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say where a frequency is above pi, or where every pair has turned within the context."""
     above = int(np.count_nonzero(layer.frequencies > np.pi))
     if above:
-        message = (
-            f"{above} pairs turn by more than pi per position, so they alias to slower ones: the factor is below 1"
-        )
+        message = f"{above} pairs turn by more than pi per position, so they alias to slower ones"
         yield make("warning", "aliasing", message, layer, pairs=above)
         return
     turning = layer.frequencies[layer.frequencies > 0]

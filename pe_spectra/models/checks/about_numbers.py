@@ -8,7 +8,7 @@ from pe_spectra.encodings.rope_scaling import compute_longrope_attention, comput
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
-from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.statement import Configuration
 
 #: Attention factors that differ by less agree.
@@ -74,10 +74,14 @@ def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Ref
         code = "older-name"
     elif "rope_type" in refusal.reason:
         code = "unknown-scaling"
-    elif any(key in refusal.reason for key in _LISTS):
-        code = "list-length"
     elif "is not set" in refusal.reason or "is not stated" in refusal.reason:
         code = "key-missing"
+    elif any(key in refusal.reason for key in _LISTS):
+        code = "list-length"
     data = {} if block is None else {"where": block.where, "rope_type": block.kind}
     reason = refusal.reason.removeprefix(f"{configuration.path}: ")
-    return make("error", code, f"no rotation can be given: {reason}", layer, **data)
+    if layer.rotation is None:
+        message = f"no rotation can be given: {reason}"
+    else:
+        message = f"{STACKS['transformers-5'].title} refuses the file: {reason}; what transformers 4 reads is given"
+    return make("error", code, message, layer, **data)

@@ -89,7 +89,7 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models "
             "and wrong for nearly all of those with a long context: the base decides the frequency of every pair but "
             "the first.",
-            formula="a warning where the default is 10000 and the served length is above 8,192; else a note",
+            formula="a warning where the default is 10000 and the stated length is above 8,192; else a note",
             references=(_ROPE, _HF),
         ),
         "keys-contradict": Explanation(
@@ -137,8 +137,11 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=(_HF,),
         ),
         "refused": Explanation(
-            reasoning="The values of the file cannot be turned into a rotation: an odd rotary width, a share above 1, "
-            "ends of a ramp in the wrong order.",
+            reasoning="The values of the file cannot be turned into a rotation that makes sense: an odd rotary "
+            "width, a "
+            "share above 1, a factor below 1, ends of a ramp in the wrong order. Some releases load such a file all "
+            "the "
+            "same, with no more than a line in their log, and turn by something that nobody meant.",
             formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; beta_slow <= beta_fast; "
             "low_freq_factor <= high_freq_factor",
             references=(_HF,),
@@ -186,7 +189,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             "all pairs turns negative. Most published models serve two to eight times more than that, so it is a "
             "note. It is made "
             "only where all channels of a head are turned.",
-            formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the served length; lags up to "
+            formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the served length; "
+            "lags up to "
             "2**20 over the number of pairs are tried (16,384 for 64 pairs), `context` tries more",
             references=(_MEN,),
         ),

@@ -15,6 +15,8 @@ from safetensors.numpy import save_file
 from pe_spectra.cli import run, screen
 from pe_spectra.cli.diff import STACK_NAMES, complete_stacks
 from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stacks.conformance import Row
+from pe_spectra.records.conformance import answer_conformance
 
 MODELS = Path(__file__).parent / "models"
 #: Llama-3.1-8B: base 500000, llama3 scaling by 8 from 8192, no scaling in Llama-3-8B.
@@ -174,6 +176,19 @@ def test_layers_of_two_types(ask):
     assert widths == [["sliding_attention"], ["full_attention"]]
 
 
+def test_rows_name_the_layers_that_differ(cli):
+    rows = read_csv(cli(f"diff {GEMMA} default.npy --format csv").out)
+    found = [(row["what"], row["layers"]) for row in rows]
+    assert found[:2] == [("base", "full_attention"), ("scaling", "full_attention")]
+    assert set(found[2:4]) == {("rotary_dim", "sliding_attention"), ("rotary_dim", "full_attention")}
+    assert {layers for _, layers in found[4:]} == {"all"}
+
+
+def test_a_window_of_one_side_alone_bounds_no_lag(ask):
+    document = ask(f"{GEMMA} good.json")
+    assert {layer["length"] for layer in document["layer_types"]} == {131072}
+
+
 @pytest.mark.parametrize(
     ("base", "factor", "matched", "other"), [(1e4, 1, "sliding", "full"), (1e6, 8, "full", "sliding")]
 )
@@ -247,13 +262,16 @@ def test_frequencies_of_no_formula_name_the_pair(ask, files):
     assert found["first_position"] == int(np.pi / 8 / (0.01 * SCALED[10])) + 1
 
 
-def test_frequencies_in_bfloat16_break(ask, files):
+def test_frequencies_in_bfloat16_break(ask, cli, files):
     save_file({"inv_freq": SCALED.astype(ml_dtypes.bfloat16)}, files / "low.safetensors")
     document = ask(f"{THREE_ONE} low.safetensors")
     (found,) = document["differences"]
     rounded = SCALED.astype(ml_dtypes.bfloat16).astype(float)
     first = int(np.pi / 8 / np.abs(rounded - SCALED).max()) + 1
     assert (found["what"], found["b"], found["first_position"]) == ("dtype", "bfloat16", first)
+    # what neither side says of cosines and sines has no row of the same name
+    rows = read_csv(cli(f"diff {THREE_ONE} low.safetensors --format csv").out)
+    assert [row["what"] for row in rows] == ["dtype", "layout", "attention_scaling", "offset"]
 
 
 # ----------------------------------------------------------------------------------- caches
@@ -341,17 +359,22 @@ def test_dynamic_is_not_what_it_is_elsewhere(ask, files):
 
 def test_every_implementation(cli, ask):
     done = cli(f"diff --all-stacks {THREE_ONE}")
-    assert done.out.startswith("6 of 7 implementations give this file the same frequencies; yarn-paper refuses it.\n")
+    assert done.out.startswith(
+        f"{len(STACKS) - 1} of {len(STACKS)} implementations give this file the same frequencies; yarn-paper refuses it.\n"
+    )
     rows = {row["stack"]: row for row in read_csv(cli(f"diff --all-stacks {THREE_ONE} --format csv").out)}
     assert tuple(rows) == STACK_NAMES
     assert list(rows["vllm"]) == ["stack", "file", "default", "linear", "dynamic", "yarn", "llama3", "longrope"]
-    assert [rows[name]["file"] for name in STACK_NAMES] == ["same"] * 6 + ["no"]
+    assert [rows[name]["file"] for name in STACK_NAMES] == ["same"] * (len(STACKS) - 1) + ["no"]
     assert rows["vllm"]["dynamic"].isdigit()
     document = ask(f"--all-stacks {THREE_ONE}")
     assert document["kind"] == "conformance"
     assert {row["stack"] for row in document["rows"]} == set(STACK_NAMES)
     long = read_csv(cli(f"diff --all-stacks {THREE_ONE} --full --format csv").out)
-    assert len(long) == len(document["rows"]) == 7 * 7
+    assert len(long) == len(document["rows"]) == 7 * len(STACKS)
+    # what is said of the examples stands beside their numbers
+    assert "example of" not in done.err
+    assert "note: example of dynamic: llama.cpp: " in cli(f"diff --all-stacks {THREE_ONE} --full").err
 
 
 def test_a_file_that_the_reference_refuses_is_compared_with_nothing(cli, files):
@@ -364,6 +387,37 @@ def test_a_file_that_the_reference_refuses_is_compared_with_nothing(cli, files):
     cells = {row["stack"]: row["file"] for row in read_csv(cli("diff --all-stacks odd.json --format csv").out)}
     assert {name for name, cell in cells.items() if cell == "yes"} == {"llama.cpp"}
     assert set(cells.values()) == {"yes", "no"}
+
+
+def test_every_implementation_of_layers_of_two_types(cli):
+    done = cli(f"diff --all-stacks {GEMMA} --format csv")
+    (first, *_) = read_csv(done.out)
+    assert list(first)[:4] == ["stack", "file_sliding_attention", "file_full_attention", "default"]
+    # all of them say it of one type of layers; of the other all that take it
+    notes = done.err.splitlines()
+    assert sum("the file gives it no base, so 10000" in note for note in notes) == 1
+    assert "note: sliding_attention: the file gives it no base" in done.err
+    assert "note: full_attention: transformers-5, transformers-4, vllm" in done.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "cell"),
+    [
+        ({"differing": 0, "attention_scaling": 1.0}, "same"),
+        ({"differing": 0, "attention_scaling": 1.5}, "scores"),
+        ({"differing": 3, "attention_scaling": 1.0}, "close"),
+        ({"differing": 3, "attention_scaling": 1.0, "first_position_off": 17}, "17"),
+        ({"differing": None, "attention_scaling": 1.0, "first_position_off": 17}, "pairs"),
+        ({"refusal": "no formula"}, "no"),
+    ],
+)
+def test_cells(changes, cell):
+    row = Row(scaling="yarn", stack="transformers-5", layer="all", differing=0, attention_scaling=1.0)
+    other = row._replace(stack="vllm", **changes)
+    answer = answer_conformance("config.json", [row, other], [], length=8)
+    assert answer.columns["file"] == ["same", cell]
+    words = dict(answer.facts)["cells"]
+    assert ("a number:" if cell == "17" else f"{cell}: ") in words
 
 
 def test_a_file_that_nothing_takes(refuse, files):
@@ -506,7 +560,7 @@ def test_a_terminal_of_usual_width_has_a_table_and_a_next_command(cli, monkeypat
         ("good.json --all-stacks --trained 4", ["--trained", "4"]),
         ("good.json inv.npy --served 0", ["--served", "0"]),
         ("good.json inv.npy --trained x", ["--trained", "x"]),
-        ("- -", ["standard input"]),
+        ("- -", ["standard input is read once", "- -"]),
         ("inv.npy --stack vllm", ["inv.npy", "array"]),
         ("inv.npy --all-stacks", ["inv.npy", "array"]),
         ("bert-base-uncased.json good.json", ["bert-base-uncased.json", "learned"]),

@@ -197,7 +197,7 @@ def test_bases_that_are_left_out():
 def test_the_inverse_has_bounds_and_no_rows():
     report = propose_bases(128, 1024)
     assert (report.methods, report.base, report.trained, report.scanned) == ((), None, None, None)
-    assert [bound.name for bound in report.bounds][:2] == ["men-exact", "men-fit"]
+    assert [bound.name for bound in report.bounds][:2] == ["men-exact", "men-settled"]
 
 
 @pytest.mark.parametrize("longest", [2, 3, 100, 5000, 131072])
@@ -246,7 +246,7 @@ def test_the_first_line_answers(cli):
     first = cli("context --d 128 --base 1000 --trained 8192 --target 131072").out.splitlines()[0]
     assert "no pair sees a phase that training never showed" in first
     first = cli("context --target 131072").out.splitlines()[0]
-    assert first.startswith("For 131,072 positions at d = 128 take base 8,800,000 at least")
+    assert first.startswith("For 131,072 positions at d = 128 take base 23,000,000: from there")
     first = cli("context --target 10000000").out.splitlines()[0]
     assert "the smallest base itself is not known here: not searched beyond 1,048,576 positions" in first
 
@@ -271,7 +271,7 @@ def test_the_inverse_on_the_command_line(cli):
     names = [bound["name"] for bound in found["bounds"]]
     listed = list(csv.DictReader(io.StringIO(cli("context --d 64 --target 4096 --format csv").out)))
     assert [row["name"] for row in listed] == names
-    assert names[:2] == ["men-exact", "men-fit"]
+    assert names[:2] == ["men-exact", "men-settled"]
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -61,7 +61,11 @@ def add_commands(app: typer.Typer) -> None:
         app,
         "audit",
         draws=True,
-        examples=("pe-spectra audit config.json --served 131072", "pe-spectra audit --explain unseen-phases"),
+        examples=(
+            "pe-spectra audit config.json",
+            "pe-spectra audit config.json --served 131072 --fail-on warning",
+            "pe-spectra audit --explain unseen-phases",
+        ),
     )(audit)
 
 

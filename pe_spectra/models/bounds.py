@@ -129,7 +129,7 @@ def list_bounds_of_length(d: int, target: int) -> tuple[Bound, ...]:
     d : D, even, >= 4. target : T in positions.
     """
     return (
-        _describe_search(search_base(d, target), d),
+        *_describe_search(search_base(d, target), d),
         Bound(
             name="men-fit",
             value=compute_fitted_base(target),
@@ -190,7 +190,7 @@ def _log_turns(length: int) -> Decimal:
     return CONTEXT.ln(CONTEXT.divide(Decimal(length), TWO_PI))
 
 
-def _describe_search(found: BaseSearch | None, d: int) -> Bound:
+def _describe_search(found: BaseSearch | None, d: int) -> tuple[Bound, Bound]:
     remark = ""
     if found is None:
         remark = f"not searched beyond {MAX_SEARCHED // (d // 2):,} positions"
@@ -198,13 +198,21 @@ def _describe_search(found: BaseSearch | None, d: int) -> Bound:
         remark = "there is none below 1e15"
     elif found.failed:
         remark = f"{found.failed} of the {found.tried} larger ones up to twice it have a negative sum again"
-    return Bound(
+    smallest = Bound(
         name="men-exact",
         value=found.base if found else None,
         assumption="smallest of two digits with no sum of cos(m theta) < 0 up to the target",
         source=_MEN,
         remark=remark,
     )
+    settled = Bound(
+        name="men-settled",
+        value=found.settled if found else None,
+        assumption="smallest of two digits from which on, up to twice it, no base has such a sum",
+        source=_MEN,
+        remark="" if found and found.settled else remark or "not searched for so long a context",
+    )
+    return smallest, settled
 
 
 def _list_small_bases(target: int) -> tuple[Bound, ...]:

@@ -23,6 +23,8 @@ from pe_spectra.exact import CONTEXT, F64, TWO_PI
 MAX_SCANNED = 1 << 28
 #: The same for the search of a base, which makes about a hundred scans.
 MAX_SEARCHED = 1 << 26
+#: Beyond, the search ends at twice the smallest base, and from where on all bases hold is not known.
+_MAX_SETTLED = 1 << 24
 #: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
 _FIRST_BLOCK, _LARGEST_BLOCK, _HELD = 1 << 10, 1 << 18, 1 << 20
 #: Half a unit in the last place of numbers from 1/2 to 1.
@@ -131,6 +133,8 @@ class BaseSearch:
     base : the smallest; None where none below 1e15 does.
     tried : bases of two digits from `base` to twice that were tried as well.
     failed : how many of them have a negative sum again: the property is not monotone in the base.
+    settled : the smallest base of two digits from which on none up to twice it has a negative sum; None
+        where none below 1e15 is so, and for lengths of more than 2**24 over the number of pairs.
     """
 
     d: int
@@ -138,6 +142,7 @@ class BaseSearch:
     base: float | None
     tried: int
     failed: int
+    settled: float | None
 
 
 def find_base_for_length(d: int, length: int) -> BaseSearch:
@@ -161,19 +166,27 @@ def find_base_for_length(d: int, length: int) -> BaseSearch:
     if d // 2 * length > MAX_SEARCHED:
         accepted = f"a length of at most {MAX_SEARCHED // (d // 2)} for d = {d}"
         raise InputError("too many lags to search a base for", str(length), accepted)
-    found, tried, failed = None, 0, 0
-    for bases in _list_bases():
-        if found is not None and bases[0] > 2 * found:
+    found = settled = None
+    tried, failed = 0, 0
+    is_long = d // 2 * length > _MAX_SETTLED
+    for base, holds in _try_bases(d, length):
+        if (settled is not None and base > 2 * settled) or (is_long and found is not None and base > 2 * found):
             break
-        for base, is_out in zip(bases, _look_for_negative_sums(bases, d, length), strict=True):
-            if found is not None and base > 2 * found:
-                break
-            holds = not is_out and find_first_negative_lag(compute_ladder(float(base), d), length) is None
-            if found is None:
-                found = float(base) if holds else None
-            else:
-                tried, failed = tried + 1, failed + (not holds)
-    return BaseSearch(d=d, length=length, base=found, tried=tried, failed=failed)
+        if found is not None and base <= 2 * found:
+            tried, failed = tried + 1, failed + (not holds)
+        if holds:
+            found, settled = found or base, settled or base
+        else:
+            settled = None
+    settled = None if is_long else settled
+    return BaseSearch(d=d, length=length, base=found, tried=tried, failed=failed, settled=settled)
+
+
+def _try_bases(d: int, length: int) -> Iterator[tuple[float, bool]]:
+    """Every base of two digits, with whether no sum up to the length is negative."""
+    for bases in _list_bases():
+        for base, is_out in zip(bases.tolist(), _look_for_negative_sums(bases, d, length), strict=True):
+            yield base, not is_out and find_first_negative_lag(compute_ladder(base, d), length) is None
 
 
 def _list_bases() -> Iterator[F64]:

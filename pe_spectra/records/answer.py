@@ -77,7 +77,7 @@ class Answer:
             "verdict": {"level": self.verdict.level, "code": self.verdict.code, "text": self.verdict.text},
             **self.body,
             "figure": figure,
-            "notes": [*self.failed, *self.notes],
+            "notes": list(dict.fromkeys((*self.failed, *self.notes))),
         }
 
 

@@ -151,7 +151,7 @@ def _count_kept(row: MethodResult, report: ContextReport) -> str:
 
 def _judge_bases(report: ContextReport) -> Verdict:
     found = {bound.name: bound for bound in report.bounds}
-    exact, fit = found["men-exact"], found["men-fit"]
+    exact, settled, fit = found["men-exact"], found["men-settled"], found["men-fit"]
     where = f"For {report.target:,} positions at d = {report.d}"
     if exact.value is None:
         text = (
@@ -159,10 +159,16 @@ def _judge_bases(report: ContextReport) -> Verdict:
             f"{exact.remark}."
         )
         return Verdict(level="note", code="base-not-searched", text=text)
-    again = f"; {exact.remark}" if exact.remark else ""
+    if settled.value is None:
+        text = (
+            f"{where} take more than base {exact.value:,.10g}, the smallest of two digits whose sum of cosines is negative "
+            f"at no lag (Men et al.): {exact.remark or 'the larger ones up to twice it hold too'}."
+        )
+        return Verdict(level="note", code="smallest-base", text=text)
+    alone = f"; {exact.value:,.10g} is the smallest, but {exact.remark}" if exact.remark else ""
     text = (
-        f"{where} take base {exact.value:,.10g} at least, the smallest of two digits whose sum of cosines is negative "
-        f"at no lag (Men et al.){again}."
+        f"{where} take base {settled.value:,.10g}: from there to twice that no base of two digits has a negative sum of "
+        f"cosines at any lag (Men et al.){alone}."
     )
     return Verdict(level="ok", code="smallest-base", text=text)
 

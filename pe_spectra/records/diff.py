@@ -168,8 +168,8 @@ def _list_parts(diff: Diff) -> Mapping[str, Sequence[Cell]]:
         rows.append((one.what, write_value(a), write_value(b), one.effect, one.first_position, layers))
     differing = {one.what for one in diff.differences}
     for unknown in diff.unknown:
-        # of a part that differs, what neither side says besides would drown the answer
-        if unknown.what not in differing or (unknown.a, unknown.b) != (None, None):
+        # of a part that differs, what a side does not say besides would drown the answer
+        if unknown.what not in differing:
             a, b = write_value(unknown.a, "unknown"), write_value(unknown.b, "unknown")
             rows.append((unknown.what, a, b, unknown.why, None, "all"))
     return {name: [row[place] for row in rows] for place, name in enumerate(_PARTS)}

@@ -10,12 +10,12 @@ from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.files.rotary_dump import read_rotary_dump
-from pe_spectra.models.caches import read_cache
-from pe_spectra.models.configuration import read_configuration
-from pe_spectra.models.dumps import Dump, read_inverse_frequencies
-from pe_spectra.models.gguf_metadata import read_gguf_configuration
-from pe_spectra.models.meta_release import read_params
-from pe_spectra.models.statement import Configuration
+from pe_spectra.models.dumps.caches import read_cache
+from pe_spectra.models.dumps.inverse_frequencies import Dump, read_inverse_frequencies
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.stated.meta_release import read_params
+from pe_spectra.models.stated.statement import Configuration
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

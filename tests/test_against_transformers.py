@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.configuration import read_configuration
 from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.models.stated.configuration import read_configuration
 
 FILE = Path(__file__).parent / "reference" / "transformers" / "configurations.json"
 CASES = json.loads(FILE.read_text(encoding="utf-8"))["cases"]

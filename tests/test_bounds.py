@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_linear, scale_llama3, scale_ntk, scale_yarn
 from pe_spectra.errors import InputError
-from pe_spectra.models import negative_lags
-from pe_spectra.models.bounds import (
+from pe_spectra.models.lengths import negative_lags
+from pe_spectra.models.lengths.bounds import (
     compute_critical_base,
     compute_critical_dimension,
     compute_extrapolation_limit,
@@ -23,7 +23,7 @@ from pe_spectra.models.bounds import (
     list_bounds_of_change,
     list_bounds_of_length,
 )
-from pe_spectra.models.negative_lags import (
+from pe_spectra.models.lengths.negative_lags import (
     MAX_SCANNED,
     MAX_SEARCHED,
     bound_sum_error,

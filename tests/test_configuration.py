@@ -11,9 +11,9 @@ from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
 from pe_spectra.findings import LEVELS
 from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
-from pe_spectra.models.configuration import read_configuration
-from pe_spectra.models.gguf_metadata import read_gguf_configuration
-from pe_spectra.models.meta_release import read_params
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.records.audit_verdict import PHRASES
 
 MODELS = Path(__file__).with_name("models")

@@ -14,14 +14,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings import find_encoding
 from pe_spectra.errors import InputError
-from pe_spectra.models.context import (
+from pe_spectra.models.lengths.kernel_samples import sample_kernel
+from pe_spectra.models.lengths.methods import (
     compare_methods,
     find_unseen,
     measure_neighbour_distance,
     measure_unseen_share,
     propose_bases,
 )
-from pe_spectra.models.kernel_samples import sample_kernel
 from pe_spectra.plots.context import compose_context
 from pe_spectra.plots.ladder import compose_ladders
 from pe_spectra.plots.style import PAGE_WIDTH, SMALL_SIZE, fixed_style

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
-from pe_spectra.models.caches import read_cache
-from pe_spectra.models.diff import BREAKS, compare_rotations, find_first_position, state_verdict
-from pe_spectra.models.dumps import read_inverse_frequencies
-from pe_spectra.models.effects import label_scalings
+from pe_spectra.models.comparison.effects import label_scalings
+from pe_spectra.models.comparison.rotations import BREAKS, compare_rotations, find_first_position, state_verdict
+from pe_spectra.models.comparison.tables import compare_tables, state_table_verdict
+from pe_spectra.models.dumps.caches import read_cache
+from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.table_diff import compare_tables, state_table_verdict
 
 
 def make_rotation(scaling="none", base=1e4, width=128, *, name="all", **options):

@@ -26,8 +26,8 @@ from pe_spectra.files.known_tables import KNOWN_NAMES
 from pe_spectra.findings import LEVELS
 from pe_spectra.inspection import EXPLANATIONS
 from pe_spectra.models.checks import EXPLANATIONS as MODEL_EXPLANATIONS
-from pe_spectra.models.context import compare_methods
-from pe_spectra.models.diff import state_verdict
+from pe_spectra.models.comparison.rotations import state_verdict
+from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.records.encodings import list_views
 from pe_spectra.spec import FILE_EXTENSIONS

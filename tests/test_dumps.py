@@ -8,10 +8,10 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
-from pe_spectra.models.caches import read_cache
-from pe_spectra.models.dumps import read_inverse_frequencies
-from pe_spectra.models.identification import find_shortest, identify_scaling
-from pe_spectra.models.rounding import find_rounding, round_to
+from pe_spectra.models.dumps.caches import read_cache
+from pe_spectra.models.dumps.identification import find_shortest, identify_scaling
+from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.rounding import find_rounding, round_to
 
 DTYPES = {
     "float64": np.float64,

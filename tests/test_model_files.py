@@ -11,7 +11,7 @@ import pytest
 
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.files.model_files import find_cache, find_model_file, read_model_file
-from pe_spectra.models.meta_release import read_params
+from pe_spectra.models.stated.meta_release import read_params
 
 CONFIG = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 500000.0}
 PARAMS = {"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8, "rope_theta": 500000.0, "use_scaled_rope": True}

@@ -17,7 +17,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import EARLIER, STACKS, Refusal, describe_rope
 from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 OLDER = ("transformers-4", "transformers-4.49")
 NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")

@@ -15,7 +15,7 @@ from pe_spectra.numbers import IntegerRange, RealRange
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pe_spectra.models.context import ContextReport
+    from pe_spectra.models.lengths.methods import ContextReport
 
 #: Widest head; as for the encoding `rope`.
 _WIDTHS = IntegerRange(minimum=4, maximum=1 << 14)
@@ -72,7 +72,7 @@ def context(
 
 
 def _report(d: int, model: tuple[float, int] | None, target: int) -> ContextReport:
-    from pe_spectra.models.context import compare_methods, propose_bases
+    from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 
     return propose_bases(d, target) if model is None else compare_methods(d, *model, target)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pe_spectra.model_sources import Side
-    from pe_spectra.models.statement import Configuration
+    from pe_spectra.models.stated.statement import Configuration
     from pe_spectra.records.diff import Named, Setting
 
 #: Names for completion, which must not import NumPy; a test keeps them equal to the stacks.
@@ -133,7 +133,7 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
 
 def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Setting, notes: list[str]) -> Outcome:
     """Compare the rotations of two sides, or of one side in two implementations."""
-    from pe_spectra.models.diff import compare_rotations
+    from pe_spectra.models.comparison.rotations import compare_rotations
     from pe_spectra.records.diff import answer_diff
 
     if stacks:
@@ -148,7 +148,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
 
 
 def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
-    from pe_spectra.models.table_diff import compare_tables
+    from pe_spectra.models.comparison.tables import compare_tables
     from pe_spectra.records.table_diff import answer_table_diff
 
     if a.table is None or b.table is None:

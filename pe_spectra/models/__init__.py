@@ -1,1 +1,6 @@
-"""Configurations of models: what positional encoding they ask for. Dictionaries in, descriptions out."""
+"""Models: what their files state about position, what implementations make of it, and what to distrust.
+
+Data flows one way: `stated` (what a file says) -> `stacks` (what an implementation turns by) -> `audit` and
+`checks` (what a model really gives), or `comparison` (against another side, or what `dumps` show). `lengths`
+is about context lengths alone.
+"""

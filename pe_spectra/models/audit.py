@@ -19,7 +19,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import build_scheme, rebuild_rope, turn_layer
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.description import choose_block
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
 
 #: A pair that turns so often within the training is left alone by YaRN (its beta_fast).

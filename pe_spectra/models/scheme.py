@@ -9,12 +9,12 @@ from typing import Any
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.models.configuration import read_configuration
-from pe_spectra.models.gguf_rotation import turn_gguf_layer
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Reader
-from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 #: Whose reading is the answer: the newest major release of the library that a file is made for.
 _ANSWERING: Mapping[str, Reader] = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit
-from pe_spectra.models.kernel_samples import sample_kernel
+from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.plots.axes import (
     Place,
     draw_band,

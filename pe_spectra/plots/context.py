@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from pe_spectra.models.kernel_samples import sample_kernel
+from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.plots.ladder import LadderCell, compose_ladders
 
 if TYPE_CHECKING:
-    from pe_spectra.models.context import ContextReport, MethodResult
+    from pe_spectra.models.lengths.methods import ContextReport, MethodResult
 
 
 def compose_context(report: ContextReport) -> Figure:

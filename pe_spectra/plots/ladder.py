@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.models.kernel_samples import KernelSample
+from pe_spectra.models.lengths.kernel_samples import KernelSample
 from pe_spectra.plots.axes import draw_band, draw_curve, label_powers_of_ten
 from pe_spectra.plots.sheet import Layout, lay_out, line_pitch
 from pe_spectra.plots.style import (

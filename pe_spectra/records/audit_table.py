@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit, ModelAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.statement import LayerStatement
+from pe_spectra.models.stated.statement import LayerStatement
 from pe_spectra.records.answer import Cell, percent
 from pe_spectra.records.audit_verdict import find_main, say_number
 from pe_spectra.records.findings import RANKS

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pe_spectra.models.bounds import Bound
-from pe_spectra.models.context import ContextReport, MethodResult
+from pe_spectra.models.lengths.bounds import Bound
+from pe_spectra.models.lengths.methods import ContextReport, MethodResult
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict, join
 
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
@@ -161,14 +161,14 @@ def _judge_bases(report: ContextReport) -> Verdict:
         return Verdict(level="note", code="base-not-searched", text=text)
     if settled.value is None:
         text = (
-            f"{where} take more than base {exact.value:,.10g}, the smallest of two digits whose sum of cosines is negative "
-            f"at no lag (Men et al.): {exact.remark or 'the larger ones up to twice it hold too'}."
+            f"{where} take more than base {exact.value:,.10g}, the smallest of two digits whose sum of cosines is "
+            f"negative at no lag (Men et al.): {exact.remark or 'the larger ones up to twice it hold too'}."
         )
         return Verdict(level="note", code="smallest-base", text=text)
     alone = f"; {exact.value:,.10g} is the smallest, but {exact.remark}" if exact.remark else ""
     text = (
-        f"{where} take base {settled.value:,.10g}: from there to twice that no base of two digits has a negative sum of "
-        f"cosines at any lag (Men et al.){alone}."
+        f"{where} take base {settled.value:,.10g}: from there to twice that no base of two digits has a negative sum "
+        f"of cosines at any lag (Men et al.){alone}."
     )
     return Verdict(level="ok", code="smallest-base", text=text)
 

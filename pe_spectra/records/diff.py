@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pe_spectra.models.diff import Diff, state_verdict
-from pe_spectra.models.differences import Difference, LayerDiff, PairDifference
+from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference
+from pe_spectra.models.comparison.rotations import Diff, state_verdict
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict
 from pe_spectra.records.findings import simplify

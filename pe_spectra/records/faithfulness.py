@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import pairwise
 
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
@@ -46,6 +47,7 @@ def _describe(result: Faithfulness) -> Document:
         "certificate": {"kind": result.certificate.kind, "text": result.certificate.text},
         "min_separation": result.min_separation,
         "closest_pair": list(result.closest_pair) if result.closest_pair else None,
+        "error_bound": result.error_bound,
         "collisions": {
             "count": result.collisions.count,
             "distinct": result.collisions.distinct,
@@ -55,8 +57,10 @@ def _describe(result: Faithfulness) -> Document:
         "rank": result.rank,
         "rank_tolerance": result.rank_tolerance,
         "condition_number": result.condition_number,
+        "singular_values": None if result.singular_values is None else result.singular_values.tolist(),
         "sidelobe": asdict(result.sidelobe) if result.sidelobe else None,
         "separation_by_lag": None if curve is None else curve.tolist(),
+        "separation_by_length": [[one.length, one.separation, list(one.pair)] for one in result.separation_by_length],
         "reconstruction": {"fwhm": result.fwhm, "relative_error": result.relative_error},
     }
 
@@ -68,6 +72,7 @@ def _list_rows(results: Sequence[Faithfulness]) -> dict[str, Sequence[Cell]]:
         "injective": [r.injective for r in results],
         "min_separation": [r.min_separation for r in results],
         "closest_pair": [_write_pair(r) for r in results],
+        "error_bound": [r.error_bound for r in results],
         "collisions": [r.collisions.count for r in results],
         "rank": [r.rank for r in results],
         "rank_tolerance": [r.rank_tolerance for r in results],
@@ -120,8 +125,19 @@ def _say(result: Faithfulness, many: bool) -> str:
             near = (
                 f"neighbours (lag 1, {result.encoding.describe_position(s)} and {result.encoding.describe_position(t)})"
             )
-        text += f" Closest: {near}, distance {result.min_separation:.5g}."
+        text += f" Closest: {near}, distance {_write_distance(result.min_separation, result.error_bound)}."
     return text
+
+
+def _write_distance(distance: float, error: float | None) -> str:
+    """Write a distance and by how much it may be wrong, or that this is not known.
+
+    >>> _write_distance(2.671201607980057, 1.1862e-15), _write_distance(1.5, 0.0), _write_distance(1.5, None)
+    ('2.6712 (+- 1.2e-15)', '1.5 (exact)', '1.5 (error not known)')
+    """
+    if error is None:
+        return f"{distance:.5g} (error not known)"
+    return f"{distance:.5g} (exact)" if error == 0 else f"{distance:.5g} (+- {error:.2g})"
 
 
 def _count_sharing(result: Faithfulness) -> str:
@@ -154,13 +170,16 @@ def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
     if result.rank is not None:
         condition = _write_condition(result)
         condition = condition if isinstance(condition, str) else f"{condition:.4g}"
-        of = min(result.length, getattr(result.encoding, "d", result.length))
+        of = _count_singular_values(result)
         facts.append(
             (
                 "rank",
                 f"{result.rank} of {of} (singular values above {result.rank_tolerance:.2g}); condition {condition}",
             )
         )
+    longer = _describe_growth(result)
+    if longer:
+        facts.append(("longer", longer))
     if result.sidelobe:
         facts.append(("sidelobe", f"{result.sidelobe.value:.4g} of the kernel's peak, at lag {result.sidelobe.lag}"))
     if result.relative_error is not None:
@@ -168,6 +187,27 @@ def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
         where = describe_bandwidth(result.bandwidth)
         facts.append(("Algorithm 1", f"{width}, relative error {result.relative_error:.4g}, {where}"))
     return facts
+
+
+def _count_singular_values(result: Faithfulness) -> int:
+    """How many singular values the table has: as many as rows or columns, whichever are fewer."""
+    encoding, rows = result.encoding, result.length
+    if result.domain == "positions":
+        return min(rows, getattr(encoding, "d", rows))
+    wide = getattr(encoding, "d", encoding.heads)
+    return min(rows if getattr(encoding, "causal", False) else 2 * rows - 1, wide)
+
+
+def _describe_growth(result: Faithfulness) -> str:
+    """Say how the smallest separation falls with the length; empty where no longer one was measured."""
+    grown = result.separation_by_length if result.min_separation else ()
+    if len(grown) < 2:
+        return ""
+    steps = [one for before, one in pairwise(grown) if one.separation < before.separation]
+    if not steps:
+        return f"smallest separation {grown[0].separation:.5g} up to length {grown[-1].length}"
+    shown = [f"{one.separation:.5g} at length {one.length} ({_name_pair(result, *one.pair)})" for one in steps[-3:]]
+    return f"smallest separation {', '.join(shown)}; up to length {grown[-1].length}"
 
 
 def _draw(result: Faithfulness) -> Drawing | None:

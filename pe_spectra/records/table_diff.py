@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pe_spectra.models.table_diff import TableDiff, state_table_verdict
+from pe_spectra.models.comparison.tables import TableDiff, state_table_verdict
 from pe_spectra.records.answer import Answer, Document, Verdict
 
 _LEVELS = {"same": "ok", "explained": "note", "differs": "warning"}

@@ -11,7 +11,7 @@ from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.statement import Configuration, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, RotaryBlock
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192

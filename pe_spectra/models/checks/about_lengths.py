@@ -11,8 +11,8 @@ import numpy as np
 from pe_spectra.findings import Finding, Level
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
-from pe_spectra.models.negative_lags import find_first_negative_lag
-from pe_spectra.models.statement import Configuration
+from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.stated.statement import Configuration
 
 #: Factor and ratio of lengths that differ by less agree.
 _NEAR = 0.01

@@ -9,7 +9,7 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.stacks import STACKS, Refusal
-from pe_spectra.models.statement import Configuration
+from pe_spectra.models.stated.statement import Configuration
 
 #: Attention factors that differ by less agree.
 _NEAR = 0.01

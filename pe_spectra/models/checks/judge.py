@@ -21,7 +21,7 @@ from pe_spectra.models.checks.about_lengths import (
     check_unseen,
 )
 from pe_spectra.models.checks.about_numbers import check_attention, check_precision, report_refusal
-from pe_spectra.models.statement import Configuration
+from pe_spectra.models.stated.statement import Configuration
 
 Check = Callable[[Configuration, LayerAudit], Iterator[Finding]]
 _CHECKS: tuple[Check, ...] = (

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pe_spectra.limits import MAX_CONTEXT
-from pe_spectra.models.diff import compare_rotations
+from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.stack import Refusal
-from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
 
 #: The stack that the others are compared with.
 REFERENCE = "transformers-5"

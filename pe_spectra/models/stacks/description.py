@@ -18,7 +18,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.stack import Refusal
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Keys of a block by the parameters of `rope`.
 _KEYS = {

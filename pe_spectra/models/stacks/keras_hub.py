@@ -18,7 +18,7 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 _SCALINGS = {
     "default": "none",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.models.gguf_rotation import turn_gguf_layer
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
@@ -17,8 +16,9 @@ from pe_spectra.models.stacks.description import (
     start_description,
     turn_by_rope,
 )
+from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 _SCALINGS = {
     "linear": "linear",

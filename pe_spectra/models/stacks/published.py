@@ -15,7 +15,7 @@ from pe_spectra.models.stacks.description import (
     turn_by_formula,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 #: Constants of models/llama3/model.py.
 _LLAMA3 = {"factor": 8.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 
 class Refusal(NamedTuple):

@@ -20,7 +20,7 @@ from pe_spectra.models.stacks.description import (
     turn_by_rope,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 _FIVE = "transformers 5.23.0"
 #: What rope_type is called in the catalogue. mrope: positions of several axes share the ladder of text.

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.known_models import find_known
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
@@ -25,7 +24,8 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import Step, copy_yarn, fill_dynamic, fill_linear, follow, name_scaling
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.known_models import find_known
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 _LAST, _EARLY = "transformers 4.57.6", "transformers 4.49.0"
 _UNKNOWN = ("proportional",)

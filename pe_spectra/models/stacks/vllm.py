@@ -22,7 +22,7 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
-from pe_spectra.models.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 #: rope_type by the name in the catalogue; older spellings are translated by patch_legacy_rope_type.
 _SCALINGS = {

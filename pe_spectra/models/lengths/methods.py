@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.models.bounds import (
+from pe_spectra.models.lengths.bounds import (
     Bound,
     compute_critical_dimension,
     compute_ntk_base,
     list_bounds_of_change,
     list_bounds_of_length,
 )
-from pe_spectra.models.negative_lags import find_first_negative_lag
+from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 
 Flags = NDArray[np.bool_]
 Options = Mapping[str, float | int | bool]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.models.differences import Difference, LayerDiff, PairDifference, Unknown, find_first_position
-from pe_spectra.models.dumps import Dump
-from pe_spectra.models.effects import (
+from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, Unknown, find_first_position
+from pe_spectra.models.comparison.effects import (
     explain_attention,
     explain_base,
     explain_dtype,
@@ -23,8 +22,9 @@ from pe_spectra.models.effects import (
     fill_options,
     label_scalings,
 )
+from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.rounding import FLOORS, ROUNDOFF
 
 #: Relative error of numbers that are exact: a few roundings in float64.
 EXACT = 2.0**-50

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Finding
-from pe_spectra.models.key_names import (
+from pe_spectra.models.stated.key_names import (
     BASES,
     HEADS,
     LISTS,
@@ -27,10 +27,10 @@ from pe_spectra.models.key_names import (
     check_sections,
     check_spelling,
 )
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.known_models import READS_SHARE, KnownModel, find_known
-from pe_spectra.models.layer_types import FULL, SLIDING, LayerType, list_layer_types
-from pe_spectra.models.statement import KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel, find_known
+from pe_spectra.models.stated.layer_types import FULL, SLIDING, LayerType, list_layer_types
+from pe_spectra.models.stated.statement import KeyValue, LayerStatement, RotaryBlock
 
 #: Older files of these models scale the layers that reach everywhere, and leave the sliding ones as they are.
 _SCALE_FULL_ONLY = ("olmo3",)

@@ -12,10 +12,10 @@ import numpy as np
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.differences import PairDifference
-from pe_spectra.models.dumps import Dump
+from pe_spectra.models.comparison.differences import PairDifference
+from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.rounding import ROUNDOFF
 
 #: The base that every reader takes where it finds none.
 DEFAULT_BASE = 10000.0

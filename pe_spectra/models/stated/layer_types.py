@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.known_models import KnownModel
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import KnownModel
 
 FULL, SLIDING, CHUNKED, LINEAR = "full_attention", "sliding_attention", "chunked_attention", "linear_attention"
 _LETTERS = {"F": FULL, "S": SLIDING, "C": CHUNKED, "L": LINEAR}

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from pe_spectra.findings import Finding
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
 
 #: llama/model.py of Llama 1 and 2, whose files have no rope_theta.
 _DEFAULT_BASE = 10000.0

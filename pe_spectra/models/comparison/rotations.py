@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.differences import (
+from pe_spectra.models.comparison.differences import (
     BREAKS,
     Diff,
     Difference,
@@ -21,8 +21,8 @@ from pe_spectra.models.differences import (
     Unknown,
     find_first_position,
 )
-from pe_spectra.models.dumps import Dump
-from pe_spectra.models.parts import Parts, compare_frequencies
+from pe_spectra.models.comparison.parts import Parts, compare_frequencies
+from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.rotation import Rotation
 
 __all__ = [

@@ -16,8 +16,8 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
 from pe_spectra.findings import Finding
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.statement import KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.statement import KeyValue, LayerStatement, RotaryBlock
 
 DIVISORS, LONG, SHORT = "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"
 #: A divisor from here on stands for a pair that does not turn.

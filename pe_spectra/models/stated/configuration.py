@@ -11,11 +11,20 @@ from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding
-from pe_spectra.models.key_names import HEADS, LENGTHS, WIDTHS
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.known_models import ALIBI, LEARNED, SINUSOIDAL, T5, WITHOUT, KnownModel, LearnedTable, find_known
-from pe_spectra.models.rotary_keys import asks_rotation, read_rotary
-from pe_spectra.models.statement import Configuration, SchemeName
+from pe_spectra.models.stated.key_names import HEADS, LENGTHS, WIDTHS
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import (
+    ALIBI,
+    LEARNED,
+    SINUSOIDAL,
+    T5,
+    WITHOUT,
+    KnownModel,
+    LearnedTable,
+    find_known,
+)
+from pe_spectra.models.stated.rotary_keys import asks_rotation, read_rotary
+from pe_spectra.models.stated.statement import Configuration, SchemeName
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")

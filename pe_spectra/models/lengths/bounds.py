@@ -14,7 +14,7 @@ from typing import Literal
 
 from pe_spectra.exact import CONTEXT, TWO_PI
 from pe_spectra.limits import MAX_RHO
-from pe_spectra.models.negative_lags import MAX_SEARCHED, BaseSearch, find_base_for_length
+from pe_spectra.models.lengths.negative_lags import MAX_SEARCHED, BaseSearch, find_base_for_length
 
 Unit = Literal["base", "positions", "channels"]
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.models.dumps import Dump, check_order, describe_rounding, freeze, name_dtype
-from pe_spectra.models.identification import Identified, find_shortest, identify_scaling
-from pe_spectra.models.phases import (
+from pe_spectra.models.dumps.identification import Identified, find_shortest, identify_scaling
+from pe_spectra.models.dumps.inverse_frequencies import Dump, check_order, describe_rounding, freeze, name_dtype
+from pe_spectra.models.dumps.phases import (
     add_turns,
     bound_errors,
     examine_phases,
@@ -29,7 +29,7 @@ from pe_spectra.models.phases import (
     refine_frequencies,
     turns_backward,
 )
-from pe_spectra.models.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, round_to
+from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, round_to
 
 ACCEPTED = (
     "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "

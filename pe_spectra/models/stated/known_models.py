@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from pe_spectra.models.known_schemes import ALIBI, LEARNED, LENGTHS, SINUSOIDAL, T5, WITHOUT, LearnedTable
+from pe_spectra.models.stated.known_schemes import ALIBI, LEARNED, LENGTHS, SINUSOIDAL, T5, WITHOUT, LearnedTable
 
 __all__ = [
     "ALIBI",

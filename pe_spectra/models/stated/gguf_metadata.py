@@ -14,10 +14,10 @@ from pe_spectra.encodings.rope_scaling import compute_yarn_attention
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models import gguf_architectures as known
-from pe_spectra.models.gguf_divisors import apply_tensors
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, SchemeName
+from pe_spectra.models.stated import gguf_architectures as known
+from pe_spectra.models.stated.gguf_divisors import apply_tensors
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, SchemeName
 
 _POSITIONS = "position_embd.weight"
 _DEFAULT_BASE = 10000.0

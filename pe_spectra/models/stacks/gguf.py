@@ -15,10 +15,10 @@ import numpy as np
 from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longrope, scale_nothing, scale_ntk, scale_yarn
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import CONTEXT
-from pe_spectra.models.gguf_divisors import STILL
-from pe_spectra.models.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.gguf_divisors import STILL
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: What converting in float32 may have left in divisors, relative.
 _DIVISOR_ERROR = 2e-6
@@ -49,7 +49,7 @@ def read_gguf_rotation(
 
     Parameters
     ----------
-    metadata, tensors, path : see :func:`pe_spectra.models.gguf_metadata.read_gguf_configuration`.
+    metadata, tensors, path : see :func:`pe_spectra.models.stated.gguf_metadata.read_gguf_configuration`.
     served : the length of the context (n_ctx), on which longrope depends; None for the stated one.
 
     Raises

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Finding
-from pe_spectra.models.keys import Keys
-from pe_spectra.models.known_models import KnownModel, find_known
-from pe_spectra.models.statement import LayerStatement
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import KnownModel, find_known
+from pe_spectra.models.stated.statement import LayerStatement
 
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
 HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads")

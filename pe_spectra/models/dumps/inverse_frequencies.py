@@ -15,9 +15,9 @@ import numpy as np
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.identification import identify_scaling
+from pe_spectra.models.dumps.identification import identify_scaling
+from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 
 _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twice"
 

@@ -1,0 +1,1 @@
+"""Context lengths: what each way to lengthen one would do, and which base suits one."""

@@ -197,7 +197,7 @@ def test_export_of_part_of_a_file(cli, tables):
         ("inspect dft alibi", "unexpected argument (alibi)"),
         ("inspect learned", "table=FILE, or init=normal"),
         ("inspect --explain seams", "--explain is not known (seams); did you mean seam? accepted: special"),
-        ("inspect dft --explain seam", "--explain takes no SPEC (dft)"),
+        ("inspect dft --explain seam", "--explain takes nothing beside it (dft)"),
         ("inspect --explain seam --figure a.png", "--figure has no meaning with --explain (a.png)"),
         ("inspect dft --fail-on fatal", "--fail-on is not known (fatal); accepted: note, warning, error"),
         ("inspect dft --resize x", "--resize is no size (x); N, or HxW for a grid, is accepted"),

@@ -386,7 +386,7 @@ def test_a_figure_needs_a_model_and_a_cell():
         compose_ladders([], trained=1, target=2, title="")
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.pdf"])
+@pytest.mark.parametrize("name", ["a.png", *(pytest.param(n, marks=pytest.mark.slow) for n in ("a.svg", "a.pdf"))])
 def test_a_figure_is_drawn_only_when_asked(cli, tmp_path, name):
     line = "context --d 16 --base 10000 --trained 512 --target 2048"
     assert read_json(cli(f"{line} --json"))["figure"] is None

@@ -115,7 +115,7 @@ def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
         assert is_line or any(np.isin(np.round(scaled, 9), np.round(band, 9)).all() for band in bands), name
 
 
-@pytest.mark.parametrize("grid", [2, 3, 50, 65, 512])
+@pytest.mark.parametrize("grid", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 50, 65, 512))])
 def test_other_lattices_build_and_check(grid: int, tmp_path: Path) -> None:
     built = build_figures(grid=grid)
     for name, contents in built.items():

@@ -398,7 +398,7 @@ def test_a_name_that_could_break_the_line_is_not_in_it(tmp_path):
         ("t.json", b"GGUF1234", "but is a GGUF file"),
         ("t.csv", b"\x1f\x8b123", "but is a file of gzip"),
         ("t.npz", b"\x89HDF\r\n\x1a\n", "but is a file of HDF5"),
-        ("t.gguf", b"GGUF1234", "which this version does not read"),
+        ("t.gguf", b"GGUF1234", "a .gguf file has more"),
         ("t.dat", b"\x89PNG\r\n\x1a\n", "is a picture (PNG)"),
         ("t.dat", b"1,2\n", "of an unknown kind"),
         ("t.json", b'{"hidden_size": 64}', "is a configuration and holds no table"),

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 
@@ -145,6 +146,7 @@ class BaseSearch:
     settled: float | None
 
 
+@lru_cache(maxsize=32)
 def find_base_for_length(d: int, length: int) -> BaseSearch:
     """Find the smallest base with sum_i cos(m base**(-2i/d)) >= 0 for all m = 1 .. length.
 

@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pe_spectra import __version__, claims
@@ -16,7 +17,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.cli.program import build_command
 
 COMMANDS = ("spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims")
-COMMANDS += ("encodings", "export", "compare", "inspect", "audit")
+COMMANDS += ("encodings", "export", "compare", "inspect", "audit", "diff", "context")
 DRAWING = {
     "spectrum": "figures/spectrum.png",
     "reconstruct": "figures/reconstruction.png",
@@ -704,9 +705,12 @@ def test_the_program_alone_shows_its_help(cli):
 def test_examples_in_the_help_run(cli, quick_claims, tmp_path, command):
     _, examples = list_help_lines(cli, command, 80)
     assert examples
-    (tmp_path / "config.json").write_bytes(
-        Path(__file__).with_name("models").joinpath("llama-3.1-8b.json").read_bytes()
-    )
+    for folder in ("hf", "port"):
+        (tmp_path / folder).mkdir()
+    model = Path(__file__).with_name("models").joinpath("llama-3.1-8b.json").read_bytes()
+    for place in ("config.json", "hf/config.json"):
+        (tmp_path / place).write_bytes(model)
+    np.save(tmp_path / "port/inv_freq.npy", 1e4 ** (-np.arange(64) / 64))
     for example in examples:
         program, *words = shlex.split(example)
         assert program == "pe-spectra"

@@ -168,8 +168,8 @@ def test_a_gguf_file_with_and_without_its_divisors(ask, files, divided, parts):
 def test_layers_of_two_types(ask):
     document = ask(f"{GEMMA} default.npy")
     lengths = {layer["name"]: layer["length"] for layer in document["layer_types"]}
-    # a sliding window of 1024: no lag is longer
-    assert lengths == {"sliding_attention": 1025, "full_attention": 131072}
+    # a sliding window of 1024: a query sees itself and 1023 before it
+    assert lengths == {"sliding_attention": 1024, "full_attention": 131072}
     bases = [one for one in document["differences"] if one["what"] == "base"]
     assert [(one["a"], one["b"], one["layers"]) for one in bases] == [(1e6, 1e4, ["full_attention"])]
     widths = [one["layers"] for one in document["differences"] if one["what"] == "rotary_dim"]

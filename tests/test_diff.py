@@ -105,7 +105,7 @@ def test_the_first_position_is_that_of_a_search(frequencies, steps, length):
     found, naive = find_first_position(a, b, length), find_naively(a, b, length)
     # a step that reaches pi/8 to the last bit may be seen either way
     step = np.abs(a - b).max()
-    if step and abs(BREAKS / step - round(BREAKS / step)) < 1e-9:
+    if step > 1e-9 and abs(BREAKS / step - round(BREAKS / step)) < 1e-9:
         return
     assert (found and found[0]) == (naive and naive[0])
 
@@ -174,6 +174,31 @@ def test_one_ladder_written_in_two_ways_is_the_same():
     assert diff.remarks == ("base 10000 with ntk x8 (A) and base 82684.62264 (B) give the same frequencies",)
 
 
+def list_ntk_remarks(a, b):
+    return [remark for remark in compare(a, b).remarks if "NTK" in remark]
+
+
+def test_a_raised_base_may_be_ntk_scaling():
+    raised = make_rotation(base=5e5 * 8 ** (128 / 126))
+    dump, other = read_inverse_frequencies(raised.frequencies), make_rotation(base=5e5)
+    # of the base of the other side, and of one that is usual where that does not fit
+    text = f"base {dump.base:g} of B is also what NTK scaling makes of base 500000 with factor 8"
+    assert list_ntk_remarks(other, dump) == [text]
+    assert list_ntk_remarks(make_rotation(base=1234.0), dump) == [text]
+    assert list_ntk_remarks(dump, other) == [text.replace("of B", "of A")]
+    (general,) = list_ntk_remarks(make_rotation(), read_inverse_frequencies(make_rotation(base=123456.7).frequencies))
+    assert general == ("NTK scaling gives a ladder of the same form as that of B: it cannot be told from a raised base")
+
+
+def test_ntk_is_not_named_where_nothing_was_raised():
+    ladder = make_rotation(base=5e5)
+    assert list_ntk_remarks(ladder, read_inverse_frequencies(ladder.frequencies)) == []
+    assert list_ntk_remarks(ladder, read_inverse_frequencies(make_rotation().frequencies)) == []  # a lower base
+    assert list_ntk_remarks(make_rotation(), ladder) == []  # what a file states is no guess
+    blended = make_rotation("llama3", 1e6, factor=8.0, original=8192)
+    assert list_ntk_remarks(ladder, read_inverse_frequencies(blended.frequencies)) == []
+
+
 # ----------------------------------------------------------------------------------- different, part by part
 
 
@@ -182,6 +207,16 @@ def test_another_factor():
     (scaling,) = diff.differences
     assert (scaling.what, scaling.a, scaling.b) == ("scaling", "llama3 x8", "llama3 x32")
     assert scaling.effect.endswith("29 pairs kept, 6 blended, 29 divided by 32 in B")
+
+
+def test_two_scalings_that_keep_as_many_pairs_say_how_far_they_are_apart():
+    options = {"factor": 4.0, "original": 32768}
+    a, b = (make_rotation(name, 1e6, **options) for name in ("yarn", "yarn-paper"))
+    (found,) = compare(a, b).differences
+    ratios = np.abs(a.frequencies / b.frequencies - 1)
+    furthest = f"{100 * max(np.abs(b.frequencies / a.frequencies - 1)):.3g} % (pair {ratios.argmax()})"
+    assert found.effect.endswith(f" in A and in B, but the blended pairs differ by up to {furthest}")
+    assert found.effect.count("pairs kept") == 1
 
 
 def test_an_option_that_no_factor_shows():
@@ -327,6 +362,31 @@ def test_what_a_dump_of_no_known_ladder_leaves_unknown():
     assert diff.unknown[0].why == "no published scaling fits the frequencies of B"
 
 
+def test_what_one_pair_leaves_unknown():
+    pair = make_rotation(width=2)
+    diff = compare(pair, read_inverse_frequencies(np.array([0.5])))
+    assert [(one.what, one.why) for one in diff.unknown][:2] == [
+        ("base", "one pair alone does not say"),
+        ("scaling", "one pair alone does not say"),
+    ]
+
+
+def test_who_does_not_say_the_type_of_cosines():
+    def explain(a, b):
+        return {one.what: one.why for one in compare(a, b).unknown}
+
+    says_nothing = "a configuration does not say the type of cosines and sines"
+    assert explain(LLAMA, make_cache(LLAMA.frequencies))["dtype"] == says_nothing
+    dump = read_inverse_frequencies(LLAMA.frequencies)
+    assert explain(LLAMA, dump)["dtype"] == f"{says_nothing}; a dump of inv_freq does not say"
+    assert explain(replace(LLAMA, layout=None), make_cache(LLAMA.frequencies))["layout"] == "A does not say"
+
+
+def test_one_position():
+    diff = compare(LLAMA, replace(LLAMA, frequencies=2 * LLAMA.frequencies), length=1)
+    assert "within 1 position (" in state_verdict(diff)[1]
+
+
 def test_nothing_known_is_not_decided():
     diff = compare(Rotation(), LLAMA)
     assert diff.agree is None
@@ -391,7 +451,8 @@ def test_layers_with_a_window_are_looked_at_within_it():
     assert reach.differences[0].first_position == math.floor(BREAKS / 1e-4) + 1
     short = compare_rotations([SLIDING], [other], length=LENGTH, windows={"sliding_attention": 1024})
     assert short.differences[0].first_position is None
-    assert short.layer_types[0].max_phase_error == pytest.approx(0.1024)
+    assert short.layer_types[0].length == 1024
+    assert short.layer_types[0].max_phase_error == pytest.approx(0.1023)
 
 
 @pytest.mark.parametrize(("a", "b", "length"), [([], [LLAMA], 10), ([LLAMA], [], 10), ([LLAMA], [LLAMA], 0)])

@@ -6,6 +6,7 @@ from safetensors.numpy import save_file
 
 from pe_spectra.errors import FileError
 from pe_spectra.files.rotary_dump import read_rotary_dump
+from pe_spectra.files.tables import read_array
 from pe_spectra.model_sources import read_side
 
 LADDER = (1e4 ** (-np.arange(0, 16, 2) / 16)).astype(np.float32)
@@ -94,6 +95,102 @@ def test_damaged_files(tmp_path, suffix, share):
     path.write_bytes(content[: int(share * len(content))])
     with pytest.raises(FileError, match=r"port\."):
         read_rotary_dump(path)
+
+
+# ----------------------------------------------------------------------------------- complex numbers
+
+WAVES = (COS + 1j * SIN).astype(np.complex64)
+
+
+def save_complex(path, values):
+    if path.suffix == ".npz":
+        np.savez(path, freqs_cis=values, w=OTHER)
+    else:
+        np.save(path, values)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<c8", ">c8", "<c16", ">c16"])
+def test_complex_numbers(tmp_path, suffix, order, dtype):
+    """As the buffer freqs_cis of Meta's code is; also byte-swapped, and with columns first."""
+    path = save_complex(tmp_path / f"port{suffix}", np.array(WAVES, dtype=dtype, order=order))
+    found, none = read_rotary_dump(path)
+    assert none is None
+    assert found.dtype == f"complex{8 * int(dtype[2:])}"
+    assert (found.values.dtype, found.values.flags.writeable) == (np.float64, False)
+    np.testing.assert_array_equal(found.values, np.stack([WAVES.real, WAVES.imag], axis=-1))
+    dump = read_side(str(path)).dump
+    assert (dump.kind, dump.rows, dump.rotary_dim, dump.dtype) == ("cache", 32, 16, "float32")
+    assert dump.base == pytest.approx(1e4, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "read"),
+    [
+        ((32, 1, 8), (32, 8, 2)),
+        ((1, 32, 8), (32, 8, 2)),
+        ((1, 32, 1, 8), (32, 8, 2)),
+        ((256,), (256, 2)),
+        ((256, 1), (256, 2)),
+        ((1, 256, 1), (256, 2)),
+        ((1, 256), (1, 256, 2)),
+    ],
+)
+def test_axes_of_complex_numbers(tmp_path, shape, read):
+    values = WAVES.reshape(shape)
+    found, _ = read_rotary_dump(save_complex(tmp_path / "port.npy", values))
+    assert found.values.shape == read
+    np.testing.assert_array_equal(found.values.ravel().view(complex), WAVES.ravel())
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy"])
+def test_complex_numbers_are_refused_elsewhere(tmp_path, suffix):
+    path = tmp_path / f"port{suffix}"
+    np.save(path, WAVES) if suffix == ".npy" else np.savez(path, WAVES)
+    with pytest.raises(FileError, match=r"holds complex numbers \(<c8\); float16, bfloat16"):
+        read_array(path)
+    if suffix == ".npz":  # nor are they one of several that fit
+        assert read_array(save_complex(path, WAVES)).tensor == "w"
+
+
+def damage(content, how):
+    """Bytes of a .npy file of complex numbers, with what is wrong."""
+    if how == "cut":
+        return content[:-3]
+    if how == "longer":
+        return content + b"\0" * 8
+    if how == "not finite":
+        return content[:-4] + b"\0\0\xc0\x7f"
+    if how == "too many":
+        return content.replace(b"(32, 8)", b"(33554433, 2)").replace(b" " * 6 + b"\n", b"\n")
+    return content.replace(b"<c8", b"<c4" if how == "no such type" else b"c32")
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("cut", "is cut off: its header claims 2048 bytes of data, it has 2045"),
+        ("longer", "has 8 bytes behind its data"),
+        ("not finite", "entry 31, 7, 1 is nan"),
+        ("too many", "has too many numbers"),
+        ("no such type", "holds complex numbers (<c4)"),
+        ("wide", "holds complex numbers (c32)"),
+    ],
+)
+def test_damaged_complex_numbers(tmp_path, how, words):
+    path = save_complex(tmp_path / "port.npy", WAVES)
+    path.write_bytes(damage(path.read_bytes(), how))
+    with pytest.raises(FileError) as caught:
+        read_rotary_dump(path)
+    assert words in str(caught.value)
+
+
+def test_parts_count_as_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr("pe_spectra.files.arrays.MAX_HELD_ENTRIES", 2 * WAVES.size - 1)
+    with pytest.raises(FileError, match=r"has too many numbers"):
+        read_rotary_dump(save_complex(tmp_path / "port.npy", WAVES))
 
 
 # ----------------------------------------------------------------------------------- sides

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.reading import RefusedError
@@ -28,6 +30,8 @@ ITEM_SIZES = {
     "uint32": 4,
     "uint64": 8,
 }
+#: The same of types that are read where complex numbers are wanted.
+_COMPLEX_SIZES = {"complex64": 8, "complex128": 16}
 ACCEPTED_TYPES = "float16, bfloat16, float32, float64 and integers are accepted"
 #: Bytes that are turned into float64 at a time: a whole number of every type.
 _CHUNK = 1 << 20
@@ -40,7 +44,8 @@ class FileArray:
 
     Attributes
     ----------
-    values : float64, C order, read-only, finite; leading axes of length 1 are left out.
+    values : float64, C order, read-only, finite; leading axes of length 1 are left out. Complex numbers,
+        where they are wanted, have a last axis of 2 for their parts.
     dtype : the type it was stored in, as in float16; `text` where it was written in digits.
     tensor : its name in the file; None where the file has no names.
     path : the file it was in: of a sharded checkpoint or a folder, the one that holds the tensor.
@@ -65,12 +70,14 @@ class Wanted:
     pick : whether, among several, the one with the known name of a position table is taken, and a table
         of words never.
     only_known : whether nothing but what has such a name is taken, for something else is known to be meant.
+    complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
     """
 
     tensor: str | None
     axes: tuple[int, ...]
     pick: bool
     only_known: bool = False
+    complex_too: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape has the axes that are wanted.
@@ -108,7 +115,17 @@ class Stored:
     @property
     def size(self) -> int:
         """Bytes that it takes, as an exact integer."""
-        return self.count * ITEM_SIZES[self.dtype]
+        return self.count * self.item_size
+
+    @property
+    def item_size(self) -> int:
+        """Bytes of one number."""
+        return _COMPLEX_SIZES[self.dtype] if self.is_complex else ITEM_SIZES[self.dtype]
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether its numbers have two parts."""
+        return self.dtype in _COMPLEX_SIZES
 
 
 def squeeze_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -187,8 +204,12 @@ def read_values(read: Callable[[int], bytes], stored: Stored, wanted: Wanted) ->
     RefusedError : a shape that is not accepted, too few bytes, a cell that is not finite.
     """
     shape = check_shape(stored.shape, wanted.axes)
-    values = np.empty(shape, dtype=np.float64)
-    beyond = _fill(values, read, stored)
+    if stored.is_complex:
+        values = np.empty(check_shape((*shape, 2), (len(shape) + 1,)), dtype=np.float64)
+        beyond = _fill(values.view(np.complex128)[..., 0], read, stored)
+    else:
+        values = np.empty(shape, dtype=np.float64)
+        beyond = _fill(values, read, stored)
     check_finite(values)
     values.flags.writeable = False
     notes = []
@@ -217,13 +238,13 @@ def check_finite(values: F64, first_line: int | None = None) -> None:
             raise RefusedError(f"{line}{cell} is {flat[index]}; finite numbers are accepted")
 
 
-def _fill(values: F64, read: Callable[[int], bytes], stored: Stored) -> int:
+def _fill(values: NDArray[Any], read: Callable[[int], bytes], stored: Stored) -> int:
     """Fill the array in the order of the file; count the integers that float64 may not hold."""
     # the columns of a file in Fortran order are the rows of the transposed array
     flat = values.T.flat if stored.fortran else values.reshape(-1)
     start, beyond = 0, 0
     while start < values.size:
-        size = min(_CHUNK, (values.size - start) * ITEM_SIZES[stored.dtype])
+        size = min(_CHUNK, (values.size - start) * stored.item_size)
         raw = read(size)
         if len(raw) != size:
             raise RefusedError("ends before its data do")
@@ -231,7 +252,7 @@ def _fill(values: F64, read: Callable[[int], bytes], stored: Stored) -> int:
         if stored.dtype in _WIDE_INTEGERS:
             beyond += int(np.count_nonzero((part > MAX_POSITION) | (part < -MAX_POSITION if part.min() < 0 else False)))
         with np.errstate(all="ignore"):  # a signalling NaN; every NaN is refused in the end
-            flat[start : start + part.size] = part.astype(np.float64)
+            flat[start : start + part.size] = part.astype(values.dtype)
         start += part.size
     return beyond
 

@@ -24,6 +24,7 @@ _ENTRY = re.compile(
 )
 _SIZE = re.compile(r"\s*([0-9]{1,40})L?\s*")
 _NUMBER = re.compile(r"(?P<order>[<>|=]?)(?P<kind>[fiu])(?P<size>[1248])")
+_COMPLEX = re.compile(r"(?P<order>[<>|=]?)c(?P<size>8|16)")
 _KINDS = {"f": "float", "i": "int", "u": "uint"}
 #: What other types are, by the letter of their kind.
 _OTHERS = {
@@ -57,7 +58,7 @@ def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
         place += len(data)
         return data
 
-    stored = read_header(read)
+    stored = read_header(read, complex_too=wanted.complex_too)
     check_shape(stored.shape, wanted.axes)
     check_length(stored, file.size - place)
     values, notes = read_values(read, stored, wanted)
@@ -77,12 +78,13 @@ def check_length(stored: Stored, found: int) -> None:
         raise RefusedError(f"has {format_count(found - stored.size, 'byte')} behind its data")
 
 
-def read_header(read: Callable[[int], bytes]) -> Stored:
+def read_header(read: Callable[[int], bytes], *, complex_too: bool = False) -> Stored:
     """Read the header of a .npy file, and nothing behind it.
 
     Parameters
     ----------
     read : gives the next bytes, fewer than asked for only at the end.
+    complex_too : whether complex numbers are accepted.
 
     Raises
     ------
@@ -103,10 +105,10 @@ def read_header(read: Callable[[int], bytes]) -> Stored:
     header = read(length)
     if len(field) < width or len(header) < length:
         raise RefusedError("is cut off inside its header")
-    return _parse_header(header.decode("utf-8" if start[6] == 3 else "latin-1", "replace"))
+    return _parse_header(header.decode("utf-8" if start[6] == 3 else "latin-1", "replace"), complex_too)
 
 
-def _parse_header(text: str) -> Stored:
+def _parse_header(text: str, complex_too: bool) -> Stored:
     # a grammar of its own: an evaluated literal could nest, overflow, or warn on stderr
     text = text.strip()
     inner = text[1:-1].strip()
@@ -123,7 +125,7 @@ def _parse_header(text: str) -> Stored:
     flag = found["fortran_order"]["flag"]
     if flag is None:
         raise RefusedError("has a header that is not readable: fortran_order is neither True nor False")
-    kind, big_endian = _parse_type(found["descr"])
+    kind, big_endian = _parse_type(found["descr"], complex_too)
     return Stored(shape=_parse_shape(found["shape"]), dtype=kind, big_endian=big_endian, fortran=flag == "True")
 
 
@@ -137,10 +139,13 @@ def _parse_shape(match: re.Match[str]) -> tuple[int, ...]:
     return tuple(int(size[1]) for size in sizes if size)
 
 
-def _parse_type(match: re.Match[str]) -> tuple[str, bool]:
+def _parse_type(match: re.Match[str], complex_too: bool) -> tuple[str, bool]:
     text = match["text"]
     if text is None:
         raise RefusedError(f"has cells of several fields (a structured type); {ACCEPTED_TYPES}")
+    parts = _COMPLEX.fullmatch(text) if complex_too else None
+    if parts is not None:
+        return f"complex{8 * int(parts['size'])}", parts["order"] == ">"
     number = _NUMBER.fullmatch(text)
     if number is None or number["kind"] + number["size"] == "f1":
         what = _OTHERS.get(text.lstrip("<>|=")[:1], "cells of an unknown type")

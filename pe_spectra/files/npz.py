@@ -35,10 +35,11 @@ def read_npz(file: RegularFile, wanted: Wanted) -> FileArray:
         if wanted.tensor is not None and wanted.tensor in members:
             name, notes = choose_tensor({wanted.tensor: ()}, wanted)
         else:
-            stored = {name: _read_member_header(archive, info) for name, info in members.items()}
+            stored = {name: _read_member_header(archive, info, wanted.complex_too) for name, info in members.items()}
             shapes = {name: found.shape for name, found in stored.items() if found}
             if not shapes:
-                _read_header_strictly(archive, next(iter(members.values())))  # raises, with the reason
+                # raises, with the reason
+                _read_header_strictly(archive, next(iter(members.values())), wanted.complex_too)
             name, notes = choose_tensor(shapes, wanted)
         return _read_member(archive, members[name], name, wanted, file, notes)
 
@@ -116,17 +117,17 @@ def _check_inflation(declared: int, stored: int) -> None:
         )
 
 
-def _read_member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Stored | None:
+def _read_member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, complex_too: bool) -> Stored | None:
     """Read the header of a member; None where it is no array that could be wanted."""
     try:
-        return _read_header_strictly(archive, info)
+        return _read_header_strictly(archive, info, complex_too)
     except RefusedError:
         return None
 
 
-def _read_header_strictly(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Stored:
+def _read_header_strictly(archive: zipfile.ZipFile, info: zipfile.ZipInfo, complex_too: bool) -> Stored:
     with archive.open(info) as member:
-        return read_header(lambda count: _read_exactly(member, count))
+        return read_header(lambda count: _read_exactly(member, count), complex_too=complex_too)
 
 
 def _read_member(
@@ -146,7 +147,7 @@ def _read_member(
             taken += len(data)
             return data
 
-        stored = read_header(read)
+        stored = read_header(read, complex_too=wanted.complex_too)
         check_shape(stored.shape, wanted.axes)
         check_length(stored, info.file_size - taken)
         values, more = read_values(read, stored, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pe_spectra.errors import shorten
@@ -14,7 +15,7 @@ from pe_spectra.files.tables import read_array
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
 _AXES = (1, 2, 3)
 #: Ends of the names that implementations give them; of a pair, cosines and sines.
-_SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache")
+_SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache", "freqs_cis")
 _PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
 
 
@@ -23,14 +24,14 @@ def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> 
 
     Parameters
     ----------
-    path : .npy, .csv, .npz or .safetensors.
+    path : .npy, .csv, .npz or .safetensors; complex numbers, cos + i sin, in the first and the third.
     tensor : the name of one array, of cosines or sines that of either; None takes those with known names,
         else the only one that fits.
     label : the option that named the file, for messages; may be empty.
 
     Returns
     -------
-    One array and None, or cosines and sines.
+    One array and None, or cosines and sines. Complex numbers have a last axis of 2 for their parts.
 
     Raises
     ------
@@ -39,15 +40,25 @@ def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> 
     names = _list_names(path, label)
     single = _find(names, _SINGLE) if tensor is None else []
     if single:
-        found = read_array(path, single[0], label=label, axes=_AXES)
-        return _remark(found, single), None
+        return _remark(_read(path, single[0], label), single), None
     pairs = _pair_up(names)
     if tensor is not None:
         pairs = [pair for pair in pairs if tensor in pair]
     if pairs:
-        cosines, sines = (read_array(path, name, label=label, axes=_AXES) for name in pairs[0])
+        cosines, sines = (_read(path, name, label) for name in pairs[0])
         return _remark(cosines, [pair[0] for pair in pairs]), sines
-    return read_array(path, tensor, label=label, axes=_AXES), None
+    return _read(path, tensor, label), None
+
+
+def _read(path: Path, tensor: str | None, label: str) -> FileArray:
+    found = read_array(path, tensor, label=label, axes=_AXES, complex_too=True)
+    if not found.dtype.startswith("complex"):
+        return found
+    # axes of length 1 beside rows and pairs say nothing, and one for a single pair does not either
+    shape = list(found.values.shape[:-1])
+    while 1 in shape and (len(shape) > 2 or shape[1:] == [1]):
+        shape.remove(1)
+    return replace(found, values=found.values.reshape(*shape, 2))
 
 
 def _list_names(path: Path, label: str) -> tuple[str, ...]:
@@ -78,6 +89,4 @@ def _remark(found: FileArray, names: list[str]) -> FileArray:
     if len(names) == 1:
         return found
     note = f"{shorten(names[0])} is read, the first of {format_count(len(names), 'array')} of such a name"
-    return FileArray(
-        values=found.values, dtype=found.dtype, tensor=found.tensor, path=found.path, notes=(*found.notes, note)
-    )
+    return replace(found, notes=(*found.notes, note))

@@ -55,6 +55,7 @@ def read_array(
     axes: tuple[int, ...] = (2,),
     pick: bool = True,
     only_known: bool = False,
+    complex_too: bool = False,
 ) -> FileArray:
     """Read one array from a file, or from a model's folder.
 
@@ -67,6 +68,7 @@ def read_array(
     pick : whether, of several, the one with the known name of a position table is taken, and a table of
         words never.
     only_known : whether nothing but what has such a name is taken.
+    complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def read_array(
     NoTableError : a checkpoint or configuration without a table of positions.
     FileError : anything else; one line that names the file and says why.
     """
-    wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known)
+    wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known, complex_too=complex_too)
     if is_folder(path):
         return read_folder(path, wanted, label)
     with open_regular(path, label=label) as file:

@@ -6,7 +6,6 @@ of Hugging Face transformers; findings say where another reading differs.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,20 +14,22 @@ import numpy as np
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.findings import Finding
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.scheme import build_scheme, rebuild_rope, turn_layer
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.description import choose_block
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import (
+    Configuration,
+    LayerStatement,
+    RotaryBlock,
+    limit_length,
+    state_served,
+)
+from pe_spectra.models.turns import TURN, mark_unseen
 from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
 
 #: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
 MANY_TURNS = 32.0
-#: A phase counts as seen up to this much above the largest that training showed.
-_SEEN = 1.01
-#: Relative difference of frequencies that are the same formula.
-_SAME = 1e-12
-_TWO_PI = 2 * math.pi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +84,11 @@ class LayerAudit:
         """How often each pair turns within `length` positions, shape (D/2,); None where no length is known."""
         if length is None:
             return None
-        return self.frequencies * (self.limit(length) / _TWO_PI)
+        return self.frequencies * (self.limit(length) / TURN)
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""
-        return length if self.reach is None else min(length, self.reach)
+        return limit_length(length, self.reach)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -120,9 +121,8 @@ class LayerAudit:
             return ()
         if self.trained_length is None and not _may_be_untrained(self.statement):
             return ()  # llama3 and longrope are trained with, for a length that nobody says here
-        seen = self.seen_phases
         largest = self.frequencies * self.limit(self.served_length)
-        return tuple(int(i) for i in np.flatnonzero((seen < _TWO_PI) & (largest > _SEEN * seen)))
+        return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
     @property
     def _unscaled(self) -> F64:
@@ -184,7 +184,7 @@ def build_layers(
     layers: list[LayerAudit] = []
     refused: list[tuple[str, Refusal]] = []
     for statement in configuration.layers:
-        length = served if served is not None else _state_served(statement, configuration.length)
+        length = served if served is not None else state_served(statement.block, configuration.length)
         named = LayerAudit(
             name=statement.name,
             scheme="rotary" if statement.turns else "none",
@@ -219,20 +219,9 @@ def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
         return layer
     values = encoding.frequencies().values
     # another library's formula may have no twin in the catalogue
-    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=_SAME, atol=0):
+    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=SAME_FORMULA, atol=0):
         return replace(layer, encoding=encoding)
     return layer
-
-
-def _state_served(statement: LayerStatement, length: int | None) -> int | None:
-    """The length that a file states it serves: YaRN's reaches factor times the original length."""
-    block = statement.block
-    if block is None or block.kind != "yarn":
-        return length
-    factor, original = block.find("factor"), block.find("original_max_position_embeddings") or length
-    if factor is None or original is None:
-        return length
-    return max(length or 0, round(factor * original))
 
 
 def _build_other(configuration: Configuration, trained: int | None, served: int | None) -> LayerAudit:

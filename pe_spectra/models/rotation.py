@@ -8,6 +8,9 @@ from types import MappingProxyType
 
 from pe_spectra.exact import F64
 
+#: Relative difference of frequencies that are the same formula: a few roundings in float64.
+SAME_FORMULA = 1e-12
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rotation:

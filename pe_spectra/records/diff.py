@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference
+from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, count_positions
 from pe_spectra.models.comparison.rotations import Diff, state_verdict
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict
@@ -43,7 +43,7 @@ class Setting:
     ----------
     length : positions 0 .. length - 1 are looked at.
     trained, served : lengths that were given; None where not.
-    windows : the longest lag of layers that attend within a window, by layer type.
+    windows : positions that layers see at once that attend within a window, by layer type.
     full : whether rows are the pairs of all layer types in place of the parts that differ.
     check : whether a difference fails the run.
     again : the command that gave the answer; empty where it cannot be repeated.
@@ -74,7 +74,7 @@ def answer_diff(a: Named, b: Named, diff: Diff, setting: Setting, *, notes: tupl
             "agree": diff.agree,
             "differences": [_describe_difference(one, diff) for one in diff.differences],
             "unknown": unknown,
-            "layer_types": [_describe_layer(layer, _reach(layer, diff, setting)) for layer in diff.layer_types],
+            "layer_types": [_describe_layer(layer) for layer in diff.layer_types],
         },
         columns=columns,
         facts=_list_facts(a, b, diff, setting),
@@ -128,21 +128,16 @@ def _describe_difference(one: Difference, diff: Diff) -> Document:
     }
 
 
-def _describe_layer(layer: LayerDiff, reach: int) -> Document:
+def _describe_layer(layer: LayerDiff) -> Document:
     return {
         "name": layer.name,
         "agree": layer.agree,
-        "length": reach,
+        "length": layer.length,
         "pairs": [pair._asdict() for pair in layer.pairs],
         "max_phase_error": layer.max_phase_error,
         "first_position_off": layer.first_position_off,
         "breaking_pair": layer.breaking_pair,
     }
-
-
-def _reach(layer: LayerDiff, diff: Diff, setting: Setting) -> int:
-    """Positions of this layer type that were looked at."""
-    return min(diff.length, setting.windows.get(layer.name, diff.length) + 1)
 
 
 def _find_values(one: Difference, diff: Diff) -> tuple[object, object]:
@@ -209,15 +204,15 @@ def _list_facts(a: Named, b: Named, diff: Diff, setting: Setting) -> tuple[tuple
     for layer in diff.layer_types:
         if layer.max_phase_error is not None:
             where = "" if layer.name == "all" else f"{layer.name}: "
-            facts.append(("phases", f"{where}{_state_phases(layer, _reach(layer, diff, setting), setting.trained)}"))
+            facts.append(("phases", f"{where}{_state_phases(layer, setting.trained)}"))
     if setting.full:
         facts += [(one.what, one.effect) for one in diff.differences]
     return tuple(facts)
 
 
-def _state_phases(layer: LayerDiff, reach: int, trained: int | None) -> str:
+def _state_phases(layer: LayerDiff, trained: int | None) -> str:
     first = layer.first_position_off
-    within = f"within {reach:,} positions"
+    within = f"within {count_positions(layer.length)}"
     if first is None:
         return (
             f"off by {layer.max_phase_error:.3g} rad at most {within}" if layer.max_phase_error else f"equal {within}"

@@ -9,14 +9,13 @@ import numpy as np
 from pe_spectra.findings import Finding, Level
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.statement import Configuration, RotaryBlock
+from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, RotaryBlock
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192
-#: What float32 leaves of a frequency.
-_SAME = 2e-6
 _OTHER_RELEASE = "transformers-4"
 
 
@@ -29,7 +28,7 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
         return
     stated = layer.limit(configuration.length) if configuration.length is not None else None
     is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
-    known = statement.default_base != 10000.0
+    known = statement.default_base != DEFAULT_BASE
     level: Level = "warning" if is_long and not known else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
     reach = f", for a context of {write_length(stated)}" if stated is not None else ""
@@ -124,8 +123,8 @@ def _read_older_release(configuration: Configuration, layer: LayerAudit) -> Rota
 def _agree(a: Rotation, b: Rotation) -> bool:
     if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
         return False
-    near = np.allclose(a.frequencies, b.frequencies, rtol=_SAME, atol=0)
-    return near and abs((a.attention_scaling or 1) - (b.attention_scaling or 1)) <= _SAME
+    near = np.allclose(a.frequencies, b.frequencies, rtol=FLOAT32_ARITHMETIC, atol=0)
+    return near and abs((a.attention_scaling or 1) - (b.attention_scaling or 1)) <= FLOAT32_ARITHMETIC
 
 
 def _tell_apart(a: Rotation, b: Rotation) -> str:
@@ -134,7 +133,7 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
     turning = a.frequencies > 0
     ratio = b.frequencies[turning] / a.frequencies[turning]
     worst = ratio[int(np.argmax(np.abs(np.log(np.maximum(ratio, 1e-300)))))]
-    changed = int(np.count_nonzero(np.abs(ratio - 1) > _SAME))
+    changed = int(np.count_nonzero(np.abs(ratio - 1) > FLOAT32_ARITHMETIC))
     words = [f"{changed} pairs differ, by a factor of up to {worst:.4g}"] if changed else []
     if a.attention_scaling != b.attention_scaling:
         words.append(f"its attention factor is {b.attention_scaling:.6g}, not {a.attention_scaling:.6g}")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from pe_spectra.encodings.rope_scaling import compute_longrope_attention, compute_yarn_attention
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
+from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.statement import Configuration
 
 #: Attention factors that differ by less agree.
 _NEAR = 0.01
-#: Half a unit in the last place of a number near 1, and the largest number: of what weights are stored in.
-_TYPES = {"bfloat16": (2.0**-9, 3.4e38), "float16": (2.0**-11, 65504.0)}
-_FLOAT32 = 2.0**-25
+#: The largest number of the types that weights are stored in, where float32 has more digits.
+_LARGEST = {"bfloat16": 3.4e38, "float16": 65504.0}
 _LISTS = ("short_factor", "long_factor")
 
 
@@ -47,16 +48,15 @@ def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Say what the angles of the fastest pair would lose in the type that the weights have."""
     kind = (configuration.dtype or "").removeprefix("torch.")
-    if kind not in _TYPES or not layer.frequencies.size or layer.served_length is None:
+    if kind not in _LARGEST or not layer.frequencies.size or layer.served_length is None:
         return
-    unit, largest = _TYPES[kind]
     last = layer.served_length - 1
     fastest = float(layer.frequencies.max())
-    merged = int(0.5 / unit)  # from here on the spacing of the type is above 1
+    merged = int(1 / ROUNDOFF[kind])  # from here on the spacing of the type is above 1
     if last <= merged:
         return
-    error, in_float32 = last * fastest * unit, last * fastest * _FLOAT32
-    beyond = f"; positions above {largest:g} overflow" if last > largest else ""
+    error, in_float32 = (_measure_half_spacing(name, last * fastest) for name in (kind, "float32"))
+    beyond = f"; positions above {_LARGEST[kind]:g} overflow" if last > _LARGEST[kind] else ""
     message = (
         f"computed in {kind}, as the weights are stored, angles at position {write_length(last)} would be off by up to "
         f"{error:.3g} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
@@ -64,6 +64,11 @@ def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator
     )
     data = {"dtype": kind, "phase_error": error, "phase_error_float32": in_float32, "merged_above": merged}
     yield make("note", "precision", message, layer, **data)
+
+
+def _measure_half_spacing(name: str, number: float) -> float:
+    """Half the distance of neighbouring numbers of a type at a number: what rounding to it leaves at most."""
+    return math.ldexp(ROUNDOFF[name], math.frexp(number)[1] - 1)
 
 
 def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Refusal) -> Finding:

@@ -220,8 +220,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             "when "
             "they are cast, and an angle of thousands of radians loses whole turns. Healthy models compute angles in "
             "float32 and cast cosines and sines afterwards; a port that does not is wrong from there on.",
-            formula="error up to (l - 1) max theta_i u, u = 2**-9 for bfloat16, 2**-11 for float16, 2**-25 for float32 "
-            "(half a unit in the last place)",
+            formula="error up to 2**floor(log2 a) u at the angle a = (l - 1) max theta_i, half a unit in the last "
+            "place: u = 2**-8 for bfloat16, 2**-11 for float16, 2**-24 for float32",
             references=("Wang et al. 2024, arXiv:2411.13476 (bfloat16 breaks the relative property of RoPE)",),
         ),
         "position-table-short": Explanation(

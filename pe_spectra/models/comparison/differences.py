@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.models.turns import take_off_turns
 
 #: A phase that is off by more than this breaks a port, in rad.
 BREAKS = math.pi / 8
@@ -59,6 +60,7 @@ class LayerDiff:
     Attributes
     ----------
     name : the layer type.
+    length : positions that were looked at, at most the window of the layers.
     agree : whether all frequencies are the same within the rounding of both sides; None where unknown.
     pairs : every pair.
     max_phase_error : largest difference of phases at the last position, in rad, turns not taken off.
@@ -68,6 +70,7 @@ class LayerDiff:
     """
 
     name: str
+    length: int
     agree: bool | None
     pairs: tuple[PairDifference, ...] = ()
     max_phase_error: float | None = None
@@ -99,6 +102,15 @@ class Diff:
     remarks: tuple[str, ...] = ()
 
 
+def count_positions(length: int) -> str:
+    """Write a number of positions.
+
+    >>> count_positions(1), count_positions(8192)
+    ('1 position', '8,192 positions')
+    """
+    return "1 position" if length == 1 else f"{length:,} positions"
+
+
 def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> tuple[int, int, float] | None:
     """Find the first position p = 0 .. length - 1 where p |wa - wb| is further than pi/8 from whole turns.
 
@@ -113,8 +125,7 @@ def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> 
     >>> find_first_position(np.array([1.0, 0.1]), np.array([1.0, 0.2]), 100)[:2]
     (4, 1)
     """
-    step = np.abs(frequencies_a - frequencies_b)
-    step = np.abs(step - 2 * math.pi * np.rint(step / (2 * math.pi)))
+    step = np.abs(take_off_turns(np.abs(frequencies_a - frequencies_b)))
     widest = float(step.max()) if step.size else 0.0
     if widest * (length - 1) <= BREAKS:
         return None
@@ -122,7 +133,6 @@ def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> 
     position = max(1, math.floor(BREAKS / widest))
     while widest * position <= BREAKS:
         position += 1
-    off = position * step
-    off = np.abs(off - 2 * math.pi * np.rint(off / (2 * math.pi)))
+    off = np.abs(take_off_turns(position * step))
     pair = int(np.argmax(off))
     return position, pair, float(off[pair])

@@ -13,14 +13,16 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.differences import PairDifference
+from pe_spectra.models.dumps.identification import find_shortest
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.statement import DEFAULT_BASE
 
-#: The base that every reader takes where it finds none.
-DEFAULT_BASE = 10000.0
 #: Scalings that keep the fastest pairs and divide the slowest.
 _BLENDS = ("yarn", "yarn-paper", "llama3")
+#: Bases that models are trained with: what an NTK scaling may have started from.
+_USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
 
 
 def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
@@ -38,12 +40,24 @@ def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
 
 def explain_scaling(a: Rotation, b: Rotation) -> str:
     """Say what the scaling of each side does to its ladder."""
-    parts = [
-        f"{_describe_scaling(side)} in {letter}"
-        for letter, side in (("A", a), ("B", b))
-        if side.scaling not in (None, "none")
-    ]
-    return "; ".join(parts) if parts else "the scalings differ"
+    parts = {
+        letter: _describe_scaling(side) for letter, side in (("A", a), ("B", b)) if side.scaling not in (None, "none")
+    }
+    if len(parts) == 2 and parts["A"] == parts["B"]:
+        return f"{parts['A']} in A and in B{_measure_apart(a, b)}"
+    return "; ".join(f"{what} in {letter}" for letter, what in parts.items()) or "the scalings differ"
+
+
+def _measure_apart(a: Rotation, b: Rotation) -> str:
+    """Say how far two scalings are apart that keep and divide as many pairs."""
+    one, other = _measure_divisors(a), _measure_divisors(b)
+    if one is None or other is None or len(one) != len(other):
+        return ""
+    turned = np.isfinite(one) & np.isfinite(other)
+    ratios = np.where(turned, np.divide(one, other, out=np.ones_like(one), where=turned), 1.0)
+    largest, pair = max((abs(float(ratio) - 1), index) for index, ratio in enumerate(ratios))
+    which = "the blended pairs" if a.scaling in _BLENDS else "they"
+    return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""
 
 
 def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference]) -> str:
@@ -102,6 +116,26 @@ def explain_imprecision(letter: str, dump: Dump) -> str:
     """Say that angles were computed in too few digits."""
     off = f"phases of {letter} are off by up to {dump.phase_error or 0:.2g} rad"
     return f"{off}: its angles were computed in too few digits"
+
+
+def remark_ntk(letter: str, dump: Dump, base: float) -> str:
+    """Say that a raised base may be NTK scaling: of the base of the other side, or of one that is usual.
+
+    Parameters
+    ----------
+    letter, dump : the side whose base is the larger one. base : that of the other side.
+    """
+    pairs = len(dump.frequencies) if dump.frequencies is not None else 0
+    found = dump.base or 0.0
+    for start in dict.fromkeys((base, *_USUAL_BASES)):
+        if found <= start or pairs < 2:
+            continue
+        # b' = b s**(D/(D - 2)), D = 2P
+        factor = (found / start) ** ((pairs - 1) / pairs)
+        short = find_shortest(factor * (1 - 4 * dump.error_bound), factor * (1 + 4 * dump.error_bound))
+        if float(f"{short:.2e}") == short:
+            return f"base {found:g} of {letter} is also what NTK scaling makes of base {start:g} with factor {short:g}"
+    return f"NTK scaling gives a ladder of the same form as that of {letter}: it cannot be told from a raised base"
 
 
 def label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:

@@ -21,7 +21,9 @@ from pe_spectra.models.comparison.effects import (
     explain_scaling,
     fill_options,
     label_scalings,
+    remark_ntk,
 )
+from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF
 from pe_spectra.models.rotation import Rotation
@@ -38,7 +40,7 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
     even where they agree.
     """
     if a.frequencies is None or b.frequencies is None:
-        return LayerDiff(name=name, agree=None)
+        return LayerDiff(name=name, length=length, agree=None)
     count = min(len(a.frequencies), len(b.frequencies))
     left, right = a.frequencies[:count], b.frequencies[:count]
     allowed = _list_errors(a, count) + _list_errors(b, count)
@@ -47,6 +49,7 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
     first = find_first_position(left, right, length) if matters else None
     return LayerDiff(
         name=name,
+        length=length,
         agree=agree,
         pairs=tuple(_list_pairs(a.frequencies, b.frequencies)),
         max_phase_error=float((length - 1) * np.abs(left - right).max()) if count else 0.0,
@@ -89,7 +92,6 @@ class Parts:
     a: Rotation
     b: Rotation
     layer: LayerDiff
-    length: int
     base_keys: tuple[str, str] = ("", "")
 
     def list_differences(self) -> Iterator[Difference]:
@@ -138,6 +140,11 @@ class Parts:
             ]
             if a.scaling != b.scaling or not self._have_one_base():
                 yield f"{written[0]} (A) and {written[1]} (B) give the same frequencies"
+        if a.base and b.base and not self._have_one_base():
+            raised, other = (a, b) if a.base > b.base else (b, a)
+            # what is stated is no guess
+            if not self.layer.agree and isinstance(raised, Dump) and raised.scaling in LADDERS:
+                yield remark_ntk("A" if raised is a else "B", raised, other.base or 0.0)
 
     def _list_of_frequencies(self) -> Iterator[Difference]:
         a, b, first = self.a, self.b, self.layer.first_position_off
@@ -160,7 +167,7 @@ class Parts:
         a, b = self.a, self.b
         rounded = is_rounded(a), is_rounded(b)
         if self.layer.agree and rounded[0] != rounded[1]:
-            effect = explain_dtype(rounded, self.layer.max_phase_error or 0.0, self.length)
+            effect = explain_dtype(rounded, self.layer.max_phase_error or 0.0, self.layer.length)
             shown = [name or "not rounded" for name in rounded]
             yield self._make("dtype", shown[0], shown[1], effect, self.layer.first_position_off)
             return
@@ -171,7 +178,7 @@ class Parts:
                 yield self._make("dtype", sides[0], sides[1], explain_imprecision(letter, side), side.first_row_off)
         stored = _name_cosine_dtype(a), _name_cosine_dtype(b)
         if stored[0] and stored[1] and stored[0] != stored[1]:
-            yield self._make("dtype", stored[0], stored[1], explain_dtype(stored, None, self.length))
+            yield self._make("dtype", stored[0], stored[1], explain_dtype(stored, None, self.layer.length))
 
     def _have_one_base(self) -> bool:
         one, other = self.a.base or 0.0, self.b.base or 0.0
@@ -193,15 +200,21 @@ def _bound_attention(rotation: Rotation) -> float:
 
 
 def _explain_silence(name: str, silent: list[str], a: Rotation, b: Rotation) -> str:
-    side = a if silent[0] == "A" else b
-    if isinstance(side, Dump) and name in ("base", "scaling"):
-        return f"no published scaling fits the frequencies of {silent[0]}"
-    if isinstance(side, Dump) and side.kind == "frequencies":
+    sides = {"A": a, "B": b}
+    return "; ".join(dict.fromkeys(_explain_one(name, letter, sides[letter]) for letter in silent))
+
+
+def _explain_one(name: str, letter: str, side: Rotation) -> str:
+    if not isinstance(side, Dump):
+        what = {"dtype": "a configuration does not say the type of cosines and sines"}
+        return what.get(name, f"{letter} does not say")
+    if name in ("base", "scaling"):
+        alone = side.frequencies is not None and np.count_nonzero(side.frequencies) < 2
+        return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
+    if side.kind == "frequencies":
         return "a dump of inv_freq does not say"
-    if isinstance(side, Dump):
-        cache = {
-            "layout": "a cache with one column for each pair does not say",
-            "offset": "no one integer fits the phases of the first row",
-        }
-        return cache.get(name, "the cache does not say")
-    return f"{' and '.join(silent)} {'do' if len(silent) == 2 else 'does'} not say"
+    cache = {
+        "layout": "a cache with one column for each pair does not say",
+        "offset": "no one integer fits the phases of the first row",
+    }
+    return cache.get(name, "the cache does not say")

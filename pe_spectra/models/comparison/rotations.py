@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.comparison.differences import (
     BREAKS,
     Diff,
@@ -19,11 +20,13 @@ from pe_spectra.models.comparison.differences import (
     LayerDiff,
     PairDifference,
     Unknown,
+    count_positions,
     find_first_position,
 )
 from pe_spectra.models.comparison.parts import Parts, compare_frequencies
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.statement import limit_length
 
 __all__ = [
     "BREAKS",
@@ -36,7 +39,6 @@ __all__ = [
     "find_first_position",
     "state_verdict",
 ]
-_MAX_LENGTH = 1 << 40
 #: The order in which differences are listed.
 _ORDER = (
     "base",
@@ -68,7 +70,7 @@ def compare_rotations(
     a, b : one rotation for each layer type. A side with one is compared with each type of the other.
     length : positions 0 .. length - 1 are looked at; the length that is served.
     base_keys : the keys of the files that the bases come from, for sentences; empty where unknown.
-    windows : the longest lag of layers that attend within a window, by layer type.
+    windows : positions that layers see at once that attend within a window, by layer type.
 
     Raises
     ------
@@ -76,14 +78,14 @@ def compare_rotations(
     """
     if not a or not b:
         raise InputError("there is nothing to compare", f"{len(a)} and {len(b)} rotations", "one or more on each side")
-    if not 1 <= length <= _MAX_LENGTH:
-        raise InputError("length is out of range", str(length), f"1 to {_MAX_LENGTH} is accepted")
+    if not 1 <= length <= MAX_CONTEXT:
+        raise InputError("length is out of range", str(length), f"1 to {MAX_CONTEXT} is accepted")
     pairs, missing = _pair_layers(a, b)
     compared = []
     for name, one, other in pairs:
-        reach = min(length, windows.get(name, length) + 1)
+        reach = limit_length(length, windows.get(name))
         layer = compare_frequencies(name, one, other, reach)
-        compared.append(Parts(a=one, b=other, layer=layer, length=reach, base_keys=base_keys))
+        compared.append(Parts(a=one, b=other, layer=layer, base_keys=base_keys))
     return _gather(compared, missing, _name_partial_dump(a, b), length)
 
 
@@ -129,7 +131,7 @@ def _state_difference(diff: Diff) -> str:
     errors = [layer.max_phase_error for layer in diff.layer_types if layer.max_phase_error is not None]
     if first.what not in _OF_FREQUENCIES or not errors:
         return f"Different: {first.effect}."
-    within = f"no phase is off by more than pi/8 within {diff.length:,} positions"
+    within = f"no phase is off by more than pi/8 within {count_positions(diff.length)}"
     verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
     return f"Different: {' and '.join(names)} {verb}, but {within} (at most {max(errors):.2g} rad)."
 

@@ -21,6 +21,7 @@ from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.models.dumps.identification import Identified, find_shortest, identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import Dump, check_order, describe_rounding, freeze, name_dtype
 from pe_spectra.models.dumps.phases import (
+    FIRST_WINDOW,
     add_turns,
     bound_errors,
     examine_phases,
@@ -37,14 +38,19 @@ ACCEPTED = (
 )
 #: A cache is on a circle when its radii differ by less than this many roundings, and what quick sines add.
 _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
+#: Rows, at least, that the typical radius is the median of.
+_MEDIAN_ROWS = 4096
+#: Numbers that are looked at at a time.
+_BLOCK = 1 << 20
 
 _Complex = NDArray[np.complex128]
 
 
 class _Waves(NamedTuple):
-    """Cosines + i sines of each pair once, (S, P); the layout that repeats showed; remarks."""
+    """Cosines and sines of each pair once, (S, P), seen where they lie; the layout that repeats showed; remarks."""
 
-    values: _Complex
+    cosines: F64
+    sines: F64
     layout: str | None
     notes: tuple[str, ...] = ()
 
@@ -73,15 +79,15 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     >>> found.base, found.attention_scaling, found.offset
     (10000.0, 1.0, 0)
     """
-    stored = dtype or name_dtype(cosines)
+    stored = name_dtype(cosines, dtype)
     waves = _pair_up(cosines, sines)
-    rounding = find_rounding(waves.values.view(np.float64), stored)
-    attention = _measure_radius(waves.values, rounding)
-    phases = np.angle(waves.values)
-    lines = follow_phases(phases, waves.values)
+    rounding = find_rounding(waves.cosines, stored, waves.sines)
+    attention = _measure_radius(waves, rounding)
+    phases = _measure_phases(waves)
+    lines = follow_phases(phases, _join(waves), np.any(waves.sines, axis=0))
     backward = turns_backward(lines)
     if backward:
-        phases = -phases
+        np.negative(phases, out=phases)
         lines = lines._replace(frequencies=-lines.frequencies, starts=-lines.starts)
     offset, remarks = find_offset(lines, rounding)
     lines = lines._replace(frequencies=refine_frequencies(phases, lines, offset))
@@ -153,11 +159,11 @@ def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
         ):
             if np.array_equal(first[:, left], first[:, right]):
                 if np.array_equal(second[:, left], second[:, right]):
-                    return _Waves(first[:, right] + 1j * second[:, right], layout)
+                    return _Waves(first[:, right], second[:, right], layout)
                 if np.array_equal(second[:, left], -second[:, right]):
                     note = "the first sine of each pair is stored with its minus sign"
-                    return _Waves(first[:, right] + 1j * second[:, right], layout, (note,))
-    return _Waves(_join(first, second), None)
+                    return _Waves(first[:, right], second[:, right], layout, (note,))
+    return _Waves(first, second, None)
 
 
 def _as_rows(values: np.ndarray) -> np.ndarray:
@@ -171,7 +177,7 @@ def _as_rows(values: np.ndarray) -> np.ndarray:
         raise InputError("a cache has numbers", f"{found.dtype.name}", ACCEPTED)
     if len(found) < 2 or not 0 < found.size <= MAX_HELD_ENTRIES:
         raise InputError("the cache needs 2 rows or more", f"shape {given.shape}", ACCEPTED)
-    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64, copy=False)
     bad = ~np.isfinite(found)
     if bad.any():
         row = int(np.argmax(bad.reshape(len(found), -1).any(axis=1)))
@@ -182,9 +188,9 @@ def _as_rows(values: np.ndarray) -> np.ndarray:
 def _split(values: np.ndarray) -> _Waves:
     """Take one array apart: complex, a last axis of 2, or cosines and sines side by side."""
     if np.iscomplexobj(values):
-        return _Waves(np.ascontiguousarray(values), None)
+        return _Waves(values.real, values.imag, None)
     if values.ndim == 3:
-        return _Waves(_join(values[..., 0], values[..., 1]), None)
+        return _Waves(values[..., 0], values[..., 1], None)
     half = values.shape[1] // 2
     if values.shape[1] % 2 or half == 0:
         raise InputError("one array of cosines and sines has an even width", f"{values.shape[1]} columns", ACCEPTED)
@@ -198,13 +204,7 @@ def _split(values: np.ndarray) -> _Waves:
     # the cosine of a slow pair is near the radius, its sine near 0
     if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
         cosine, sine = sine, cosine
-    return _Waves(_join(cosine, sine), None)
-
-
-def _join(cosine: F64, sine: F64) -> _Complex:
-    values = np.empty(cosine.shape, dtype=np.complex128)
-    values.real, values.imag = cosine, sine
-    return values
+    return _Waves(cosine, sine, None)
 
 
 def _measure_spread(cosine: F64, sine: F64) -> float:
@@ -212,19 +212,47 @@ def _measure_spread(cosine: F64, sine: F64) -> float:
     return float(np.ptp(square))
 
 
-# --------------------------------------------------------------------- radius
+# --------------------------------------------------------------------- radii and phases
 
 
-def _measure_radius(values: _Complex, rounding: str) -> float:
-    radii = np.abs(values)
-    typical = float(np.median(radii))
+def _list_blocks(rows: int, pairs: int) -> Iterator[slice]:
+    """List blocks of rows: beside a large cache, little else fits into memory."""
+    step = max(1, _BLOCK // pairs)
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
+
+
+def _measure_phases(waves: _Waves) -> F64:
+    """Return all phases in rad, (S, P)."""
+    rows, pairs = waves.cosines.shape
+    phases: F64 = np.empty((rows, pairs))
+    for block in _list_blocks(rows, pairs):
+        np.arctan2(waves.sines[block], waves.cosines[block], out=phases[block])
+    return phases
+
+
+def _join(waves: _Waves) -> _Complex:
+    """Return cosines + i sines of the first rows."""
+    joined: _Complex = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
+    return joined
+
+
+def _measure_radius(waves: _Waves, rounding: str) -> float:
+    rows, pairs = waves.cosines.shape
+    few = slice(None, None, max(1, rows // _MEDIAN_ROWS))
+    typical = float(np.median(np.hypot(waves.cosines[few], waves.sines[few])))
+    # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
+    fast = max(1, pairs // 4)
+    lowest, highest, squares = math.inf, 0.0, 0.0
+    for block in _list_blocks(rows, pairs):
+        radii = np.hypot(waves.cosines[block], waves.sines[block])
+        lowest, highest = min(lowest, float(radii.min())), max(highest, float(radii.max()))
+        squares += float(np.square(radii[:, :fast]).sum())
     allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
-    if not typical > 0 or np.max(np.abs(radii / typical - 1)) > allowed:
-        lowest, highest = float(radii.min()), float(radii.max())
+    if not typical > 0 or max(highest / typical - 1, 1 - lowest / typical) > allowed:
         what = "cosines and sines do not lie on one circle"
         raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED)
-    # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
-    mean = math.sqrt(float(np.mean(np.square(radii[:, : max(1, radii.shape[1] // 4)]))))
+    mean = math.sqrt(squares / (rows * fast))
     unit = ROUNDOFF[rounding]
-    error = max(2 * unit / math.sqrt(len(radii)), unit / 32, 4e-16 if rounding == "float64" else 2e-7)
+    error = max(2 * unit / math.sqrt(rows), unit / 32, 4e-16 if rounding == "float64" else 2e-7)
     return find_shortest(mean * (1 - error), mean * (1 + error))

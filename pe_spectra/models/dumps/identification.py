@@ -26,14 +26,13 @@ from pe_spectra.encodings.rope_scaling import (
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
 
-#: Bases that models are trained with: what an NTK scaling may have started from.
-_USUAL_BASES = (10_000, 500_000, 1_000_000)
 #: Turns within the original length at which YaRN's ramp begins and ends.
 _BETA_FAST, _BETA_SLOW = 32.0, 1.0
 #: Pairs in front that say the base of frequencies whose scaling is unknown.
 _SURE_FRONT = 8
 _MIN_LENGTH, _MAX_LENGTH = 16, 1 << 30
-_SAME_FORM = "NTK scaling gives a ladder of the same form: it cannot be told from a raised base"
+#: Scalings that leave a ladder a ladder.
+LADDERS = ("none", "linear", "proportional")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
         return Identified(notes=("one pair alone does not say which base it has",))
     ladder = _fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
     if ladder is not None:
-        return _describe_ladder(*ladder, turned, frequencies, bounds)
+        return _describe_ladder(*ladder, turned, len(frequencies))
     return (
         _identify_blend(frequencies, bounds)
         or _identify_integers(frequencies, bounds)
@@ -114,14 +113,13 @@ def _bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
     return float(np.max((-logs[1:] - slack) * pairs / index)), float(np.min((-logs[1:] + slack) * pairs / index))
 
 
-def _describe_ladder(base: float, factor: float, turned: int, frequencies: F64, bounds: F64) -> Identified:
-    pairs = len(frequencies)
+def _describe_ladder(base: float, factor: float, turned: int, pairs: int) -> Identified:
     options: dict[str, object] = {}
-    notes = _remark_ntk(base, turned, float(bounds[:turned].max()))
+    notes: tuple[str, ...] = ()
     scaling: str | None = "none"
     if turned < pairs:
         scaling, options = "proportional", {"share": turned / pairs}
-        notes = (f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same", *notes)
+        notes = (f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same",)
     if factor != 1:
         options["factor"] = factor
         if turned == pairs:
@@ -130,18 +128,6 @@ def _describe_ladder(base: float, factor: float, turned: int, frequencies: F64, 
             options, scaling = {}, None
             notes = (f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1", *notes)
     return Identified(base=base, scaling=scaling, options=MappingProxyType(options), notes=notes)
-
-
-def _remark_ntk(base: float, pairs: int, bound: float) -> tuple[str, ...]:
-    if base <= 1 or pairs < 2 or float(f"{base:.2e}") == base:
-        return (_SAME_FORM,)
-    for usual in _USUAL_BASES:
-        # b' = b s**(D/(D - 2)), D = 2P
-        s = (base / usual) ** ((pairs - 1) / pairs)
-        short = find_shortest(s * (1 - 4 * bound), s * (1 + 4 * bound))
-        if s > 1 and float(f"{short:.2e}") == short:
-            return (f"base {base:g} is also what NTK scaling makes of base {usual} with factor {short:g}",)
-    return (_SAME_FORM,)
 
 
 def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:

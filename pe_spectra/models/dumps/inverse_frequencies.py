@@ -72,7 +72,7 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
     >>> found.base, found.scaling, found.layout, found.rotary_dim
     (10000.0, 'none', 'half', 8)
     """
-    stored = dtype or name_dtype(values)
+    stored = name_dtype(values, dtype)
     listed = _flatten(values)
     rounding = find_rounding(listed, stored)
     notes: tuple[str, ...] = ()
@@ -117,10 +117,10 @@ def check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
         raise InputError("the frequencies do not fall", given, accepted)
 
 
-def name_dtype(values: np.ndarray) -> str:
-    """Name the type of an array; of complex numbers, that of their parts."""
-    found = np.asarray(values).dtype
-    return {"complex64": "float32", "complex128": "float64"}.get(found.name, found.name)
+def name_dtype(values: np.ndarray, stored: str | None = None) -> str:
+    """Name the type that an array was stored in (default: its own); of complex numbers, that of their parts."""
+    name = stored or np.asarray(values).dtype.name
+    return {"complex64": "float32", "complex128": "float64"}.get(name, name)
 
 
 def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ before, so that turns are counted right, and whole turns are never guessed acros
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,16 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
+from pe_spectra.models.turns import TURN, take_off_turns
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
-_FIRST_WINDOW, _LOST = 8, 1.0
+FIRST_WINDOW, _LOST = 8, 1.0
 #: Phases are off for another reason than storing when they are off by this many times what that explains.
 _UNEXPLAINED = 4.0
 #: An offset is an integer when it is this near one.
 _NEAR_INTEGER = 0.02
+#: Phases that are fitted at a time.
+_BLOCK = 1 << 20
 
 
 class Lines(NamedTuple):
@@ -48,22 +52,33 @@ def turns_backward(lines: Lines) -> bool:
     return True
 
 
-def follow_phases(phases: F64, values: NDArray[np.complex128]) -> Lines:
-    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it."""
+def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_]) -> Lines:
+    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it.
+
+    Parameters
+    ----------
+    phases : (S, P) radians.
+    first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
+    turned : (P,) whether a pair has a sine that is not 0.
+
+    Raises
+    ------
+    InputError : phases of a pair that do not lie on a line from the start.
+    """
     size, pairs = phases.shape
-    window = min(size, _FIRST_WINDOW)
-    slopes = np.angle((values[1:window] * values[: window - 1].conj()).sum(axis=0))
-    turned: NDArray[np.bool_] = np.any(values.imag, axis=0)
+    window = len(first)
+    slopes = np.angle((first[1:] * first[:-1].conj()).sum(axis=0))
     slopes[~turned] = 0.0
     starts = phases[0].copy()
     rows, residuals = np.zeros(pairs, dtype=np.int64), np.zeros(pairs)
     active = np.ones(pairs, dtype=bool)
     while active.any():
-        found = _fit_window(phases[:window, active], slopes[active], starts[active], turned[active])
-        near, held = found[2] <= _LOST, np.flatnonzero(active)
-        slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
-        rows[held[near]] = window
-        active[held[~near]] = False
+        for held in _split_pairs(np.flatnonzero(active), window):
+            found = _fit_window(phases[:window, held], slopes[held], starts[held], turned[held])
+            near = found[2] <= _LOST
+            slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
+            rows[held[near]] = window
+            active[held[~near]] = False
         if window == size:
             break
         window = min(2 * window, size)
@@ -71,6 +86,13 @@ def follow_phases(phases: F64, values: NDArray[np.complex128]) -> Lines:
         pair = int(np.argmax(rows == 0))
         raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
     return Lines(slopes, starts, rows, residuals)
+
+
+def _split_pairs(pairs: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:
+    """Split pairs into groups whose phases, so many rows of each, fit into one block."""
+    step = max(1, _BLOCK // rows)
+    for start in range(0, len(pairs), step):
+        yield pairs[start : start + step]
 
 
 def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
@@ -89,8 +111,7 @@ def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]
 def _measure_rest(phases: F64, positions: F64, slopes: F64, starts: F64) -> F64:
     """Return phases minus lines, wrapped to -pi .. pi, (S, P)."""
     rest: F64 = phases - (positions[:, None] * slopes + starts)
-    rest -= 2 * math.pi * np.rint(rest / (2 * math.pi))
-    return rest
+    return take_off_turns(rest)
 
 
 def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
@@ -99,9 +120,9 @@ def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
     for rows in np.unique(lines.rows) if offset is not None else ():
         chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
         positions = np.arange(rows, dtype=float) + (offset or 0)
-        if chosen.size and positions.any():
-            rest = _measure_rest(phases[:rows, chosen], positions, refined[chosen], np.zeros(len(chosen)))
-            refined[chosen] += positions @ rest / (positions @ positions)
+        for held in _split_pairs(chosen, int(rows)) if positions.any() else ():
+            rest = _measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
+            refined[held] += positions @ rest / (positions @ positions)
     return refined
 
 
@@ -111,7 +132,7 @@ def add_turns(frequencies: F64) -> F64:
     for pair in range(len(found) - 1, -1, -1):
         behind = found[pair + 1] if pair + 1 < len(found) else 0.0
         if found[pair] < -1e-6 or (behind > math.pi / 2 and found[pair] < 0.9 * behind):
-            found[pair] += 2 * math.pi
+            found[pair] += TURN
     return found
 
 
@@ -124,9 +145,8 @@ def find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...
     for pair in turning[::-1]:
         frequency = lines.frequencies[pair]
         rest = lines.starts[pair] - frequency * estimate
-        estimate += (rest - 2 * math.pi * round(rest / (2 * math.pi))) / frequency
-    rest = lines.starts[turning] - lines.frequencies[turning] * estimate
-    rest -= 2 * math.pi * np.rint(rest / (2 * math.pi))
+        estimate += (rest - TURN * round(rest / TURN)) / frequency
+    rest = take_off_turns(lines.starts[turning] - lines.frequencies[turning] * estimate)
     allowed = 8 * ROUNDOFF[rounding] + 4 * lines.residuals[turning].max()
     if np.abs(rest).max() > max(allowed, 1e-6):
         return None, ("the phases of the first row are not those of one offset",)
@@ -161,16 +181,27 @@ class Precision(NamedTuple):
 
 def examine_phases(phases: F64, lines: Lines, rounding: str) -> Precision:
     """Compare all phases with frequency times position, and with what rounding explains."""
-    positions = np.arange(len(phases), dtype=float)
-    rest = np.abs(_measure_rest(phases, positions, lines.frequencies, lines.starts))
-    row, pair = (int(index) for index in np.unravel_index(int(np.argmax(rest)), rest.shape))
-    largest = float(rest[row, pair])
+    largest, row, pair, first_off = _find_furthest(phases, lines)
     step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
     expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)
     if largest <= _UNEXPLAINED * expected:
         return Precision(largest)
-    off = (rest > math.pi / 8).any(axis=1)
     text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
     cause = "angles or positions were computed in a type with too few digits"
     note = f"{text}, where storing explains {expected:.2g}: {cause}"
-    return Precision(largest, int(np.argmax(off)) if off.any() else None, (note,))
+    return Precision(largest, first_off, (note,))
+
+
+def _find_furthest(phases: F64, lines: Lines) -> tuple[float, int, int, int | None]:
+    """Return the largest distance from a line, its row and pair, and the first row with one above pi/8."""
+    found, first_off = (-1.0, 0, 0), None
+    size, pairs = phases.shape
+    step = max(1, _BLOCK // pairs)
+    for start in range(0, size, step):
+        part = phases[start : start + step]
+        rest = np.abs(_measure_rest(part, np.arange(start, start + len(part), dtype=float), *lines[:2]))
+        place = int(np.argmax(rest))
+        found = max(found, (float(rest.flat[place]), start + place // pairs, place % pairs), key=lambda one: one[0])
+        if first_off is None and found[0] > math.pi / 8:
+            first_off = start + int(np.argmax((rest > math.pi / 8).any(axis=1)))
+    return *found, first_off

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -19,30 +20,36 @@ FLOORS: Mapping[str, float] = MappingProxyType({"float16": 2.0**-25})
 FLOAT32_ARITHMETIC = 2e-6
 #: The same in float64.
 FLOAT64_ARITHMETIC = 1e-14
+#: Numbers that are looked at at a time.
+_BLOCK = 1 << 20
 
 
-def find_rounding(values: F64, dtype: str) -> str:
+def find_rounding(values: F64, dtype: str, *others: F64) -> str:
     """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
 
     Parameters
     ----------
     values : any shape; zeros and ones are in every type and say nothing.
     dtype : the type that the numbers were stored in; the answer where the values say nothing.
+    others : more arrays of that type.
 
     >>> find_rounding(np.array([1.0, 0.1]).astype(np.float32).astype(float), "float64")
     'float32'
     """
     given = dtype if dtype in ROUNDOFF else "float64"
-    flat = values.ravel()
-    telling = flat[(np.abs(flat) != 1) & (flat != 0)]
-    if not telling.size:
-        return given
-    # a sample rules most types out; what it does not, all numbers must confirm
-    sample = telling[:: max(1, telling.size // 4096)]
-    for name in ROUNDOFF:
-        if _holds(name, sample) and _holds(name, telling):
-            return name
-    return given
+    held, tells = list(ROUNDOFF), False
+    for part in (part for one in (values, *others) for part in _split(one)):
+        tells = tells or bool(((np.abs(part) != 1) & (part != 0)).any())
+        held = [name for name in held if _holds(name, part)]
+    return held[0] if tells and held else given
+
+
+def _split(values: F64) -> Iterator[F64]:
+    """Split an array into blocks; before them a few rows, which rule most types out."""
+    step = max(1, _BLOCK // max(1, math.prod(values.shape[1:])))
+    yield values[:: max(1, len(values) // 64)]
+    for start in range(0, len(values), step):
+        yield values[start : start + step]
 
 
 @np.errstate(over="ignore", under="ignore")

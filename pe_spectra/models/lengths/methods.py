@@ -7,7 +7,6 @@ are slowed tell neighbouring positions apart less well. Symbols as in `bounds`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -26,17 +25,14 @@ from pe_spectra.models.lengths.bounds import (
     list_bounds_of_length,
 )
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.rotation import SAME_FORMULA
+from pe_spectra.models.turns import TURN, mark_unseen
 
 Flags = NDArray[np.bool_]
 Options = Mapping[str, float | int | bool]
 
-#: Phases this much beyond what training showed count as new: rounding of factors is not.
-TOLERANCE = 1.01
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27
-#: Frequencies this close to those of the training are the same.
-_SAME = 1e-12
-_TURN = 2 * math.pi
 #: The published keys of each way, besides factor, original and served.
 _DEFAULTS: Mapping[str, Options] = {
     "yarn": {"beta_fast": 32, "beta_slow": 1, "truncate": True},
@@ -180,7 +176,7 @@ def compare_methods(d: int, base: float, trained: int, target: int) -> ContextRe
         methods=tuple(_measure(way, before, trained, target, scanned) for way in ways),
         bounds=bounds,
         critical_dimension=compute_critical_dimension(d, base, trained),
-        never_turn_in_training=int(np.count_nonzero(before * trained < _TURN)),
+        never_turn_in_training=int(np.count_nonzero(before * trained < TURN)),
         scanned=scanned,
         notes=(*remarks, NO_LONGROPE),
     )
@@ -198,13 +194,12 @@ def find_unseen(before: F64, after: F64, trained: int, target: int) -> Flags:
     [False, True]
     """
     shown = before * trained
-    unseen: Flags = (shown < _TURN) & (after * target > TOLERANCE * shown)
-    return unseen
+    return mark_unseen(shown, after * target)
 
 
 def measure_unseen_share(before: F64, after: F64, trained: int, target: int) -> float:
     """Average over the pairs the share of phases at the target, up to a turn, that training never showed."""
-    shown, met = np.minimum(before * trained, _TURN), np.minimum(after * target, _TURN)
+    shown, met = np.minimum(before * trained, TURN), np.minimum(after * target, TURN)
     new = np.where(find_unseen(before, after, trained, target), 1 - shown / met, 0.0)
     return float(np.mean(new))
 
@@ -253,7 +248,7 @@ def _list_raised(d: int, base: float, bounds: Mapping[str, Bound]) -> tuple[list
 def _measure(way: _Way, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
     after = _to_float(way.scaled)
     unseen = find_unseen(before, after, trained, target)
-    turns = after * target / _TURN
+    turns = after * target / TURN
     for array in (after, unseen, turns):
         array.flags.writeable = False
     return MethodResult(
@@ -264,9 +259,9 @@ def _measure(way: _Way, before: F64, trained: int, target: int, scanned: int) ->
         turns=turns,
         unseen=unseen,
         unseen_share=measure_unseen_share(before, after, trained, target),
-        never_turn=int(np.count_nonzero(after * target < _TURN)),
-        kept_pairs=int(np.count_nonzero(np.abs(after - before) <= _SAME * before)),
-        min_wavelength=_TURN / float(after.max()),
+        never_turn=int(np.count_nonzero(after * target < TURN)),
+        kept_pairs=int(np.count_nonzero(np.abs(after - before) <= SAME_FORMULA * before)),
+        min_wavelength=TURN / float(after.max()),
         neighbour_distance=measure_neighbour_distance(after) / measure_neighbour_distance(before),
         first_negative_lag=find_first_negative_lag(way.scaled.frequencies, scanned),
         notes=way.notes,

@@ -11,17 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.stack import Refusal
-from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import (
+    Configuration,
+    KeyValue,
+    LayerStatement,
+    RotaryBlock,
+    limit_length,
+    state_served,
+)
 
 #: The stack that the others are compared with.
 REFERENCE = "transformers-5"
-#: Frequencies that differ by less are the same: a few roundings in float64.
-_SAME = 1e-12
 #: What the examples of `tabulate_scalings` have where no file is given.
 _LENGTH, _FACTOR = 8192, 4.0
 _EXAMPLE = LayerStatement(head_dim=128, default_base=500000.0)
@@ -86,13 +90,8 @@ def tabulate_conformance(configuration: Configuration, served: int | None = None
 
 def find_length_served(configuration: Configuration) -> int:
     """Return the longest length that a file states: max_position_embeddings, or factor x original; at least 1."""
-    lengths = [configuration.length or 1]
-    for layer in configuration.layers:
-        block = layer.block
-        if block is not None and block.kind == "yarn":
-            longest = (block.find("factor") or 0) * (block.find("original_max_position_embeddings") or 0)
-            lengths.append(int(min(longest, MAX_CONTEXT)))
-    return max(lengths)
+    lengths = (state_served(layer.block, configuration.length) for layer in configuration.layers)
+    return max(configuration.length or 1, *(length or 1 for length in lengths), 1)
 
 
 def tabulate_scalings(
@@ -186,7 +185,7 @@ def _describe_row(
     row = row._replace(attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
     if isinstance(reference, Refusal):
         return row
-    span = length if layer.window is None else min(length, layer.window)
+    span = limit_length(length, layer.window)
     (compared,) = compare_rotations([reference], [found], length=span).layer_types
     ratio, differing = _compare_pairs(reference, found)
     return row._replace(
@@ -202,7 +201,7 @@ def _compare_pairs(reference: Rotation, found: Rotation) -> tuple[tuple[float, f
     if a is None or b is None or len(a) != len(b):
         return None, None
     turned = a > 0
-    differing = int(np.count_nonzero(np.abs(a - b) > _SAME * a))
+    differing = int(np.count_nonzero(np.abs(a - b) > SAME_FORMULA * a))
     if not turned.any():
         return None, differing
     ratios = b[turned] / a[turned]

@@ -18,10 +18,10 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.stack import Refusal
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, state_served
 
 #: Keys of a block by the parameters of `rope`.
-_KEYS = {
+SCALING_KEYS = {
     "factor": "factor",
     "original": "original_max_position_embeddings",
     "beta_fast": "beta_fast",
@@ -38,6 +38,11 @@ _KEYS = {
 _OWN = ("d", "base", "layout", "scaling")
 #: A block for a file that states none.
 NO_BLOCK = RotaryBlock(where="")
+
+
+def spell_option(name: str, value: KeyValue) -> KeyValue:
+    """Spell the value of a key as the parameter `name` of the catalogue has it: a length is an integer."""
+    return int(value) if name == "original" and not isinstance(value, tuple) else value
 
 
 @dataclass(kw_only=True)
@@ -67,10 +72,9 @@ class Description:
         InputError : a value beyond what the catalogue accepts.
         """
         for name in names:
-            value = self.block.values.get(_KEYS[name])
+            value = self.block.values.get(SCALING_KEYS[name])
             if value is not None:
-                found = int(value) if name == "original" and not isinstance(value, tuple) else value
-                self.values[name] = _check(name, found, f"{self._where}{_KEYS[name]}")
+                self.values[name] = _check(name, spell_option(name, value), f"{self._where}{SCALING_KEYS[name]}")
 
     def need_keys(self, stack: str, *names: str) -> None:
         """Copy these parameters of the scaling.
@@ -82,7 +86,7 @@ class Description:
         self.copy_keys(*names)
         for name in names:
             if name not in self.values:
-                what = f"{self._where}{_KEYS[name]} is not set"
+                what = f"{self._where}{SCALING_KEYS[name]} is not set"
                 raise InputError(what, accepted=f"{stack} needs it for {self.block.kind}")
 
     @property
@@ -179,16 +183,28 @@ def find_original(found: Description) -> int:
 def find_served(found: Description) -> int | None:
     """Return the length that is served: the one that is asked for, else what the file states.
 
-    For yarn that is the larger of max_position_embeddings and factor x original. At least 2, below which
-    nothing depends on it.
+    At least 2, below which nothing depends on it.
     """
     if found.served is not None:
         return max(2, found.served)
-    stated = found.configuration.length
-    factor, original = (found.block.find(key) for key in ("factor", "original_max_position_embeddings"))
-    if found.block.kind == "yarn" and factor is not None and original is not None:
-        return max(stated or 0, int(factor * original))
-    return stated
+    return state_served(found.block, found.configuration.length)
+
+
+def take_longrope_lengths(found: Description) -> None:
+    """Take the lengths of longrope as stacks do that have the attention factor from nothing else.
+
+    Raises
+    ------
+    InputError : no length is stated.
+    """
+    length, original = find_length(found), find_original(found)
+    found.values |= {
+        "original": original,
+        "factor": max(1.0, length / original),
+        "served": find_served(found) or length,
+    }
+    if {"factor", "attention_factor"} & set(found.block.values):
+        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
 
 
 def list_options(values: Mapping[str, Any]) -> dict[str, object]:

@@ -15,28 +15,15 @@ import numpy as np
 from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longrope, scale_nothing, scale_ntk, scale_yarn
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import CONTEXT
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks.description import SCALING_KEYS, spell_option
 from pe_spectra.models.stated.gguf_divisors import STILL
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
-#: What converting in float32 may have left in divisors, relative.
-_DIVISOR_ERROR = 2e-6
 #: The parameters of scalings by the keys of a block.
-_NAMES = {
-    "factor": "factor",
-    "original_max_position_embeddings": "original",
-    "beta_fast": "beta_fast",
-    "beta_slow": "beta_slow",
-    "attention_factor": "attention_factor",
-    "mscale": "mscale",
-    "mscale_all_dim": "mscale_all_dim",
-    "low_freq_factor": "low_freq_factor",
-    "high_freq_factor": "high_freq_factor",
-    "short_factor": "short_factor",
-    "long_factor": "long_factor",
-    "alpha": "factor",
-}
+_NAMES = {**{key: name for name, key in SCALING_KEYS.items()}, "alpha": "factor"}
 
 
 def read_gguf_rotation(
@@ -93,7 +80,8 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
         attention_scaling=float(scaled.attention_factor),
         offset=0,
         dtype="float32",
-        error_bound=_DIVISOR_ERROR if "divisors" in block.values or block.kind == "longrope" else 0.0,
+        # divisors were converted in float32
+        error_bound=FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0,
     )
 
 
@@ -102,7 +90,7 @@ def _list_options(block: RotaryBlock) -> dict[str, object]:
     for key, name in _NAMES.items():
         value = block.values.get(key)
         if value is not None:
-            options[name] = int(value) if name == "original" and not isinstance(value, tuple) else value
+            options[name] = spell_option(name, value)
     return options
 
 

@@ -9,11 +9,9 @@ from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
     answer_early,
-    find_length,
-    find_original,
-    find_served,
     find_width,
     start_description,
+    take_longrope_lengths,
     turn_by_formula,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
@@ -100,11 +98,7 @@ def _scale_llama3(found: Description, width: int) -> Scaled:
 
 def _scale_longrope(found: Description, width: int) -> Scaled:
     found.need_keys("keras-hub", "short_factor", "long_factor")
-    length, original = find_length(found), find_original(found)
-    found.values |= {"original": original, "factor": max(1.0, length / original)}
-    found.values["served"] = find_served(found) or length
-    if {"factor", "attention_factor"} & set(found.block.values):
-        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+    take_longrope_lengths(found)
     found.notes.append("the list is chosen by the length of the input, which is 1 where tokens come one at a time")
     keys = ("original", "factor", "served", "short_factor", "long_factor")
     return scale_longrope(found.values["base"], width, **{key: found.values[key] for key in keys})

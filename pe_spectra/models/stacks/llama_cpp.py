@@ -11,9 +11,8 @@ from pe_spectra.models.stacks.description import (
     Description,
     answer_early,
     copy_alpha,
-    find_length,
-    find_served,
     start_description,
+    take_longrope_lengths,
     turn_by_rope,
 )
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
@@ -139,11 +138,7 @@ def _fill_llama3(found: Description) -> None:
 
 def _fill_longrope(found: Description) -> None:
     found.need_keys("llama.cpp", "short_factor", "long_factor", "original")
-    length, original = find_length(found), found.values["original"]
-    found.values["served"] = find_served(found) or length
-    found.values["factor"] = max(1.0, length / original)  # gives sqrt(1 + ln s/ln L), which the converter writes
-    if {"factor", "attention_factor"} & set(found.block.values):
-        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+    take_longrope_lengths(found)  # sqrt(1 + ln s/ln L), which the converter writes
     found.notes.append("the list is chosen once, by the length of the context (n_ctx)")
 
 

@@ -6,6 +6,7 @@ from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_llama3
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
+    SCALING_KEYS,
     Description,
     answer_early,
     choose_block,
@@ -21,7 +22,6 @@ from pe_spectra.models.stated.statement import Configuration, LayerStatement
 _LLAMA3 = {"factor": 8.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 #: Those of models/llama4, where params.json has no others.
 _LLAMA4 = {"factor": 16.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
-_KEYS = {"original": "original_max_position_embeddings"}
 
 
 def read_meta(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
@@ -51,7 +51,7 @@ def _scale_as_llama(found: Description, width: int) -> Scaled:
     taken = dict(_LLAMA4 if fourth else _LLAMA3)
     read = ("factor", "high_freq_factor") if fourth else ()
     for name, fixed in tuple(taken.items()):
-        key = _KEYS.get(name, name)
+        key = SCALING_KEYS[name]
         stated = found.block.find(key)
         if stated is not None and name in read:
             taken[name] = stated

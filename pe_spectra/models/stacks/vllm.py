@@ -14,9 +14,9 @@ from pe_spectra.models.stacks.description import (
     copy_alpha,
     find_length,
     find_original,
-    find_served,
     find_width,
     start_description,
+    take_longrope_lengths,
     turn_by_formula,
     turn_by_rope,
 )
@@ -127,11 +127,7 @@ def _fill_llama3(found: Description) -> None:
 
 def _fill_longrope(found: Description) -> None:
     found.need_keys("vLLM", "short_factor", "long_factor")
-    length, original = find_length(found), find_original(found)
-    found.values |= {"original": original, "factor": max(1.0, length / original)}
-    found.values["served"] = find_served(found) or length
-    if {"factor", "attention_factor"} & set(found.block.values):
-        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+    take_longrope_lengths(found)
     found.notes.append("the list is chosen once, by the longest length that is served (max_model_len)")
 
 

@@ -17,10 +17,16 @@ from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.stated import gguf_architectures as known
 from pe_spectra.models.stated.gguf_divisors import apply_tensors
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, SchemeName
+from pe_spectra.models.stated.statement import (
+    DEFAULT_BASE,
+    Configuration,
+    KeyValue,
+    LayerStatement,
+    RotaryBlock,
+    SchemeName,
+)
 
 _POSITIONS = "position_embd.weight"
-_DEFAULT_BASE = 10000.0
 _KINDS = ("none", "linear", "yarn", "longrope")
 
 
@@ -142,7 +148,7 @@ def _leave_still(layer: LayerStatement) -> LayerStatement:
 
 
 def _read_plain_layer(name: str, keys: Keys) -> LayerStatement:
-    layer = LayerStatement(head_dim=2, default_base=_DEFAULT_BASE)
+    layer = LayerStatement(head_dim=2, default_base=DEFAULT_BASE)
     if name in known.INTERLEAVED:
         layer = replace(layer, layout="interleaved")
     # in latent attention the part that is turned stands on its own
@@ -236,6 +242,6 @@ def _read_sliding_layer(name: str, keys: Keys, full: LayerStatement, block: Rota
         return layer
     key = f"{keys.where}rope.freq_base_swa" if base is not None else block.base_key
     if base is None:
-        base = _DEFAULT_BASE if name in known.LOCAL_10000 else block.base
+        base = DEFAULT_BASE if name in known.LOCAL_10000 else block.base
     stated = full.older if full.older is not None and not unscaled else RotaryBlock(where=block.where)
     return replace(layer, older=replace(stated, base=base, base_key=key))

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from pe_spectra.models.stated.known_schemes import ALIBI, LEARNED, LENGTHS, SINUSOIDAL, T5, WITHOUT, LearnedTable
+from pe_spectra.models.stated.statement import DEFAULT_BASE
 
 __all__ = [
     "ALIBI",
@@ -60,7 +61,7 @@ class KnownModel(NamedTuple):
     length : max_position_embeddings where the file has none.
     """
 
-    default_base: float = 10000.0
+    default_base: float = DEFAULT_BASE
     local_base: float | None = None
     share: float = 1.0
     local_share: float | None = None

@@ -30,7 +30,7 @@ from pe_spectra.models.stated.key_names import (
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel, find_known
 from pe_spectra.models.stated.layer_types import FULL, SLIDING, LayerType, list_layer_types
-from pe_spectra.models.stated.statement import KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import DEFAULT_BASE, KeyValue, LayerStatement, RotaryBlock
 
 #: Older files of these models scale the layers that reach everywhere, and leave the sliding ones as they are.
 _SCALE_FULL_ONLY = ("olmo3",)
@@ -209,7 +209,7 @@ def _find_base(keys: Keys, known: KnownModel, model: str) -> tuple[float | None,
         return nested.find_number("rope_theta"), f"{nested.where}rope_theta"
     ratio = keys.find_number("rope_ratio")
     if key is None and ratio is not None:
-        return 10000.0 * ratio, "rope_ratio"
+        return DEFAULT_BASE * ratio, "rope_ratio"
     return (keys.find_number(key), key) if key is not None else (None, "")
 
 

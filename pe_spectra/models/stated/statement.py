@@ -12,7 +12,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from pe_spectra.findings import Finding
+from pe_spectra.limits import MAX_CONTEXT
 
+#: The base that every reader takes where neither the file nor the model's class has one.
+DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.
 KeyValue = float | tuple[float, ...] | bool
 SchemeName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
@@ -52,6 +55,30 @@ class RotaryBlock:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+def state_served(block: RotaryBlock | None, length: int | None) -> int | None:
+    """Return the length that a file states it serves: YaRN's reaches factor times the original length.
+
+    Parameters
+    ----------
+    length : max_position_embeddings, in positions; None where it is not stated.
+
+    >>> block = RotaryBlock(where="", kind="yarn", values={"factor": 4.0, "original_max_position_embeddings": 4096.0})
+    >>> state_served(block, 8192)
+    16384
+    """
+    if block is None or block.kind != "yarn":
+        return length
+    factor, original = block.find("factor"), block.find("original_max_position_embeddings") or length
+    if factor is None or original is None:
+        return length
+    return max(length or 0, round(min(factor * original, MAX_CONTEXT)))
+
+
+def limit_length(length: int, window: int | None) -> int:
+    """Return the part of a length that layers with a window (None: without) see at once, both in positions."""
+    return length if window is None else min(length, window)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayerStatement:
     """What a file states about the rotation in the layers of one type.
@@ -66,7 +93,7 @@ class LayerStatement:
     newer : rope_parameters, which transformers 5 writes; None where the file has none.
     older : rope_theta with rope_scaling and their older spellings; None where the file has none.
     default_base : what the model's class takes where no key gives a base.
-    window : longest lag that attention in these layers reaches (sliding_window); None for all.
+    window : positions that attention in these layers sees at once (sliding_window); None for all.
     beside : channels of a query that stand beside the turned part and are not turned (qk_nope_head_dim).
     turns : False for layers that are not turned (NoPE).
     """
@@ -78,7 +105,7 @@ class LayerStatement:
     layout: Literal["half", "interleaved"] = "half"
     newer: RotaryBlock | None = None
     older: RotaryBlock | None = None
-    default_base: float = 10000.0
+    default_base: float = DEFAULT_BASE
     window: int | None = None
     beside: int = 0
     turns: bool = True

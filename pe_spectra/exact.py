@@ -120,12 +120,15 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     return high, low
 
 
+@lru_cache(maxsize=8)
 def ladder_words(base: float, width: int) -> F64:
-    """Frequencies base**(-l/width), l = 0, 2, .., as words of shape (3, ceil(width / 2)).
+    """Frequencies base**(-l/width), l = 0, 2, .., as words of shape (3, ceil(width / 2)), read-only.
 
     The sum of the three words, in rad/position, is right to 48 digits.
     """
-    return _powers(_ladder_ratio(base, width), (width + 1) // 2, 3)
+    words = _powers(_ladder_ratio(base, width), (width + 1) // 2, 3)
+    words.flags.writeable = False
+    return words
 
 
 def lattice_pairs(count: int, n: int) -> tuple[F64, F64]:

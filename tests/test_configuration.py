@@ -4,6 +4,7 @@ import json
 import random
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
 from pe_spectra.findings import LEVELS
 from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
+from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
@@ -459,6 +461,35 @@ def test_provoked(code, level, look):
     assert 20 < len(finding.message) < 400
     assert finding.level in LEVELS
     json.dumps(dict(finding.data), default=list)
+
+
+@pytest.mark.parametrize(
+    ("config", "length"),
+    [
+        (LLAMA, 8192),
+        (scale(32768, **YARN), 32768),
+        (scale(65536, **YARN), 65536),
+        # without an original length the factor stretches what the file states
+        (scale(8192, rope_type="yarn", factor=2.5), 20480),
+        (scale(8192, rope_type="linear", factor=4.0), 8192),
+    ],
+)
+def test_audit_and_diff_serve_one_length(config, length):
+    assert audit(config).layers[0].served_length == length
+    assert find_length_served(read(config)) == length
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("bfloat16", ml_dtypes.bfloat16), ("float16", np.float16)])
+@pytest.mark.parametrize("length", [3000, 4000, 4098, 50000])
+def test_precision_is_that_of_the_type(dtype, kind, length):
+    (found,) = [
+        one for one in audit({**LLAMA, "torch_dtype": dtype}, served=length).findings if one.code == "precision"
+    ]
+    below = np.arange(2.0**12).astype(kind).astype(float)
+    assert found.data["merged_above"] == np.flatnonzero(np.diff(below) == 0)[0]
+    # the fastest pair turns 1 rad: half the distance of the numbers around the last position
+    assert found.data["phase_error"] == float(np.spacing(kind(length - 1))) / 2
+    assert found.data["phase_error_float32"] == np.spacing(np.float32(length - 1)) / 2
 
 
 def test_every_finding_is_provoked_and_explained():

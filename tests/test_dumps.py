@@ -11,8 +11,9 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
 from pe_spectra.models.dumps import caches, phases, rounding
 from pe_spectra.models.dumps.caches import read_cache
-from pe_spectra.models.dumps.identification import find_shortest, identify_scaling
+from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import find_rounding, round_to
 
 DTYPES = {

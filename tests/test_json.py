@@ -68,6 +68,7 @@ LINES = [
     "faithfulness -e erpe:length=8,heads=2 --length 8",
     "faithfulness -e t5:heads=2 --length 40 --limit 2",
     "faithfulness -e calendar:fields=hour+weekday --length 192",
+    "faithfulness -e calendar rnn:d=4 tupe --length 60 --within 0.3",
     "faithfulness -e rnn:d=4 tree:depth=3 --length 12",
     "encodings",
     "encodings rope",
@@ -435,12 +436,15 @@ def test_members_on_other_lattices_say_so(cli, line):
 
 #: Fields that are null for one reason only, which the schema states; every other null has its note.
 WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", "distinct"}
+WITHOUT_NOTE |= {"near_pairs", "largest", "error"}
 WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
 #: field -> a command line in which it is null, and words of the note that says why.
 NULLS = {
     "bandwidth": ("spectrum -e dft --d 8", "no bandwidth enters"),
     "kernel": ("reconstruct -e sincos2d:d=8,height=4,width=6 --window-free --s 1", "no kernel"),
     "condition_number": ("faithfulness --rho 1 -e sinusoidal --d 8", "condition number"),
+    "error_bound": ("faithfulness --length 1 --d 8", "single position"),
+    "singular_values": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),
     "separation_by_lag": ("faithfulness -e dft --d 4 --length 70000", "separation_by_lag"),
     "rank": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),
     "rank_tolerance": ("faithfulness -e sinusoidal --d 2048 --length 2048", "rank"),

@@ -68,7 +68,8 @@ def context(
         raise InputError("--figure has nothing to draw without a model", str(run.figure), "--base and --trained")
     with Progress("looking for negative sums", quiet=run.quiet):
         report = _report(width, model, wanted)
-        return run.finish(answer_context(report), lambda: _draw(report))
+        every_pair = run.format == "csv" and run.screen.full
+        return run.finish(answer_context(report, every_pair=every_pair), lambda: _draw(report))
 
 
 def _report(d: int, model: tuple[float, int] | None, target: int) -> ContextReport:

@@ -140,6 +140,10 @@ RealPositions = Annotated[
 Limit = Annotated[
     str | None, typer.Option("--limit", metavar="N", help="how many colliding pairs to name (all are counted)  [10]")
 ]
+Within = Annotated[
+    str | None,
+    typer.Option("--within", metavar="X", help="also pairs whose codes differ by no more than X, the nearest named"),
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(

@@ -33,7 +33,7 @@ from pe_spectra.limits import (
     MIN_LENGTH,
     MIN_WIDTH,
 )
-from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
+_RADIUS = RealRange(minimum=1e-300, maximum=1e300)
 _DEFAULT_LIMIT = 10
 #: What a position costs at least, in columns, whatever the width.
 _LEAST_WIDTH = 512
@@ -154,6 +155,7 @@ def faithfulness(
     start: options.Start = None,
     step: options.Step = None,
     limit: options.Limit = None,
+    within: options.Within = None,
     require: options.Require = None,
 ) -> Outcome:
     """Does every position have a code of its own (Definition 1), and how far apart are they?
@@ -168,13 +170,14 @@ def faithfulness(
     encodings = sample(named, positions, length)
     size = read_length(length, encodings)
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
+    radius = _RADIUS.parse(within, "--within") if within is not None else None
     sizes = [size or e.default_length for e in encodings]
     check_together("--d and --length", encodings, sizes, _LEAST_WIDTH, MAX_STREAMED_ENTRIES)
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 
     with Progress("measuring separation and rank", quiet=run.quiet):
-        results = [measure_faithfulness(e, length=size, limit=shown) for e in encodings]
+        results = [measure_faithfulness(e, length=size, limit=shown, within=radius) for e in encodings]
         answer = answer_faithfulness(results, check_requirements(requirements, results))
         return run.finish(answer, lambda: _draw_faithfulness(results))
 

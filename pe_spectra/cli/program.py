@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pe_spectra._version import __version__
-from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, reports
+from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, precision, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
@@ -57,6 +57,7 @@ def build_app() -> typer.Typer:
     audit.add_commands(app)
     diff.add_commands(app)
     context.add_commands(app)
+    precision.add_commands(app)
     return app
 
 

@@ -7,8 +7,9 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from pe_spectra.cli.columns import Columns, fit_columns
 from pe_spectra.cli.drawing import draw
 from pe_spectra.cli.text import escape, guard_cell, to_ascii
 from pe_spectra.records.answer import Answer, Cell
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
     from pe_spectra.cli.screen import Screen
 
-#: Texts longer than this may be wrapped at their blanks; numbers never are.
-_WRAPPED = 24
 _CELL_CHARACTERS = 400
+#: Numbers below are written without an exponent.
+_LARGE = 1e9
 _LEVEL_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
 
 
@@ -60,9 +61,10 @@ def _write_exactly(cell: Cell) -> str:
     return escape(cell) if isinstance(cell, str) else repr(cell)
 
 
-def _write_briefly(cell: Cell) -> str:
+def _write_briefly(cell: Cell, digits: int) -> str:
     if isinstance(cell, float):
-        return f"{cell:.6g}"
+        is_long = cell.is_integer() or abs(cell) >= 10**digits
+        return f"{cell:.0f}" if is_long and abs(cell) < _LARGE else f"{cell:.{digits}g}"
     return escape(cell, _CELL_CHARACTERS) if isinstance(cell, str) else _write_exactly(cell)
 
 
@@ -103,13 +105,21 @@ def _open_console(stream: io.StringIO, screen: Screen) -> Console:
 
 
 def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
+    """Write each fact; those of one group, "group: label", follow a line with its name."""
     from rich.table import Table
     from rich.text import Text
 
     grid = Table.grid(padding=(0, 2, 0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, text in facts:
+    last = ""
+    for number, (name, text) in enumerate(facts):
+        group, _, label = name.rpartition(": ")
+        if group != last and number:
+            grid.add_row()
+        if group != last and group:
+            grid.add_row(Text(escape(group), style="not dim bold"))
+        last = group
         grid.add_row(Text(escape(label)), Text(escape(text)))
     console.print(grid)
 
@@ -121,47 +131,38 @@ def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
     total = len(next(iter(answer.columns.values()), ()))
     shown = total if screen.full else min(total, answer.brief)
     chosen = zip(*(answer.columns[name] for name in names), strict=True)
-    rows = [[_write_briefly(cell) for cell in row] for row in islice(chosen, shown)]
+    rows = [[_write_briefly(cell, answer.digits) for cell in row] for row in islice(chosen, shown)]
     console.print()
     if rows:
         numeric = [all(isinstance(cell, int | float | None) for cell in answer.columns[name][:shown]) for name in names]
-        _print_rows(console, names, rows, numeric)
+        columns = fit_columns(names, rows, console.width, answer.narrow)
+        if columns is not None:
+            _print_columns(console, columns, numeric)
+        else:
+            _print_list(console, names, rows)
     if total > shown:
         more = f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}"
         console.print(Text(f"{more}: --full"))
 
 
-def _print_rows(console: Console, names: list[str], rows: list[list[str]], numeric: list[bool]) -> None:
+def _print_columns(console: Console, columns: Columns, numeric: Sequence[bool]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    lengths = [[len(row[i]) for row in rows] for i in range(len(names))]
-    wraps = [any(" " in row[i] for row in rows) and max(lengths[i]) > _WRAPPED for i in range(len(names))]
-    headings = names if _count_columns(names, lengths, wraps) <= console.width else [_break(name) for name in names]
-    if _count_columns(headings, lengths, wraps) > console.width:
-        # too narrow for columns: numbers are never cut, so each row becomes a list
-        for row in rows:
-            for name, cell in zip(names, row, strict=True):
-                console.print(Text(f"{name}: {cell}"), overflow="fold")
-            console.print()
-        return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for i in range(len(names)):
-        table.add_column(
-            Text(headings[i]), justify="right" if numeric[i] else "left", no_wrap=not wraps[i], overflow="fold"
-        )
-    for row in rows:
+    for heading, number, least in zip(columns.headings, numeric, columns.leasts, strict=True):
+        justify: Literal["right", "left"] = "right" if number else "left"
+        table.add_column(Text(heading), justify=justify, no_wrap=least is None, min_width=least, overflow="fold")
+    for row in columns.rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
 
 
-def _count_columns(headings: Sequence[str], lengths: Sequence[Sequence[int]], wraps: Sequence[bool]) -> int:
-    """Columns of the terminal that a table needs."""
-    widest = [max(map(len, heading.split("\n"))) for heading in headings]
-    needed = [_WRAPPED if wrap else max(wide, *own) for wide, own, wrap in zip(widest, lengths, wraps, strict=True)]
-    return sum(needed) + 2 * len(headings)
+def _print_list(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Too narrow for columns: numbers are never cut, so each row becomes a list."""
+    from rich.text import Text
 
-
-def _break(name: str) -> str:
-    """Write the name of a column on several lines, so that it is no wider than its numbers."""
-    return name.replace("_", "_\n")
+    for row in rows:
+        for name, cell in zip(names, row, strict=True):
+            console.print(Text(f"{name}: {cell}"), overflow="fold")
+        console.print()

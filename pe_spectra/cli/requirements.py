@@ -14,6 +14,7 @@ from pe_spectra.numbers import RealRange
 if TYPE_CHECKING:
     from pe_spectra.compare import Comparison
     from pe_spectra.faithfulness import Faithfulness
+    from pe_spectra.precision import PrecisionReport
 
 _PATTERN = re.compile(r"([a-z0-9_]+)(>=|<=|>|<)(.*)", re.DOTALL)
 #: What `faithfulness` measures; `compare` has its metrics beside these.
@@ -78,6 +79,19 @@ def check_metrics(requirements: Sequence[Requirement], compared: Sequence[Compar
     """Return a sentence for each demand on a comparison that does not hold."""
     measured = [
         (c.encoding.label, c.injective, {**c.values, "separation": c.values["min_separation"]}) for c in compared
+    ]
+    return _check(requirements, measured)
+
+
+def check_precision(requirements: Sequence[Requirement], report: PrecisionReport) -> tuple[str, ...]:
+    """Return a sentence for each demand that the code of a recipe in a type does not meet."""
+    measured = [
+        (
+            f"{code.dtype}, {code.recipe}",
+            code.distinct == code.total,
+            {"separation": code.min_separation, "ulp_margin": code.ulp_margin},
+        )
+        for code in report.codes
     ]
     return _check(requirements, measured)
 

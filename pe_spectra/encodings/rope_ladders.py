@@ -57,7 +57,8 @@ def blend_by_turns(
 ) -> tuple[Decimal, ...]:
     """Divide by s what turns fewer than `low` times within L, keep what turns more than `high` times.
 
-    Between the two the blend is linear in the turns; where they are equal it is a step.
+    Between the two the blend is linear in the turns. Where high is low or below there is nothing between,
+    and it is a step at `low`: in the published code what turns less often is divided before anything else.
     """
     span = CONTEXT.subtract(Decimal(high), Decimal(low))
     ramp = []
@@ -65,7 +66,7 @@ def blend_by_turns(
         turns = CONTEXT.divide(CONTEXT.multiply(Decimal(original), theta), TWO_PI)
         kept = CONTEXT.subtract(turns, Decimal(low))
         ramp.append(
-            CONTEXT.subtract(_ONE, clip_to_unit(CONTEXT.divide(kept, span)) if span else Decimal(int(kept >= 0)))
+            CONTEXT.subtract(_ONE, clip_to_unit(CONTEXT.divide(kept, span)) if span > 0 else Decimal(int(kept >= 0)))
         )
     return blend_frequencies(frequencies, Decimal(factor), ramp)
 

@@ -12,7 +12,8 @@ from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 
 #: Widest head: beyond any that is published, and its decimals are computed in well under a second.
 MAX_HEAD_WIDTH = 1 << 14
-_FACTORS = RealRange(minimum=1, maximum=1e6)
+#: Below 1 a scaling shortens the context: nobody means that, but implementations compute it.
+_FACTORS = RealRange(minimum=1e-3, maximum=1e6)
 _NUMBERS = RealRange(minimum=1e-6, maximum=1e6)
 _LENGTHS = IntegerRange(minimum=2, maximum=MAX_CONTEXT)
 
@@ -77,8 +78,8 @@ ROPE_PARAMETERS: tuple[Parameter, ...] = (
     _describe_key("factor", None, _FACTORS, "s, target over original length; not set: 8 for llama3, 1 if optional"),
     _describe_key("original", None, _LENGTHS, "L, context length of the training; not set: 8192 for llama3"),
     _describe_key("served", None, _LENGTHS, "current length, which decides what dynamic and longrope do"),
-    _describe_key("beta_fast", 32.0, RealRange(minimum=1, maximum=1e6), "pairs that turn so often within L are kept"),
-    _describe_key("beta_slow", 1.0, RealRange(minimum=1e-6, maximum=32), "pairs that turn less often are divided by s"),
+    _describe_key("beta_fast", 32.0, _NUMBERS, "pairs that turn so often within L are kept"),
+    _describe_key("beta_slow", 1.0, _NUMBERS, "pairs that turn less often are divided by s"),
     _describe_key("truncate", "yes", Choice(members=("no", "yes")), "round the ends of the ramp to whole pairs"),
     _describe_key("attention_factor", None, _NUMBERS, "factor on cosines and sines; not set: the published formula"),
     _describe_key(
@@ -87,12 +88,8 @@ ROPE_PARAMETERS: tuple[Parameter, ...] = (
     _describe_key(
         "mscale_all_dim", None, RealRange(minimum=0, maximum=1e6), "the divisor of that ratio, as in DeepSeek"
     ),
-    _describe_key(
-        "low_freq_factor", 1.0, RealRange(minimum=1e-6, maximum=4), "pairs with fewer turns are divided by s"
-    ),
-    _describe_key(
-        "high_freq_factor", 4.0, RealRange(minimum=1, maximum=1e6), "pairs with more turns within L are kept"
-    ),
+    _describe_key("low_freq_factor", 1.0, _NUMBERS, "pairs with fewer turns are divided by s"),
+    _describe_key("high_freq_factor", 4.0, _NUMBERS, "pairs with more turns within L are kept"),
     _describe_key("short_factor", None, ListOf(of=_NUMBERS), "a divisor for each pair, up to the original length"),
     _describe_key("long_factor", None, ListOf(of=_NUMBERS), "a divisor for each pair, beyond the original length"),
     _describe_key("scale_base", 512.0, _NUMBERS, "lag after which pair i has decayed to zeta_i"),

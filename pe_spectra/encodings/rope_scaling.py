@@ -90,11 +90,12 @@ def scale_yarn(
     """Scale as YaRN's code does: the blend of theta and theta/s is linear in the index of the pair.
 
     theta'_i = (1 - u) theta_i + u theta_i/s, u = clip((i - low)/(high - low), 0, 1), with the ends of
-    :func:`compute_yarn_range`. Source: jquesnelle/yarn, LlamaYaRNScaledRotaryEmbedding; transformers.
+    :func:`compute_yarn_range`. With beta_fast below beta_slow the ramp runs backwards, as it does in the code.
+    Source: jquesnelle/yarn, LlamaYaRNScaledRotaryEmbedding; transformers.
 
     Raises
     ------
-    InputError : base 1 or less, or beta_fast below beta_slow.
+    InputError : base 1 or less.
     """
     low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
     span = CONTEXT.subtract(high, low) or _NO_WIDTH
@@ -114,11 +115,10 @@ def compute_yarn_range(
 
     Raises
     ------
-    InputError : base 1 or less, or beta_fast below beta_slow.
+    InputError : base 1 or less.
     """
     if base <= 1:
         raise InputError("base has no YaRN range", f"{base:g}", "a base above 1 is accepted")
-    _check_order("beta_slow", beta_slow, "beta_fast", beta_fast)
     scale = CONTEXT.divide(Decimal(width), CONTEXT.multiply(_TWO, CONTEXT.ln(Decimal(base))))
     ends = []
     for beta, rounding in ((beta_fast, ROUND_FLOOR), (beta_slow, ROUND_CEILING)):
@@ -152,13 +152,9 @@ def scale_yarn_paper(
     """Scale as YaRN's paper says: the blend of theta and theta/s is linear in the turns r.
 
     theta' = (1 - g) theta/s + g theta, g = clip((r - beta_slow)/(beta_fast - beta_slow), 0, 1).
+    With beta_fast below beta_slow there is nothing between: a step at beta_slow, the first case of its ramp.
     Source: Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22.
-
-    Raises
-    ------
-    InputError : beta_fast below beta_slow.
     """
-    _check_order("beta_slow", beta_slow, "beta_fast", beta_fast)
     frequencies = blend_by_turns(compute_ladder(base, width), factor, original, beta_slow, beta_fast)
     return Scaled(frequencies, _choose(attention_factor, compute_yarn_attention(factor)))
 
@@ -174,13 +170,9 @@ def scale_llama3(
 ) -> Scaled:
     """Scale as Llama 3.1 does: keep r > high, divide r < low by s, blend linearly in r between.
 
+    With high at low or below there is nothing between: a step at low.
     Source: meta-llama/llama-models, models/llama3/model.py; transformers.
-
-    Raises
-    ------
-    InputError : high_freq_factor below low_freq_factor.
     """
-    _check_order("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
     return Scaled(blend_by_turns(compute_ladder(base, width), factor, original, low_freq_factor, high_freq_factor))
 
 
@@ -298,8 +290,3 @@ def _measure_yarn_scale(factor: float, mscale: float) -> Decimal:
 
 def _choose(given: float | None, computed: Decimal) -> Decimal:
     return computed if given is None else Decimal(given)
-
-
-def _check_order(low_name: str, low: float, high_name: str, high: float) -> None:
-    if high < low:
-        raise InputError(f"{high_name} is below {low_name}", f"{high:g} and {low:g}", f"{low_name} <= {high_name}")

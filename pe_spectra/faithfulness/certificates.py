@@ -8,6 +8,9 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBiasMap, HasExactKey
 from pe_spectra.faithfulness.collisions import Collisions, find_collisions, list_places
+from pe_spectra.faithfulness.derived import decide_derived
+
+__all__ = ["Certificate", "Collisions", "certify", "certify_distance", "find_collisions", "list_places"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +32,20 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
     counted, the first `limit` named, each position with the next one that shares its code.
     """
     theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
+    places = list_places(encoding, length)
     if theorem is None or not isinstance(encoding, HasExactKey):
+        if length == 1 and encoding.domain == "positions":
+            alone = find_collisions(places, limit, places)
+            return True, Certificate(kind="single", text="a single position has none to share its code with"), alone
+        derived = decide_derived(encoding, places, limit)
+        if derived is not None:
+            injective, theorem, collisions = derived
+            return injective, Certificate(kind=theorem.kind, text=theorem.text), collisions
         why = f"no theorem about {encoding.name} is known here"
         if isinstance(encoding, HasBiasMap):
             why = "its bias belongs to a query and a key, so lags have no code of their own"
         certificate = Certificate(kind="undecided", text=why)
         return None, certificate, Collisions(count=0, distinct=None, sharing=0, first=None, examples=())
-    places = list_places(encoding, length)
     collisions = find_collisions(encoding.exact_key(places), limit, places)
     return not collisions.count, Certificate(kind=theorem.kind, text=theorem.text), collisions
 

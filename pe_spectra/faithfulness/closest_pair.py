@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, two_product, two_sum
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK = 512
@@ -35,18 +35,24 @@ _HUGE = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ClosestPair:
-    """The smallest distance, None where it is not representable, and the first pair of rows that has it."""
+    """The smallest distance, None where it is not representable, and the first pair of rows that has it.
+
+    `error` : by how much the distance may be wrong, what is allowed for entries included.
+    """
 
     distance: float | None
     pair: tuple[int, int]
+    error: float = 0.0
 
 
 def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     """Find the closest two rows by Euclidean distance; O(S**2 d) time, O(S d) memory.
 
-    Right to the rounding of a difference. Where very many pairs tie within the rounding of a product in
-    float64, the first of them are measured (2**27 numbers), and it is right to that rounding, about
-    1e-15 d of the largest squared distance.
+    No pair can be missed: one is left out only where a product shows that it is farther apart than another
+    by more than the product can be wrong. The pairs that remain are measured by their differences, and those
+    that rounding could order otherwise once more without a rounded sum. Where very many pairs tie within the
+    rounding of a product in float64, only the first of them are measured (2**27 numbers), and `error` says
+    what the others could have been.
 
     Parameters
     ----------
@@ -60,7 +66,10 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     search.run()
     if search.has_twins:
         return ClosestPair(distance=0.0, pair=_find_twins(table))
-    return ClosestPair(distance=scale_up(search.best, search.exponent), pair=search.find_first())
+    pair, best, wrong = search.settle()
+    return ClosestPair(
+        distance=scale_up(best, search.exponent), pair=pair, error=scale_up(wrong, search.exponent) or 0.0
+    )
 
 
 def _find_twins(table: F64) -> tuple[int, int]:
@@ -84,7 +93,11 @@ class _Search:
         self.table, self.exponent = make_room(table)
         self.best, self.has_twins = math.inf, False
         self._is_exact = not error and not self.exponent
-        self._allowed = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -self.exponent)
+        self._allowed: float = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -self.exponent)
+        # of differences, and of sums of their squares in any order
+        self._rounding: float = (table.shape[1] + 16) * _EPS
+        #: Half squared distances with their sign, in units of the products, that pairs left unmeasured may have.
+        self._lost = -math.inf
         self._places = _Places(self.table)
         self._kept: list[tuple[I64, I64, F64]] = []
         self._budget = _BUDGET
@@ -100,14 +113,29 @@ class _Search:
                 if self.has_twins:
                     return
 
-    def find_first(self) -> tuple[int, int]:
-        """The first pair that is as close as the closest."""
-        limit = self._limit()
-        near = [(s[distances <= limit], t[distances <= limit]) for s, t, distances in self._kept]
-        return min((int(s[i]), int(t[i])) for s, t in near if len(s) for i in np.lexsort((t, s))[:1])
+    def settle(self) -> tuple[tuple[int, int], float, float]:
+        """The first pair that is as close as the closest, that distance, and by how much it may be wrong."""
+        s, t, distances = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        near = distances <= self._limit()
+        s, t, distances, share = s[near], t[near], distances[near], self._rounding
+        if not self._allowed and len(s) * self.table.shape[1] <= _HELD:
+            distances = np.array([_measure_exactly(self.table[i], self.table[j]) for i, j in zip(s, t, strict=True)])
+            share = _EPS
+        self.best = float(distances.min())
+        tied = np.flatnonzero(distances <= self.best * _TIE + self._allowed)
+        first = tied[np.lexsort((t[tied], s[tied]))[0]]
+        return (int(s[first]), int(t[first])), self.best, share * self.best + self._allowed + self._bound_lost()
 
     def _limit(self) -> float:
-        return self.best * _TIE + self._allowed
+        """Distances up to this may be the smallest."""
+        return self.best * (1 + 2 * self._rounding) + self._allowed
+
+    def _bound_lost(self) -> float:
+        """How much closer than the closest a pair may be that was not measured."""
+        if math.isinf(self._lost):
+            return 0.0
+        least = self._places.from_units(math.sqrt(max(0.0, -2 * self._lost)))
+        return float(max(0.0, self.best - least))
 
     def _measure(self, s: I64, t: I64) -> None:
         distances = measure_pairs(self.table, s, t)
@@ -138,6 +166,8 @@ class _Search:
         least = -slack - known if self._budget > 0 else slack - known
         s, t = np.nonzero(halves >= max(least, largest - 2 * slack - self._spread(largest)))
         most = max(_MANY, self._budget // self.table.shape[1])
+        if self._budget <= 0 or len(s) > most:
+            self._lost = max(self._lost, largest + slack)
         self._budget -= len(s) * self.table.shape[1]
         return s[:most], t[:most]
 
@@ -184,6 +214,10 @@ class _Places:
     def to_units(self, distance: float) -> float:
         """Turn a distance of rows into one of what is multiplied."""
         return distance if math.isinf(distance) else math.ldexp(distance, -self._scale - self._rescale)
+
+    def from_units(self, distance: float) -> float:
+        """Turn a distance in units of what is multiplied into one of rows."""
+        return math.ldexp(distance, self._scale + self._rescale)
 
     def multiply(self, a: int, b: int) -> NDArray[np.float32]:
         """-distance**2/2 of the rows of two blocks, right to `slack`; -inf on and below the diagonal."""
@@ -251,6 +285,15 @@ def scale_up(distance: float, exponent: int) -> float | None:
         return math.ldexp(distance, exponent)
     except OverflowError:
         return None
+
+
+def _measure_exactly(first: F64, second: F64) -> float:
+    """The distance of two rows from a sum without rounding: right to a unit in the last place."""
+    difference, rest = two_sum(first, -second)
+    exponent = find_exponent(difference)
+    difference, rest = np.ldexp(difference, -exponent), np.ldexp(rest, -exponent)
+    square, more = two_product(difference, difference)
+    return math.ldexp(math.sqrt(math.fsum(np.concatenate([square, more, 2 * difference * rest]).tolist())), exponent)
 
 
 def measure_pairs(table: F64, s: np.ndarray, t: np.ndarray) -> F64:

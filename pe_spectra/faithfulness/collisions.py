@@ -1,20 +1,35 @@
-"""Positions that share a code, found by integers that stand for codes; computed floats are never compared."""
+"""Positions that share a code, found by integers that stand for codes; computed floats are never compared.
+
+A position may be a moment, a place on a grid or a path in a tree: the key of an encoding knows which of
+these share a code, and its words (`describe_position`) name them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding
-from pe_spectra.exact import I64
+from pe_spectra.encodings import Encoding, HasBias, HasExactKey, HasLagTable, HasTable
+from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.exact import F64, I64
+from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collisions:
     """Pairs of positions with the same code: how many in all, the first, and as many as were asked for.
 
-    `distinct` codes there are, None where it is not known; `sharing` positions have theirs in common with another.
+    Attributes
+    ----------
+    count : pairs in all; at least so many where `distinct` is None.
+    distinct : different codes; None where it is not known.
+    sharing : positions whose code another position has too.
+    first : the first pair in order, None where there is none; examples : the first ones.
+    largest : positions of the code that most positions share; None where codes are not known.
     """
 
     count: int
@@ -22,6 +37,7 @@ class Collisions:
     sharing: int
     first: tuple[int, int] | None
     examples: tuple[tuple[int, int], ...]
+    largest: int | None = None
 
 
 def list_places(encoding: Encoding, length: int) -> I64:
@@ -34,10 +50,41 @@ def list_places(encoding: Encoding, length: int) -> I64:
     return np.concatenate([np.arange(length), np.arange(-1, -length, -1)])
 
 
+def build_codes(encoding: Encoding, places: I64) -> F64 | None:
+    """Return the codes of positions, or of lags: rows of a table, or biases with a column for each head; (S, d).
+
+    None where an encoding has no code by position or lag, and where the codes are too many to hold.
+    """
+    if isinstance(encoding, HasTable):
+        return encoding.table(places) if len(places) * encoding.d <= MAX_HELD_ENTRIES else None
+    if isinstance(encoding, HasLagTable):
+        width = encoding.lag_table([0]).shape[1]
+        return encoding.lag_table(places) if len(places) * width <= MAX_HELD_ENTRIES else None
+    if isinstance(encoding, HasBias) and len(places) * encoding.heads <= MAX_HELD_ENTRIES:
+        return encoding.bias(places).T.copy()
+    return None
+
+
+def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = ") -> str:
+    """Write two positions, or lags, so that a person can read them.
+
+    >>> from pe_spectra.encodings.calendar import Calendar
+    >>> describe_pair(Calendar(), (0, 73))
+    'Fri 2016-07-01 00:00 = Mon 2016-07-04 01:00'
+    """
+    if encoding.domain == "lags":
+        return f"lag {pair[0]}{between}lag {pair[1]}"
+    return between.join(encoding.describe_position(s) for s in pair)
+
+
 def find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisions:
     """Count the pairs of equal keys, in O(S log S), and name the first `limit` in order of position.
 
-    `places` are the positions, or lags, of the keys; default 0, 1, .. The smaller place of a pair is first.
+    `places` are the positions, or lags, of the keys; default 0, 1, .. The smaller place of a pair is first,
+    and each is named with the next that shares its code.
+
+    >>> find_collisions(np.array([7, 8, 7, 7]), 2).examples
+    ((0, 2), (2, 3))
     """
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
@@ -54,4 +101,113 @@ def find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisi
         sharing=int(np.sum(sizes[sizes > 1])),
         first=named[0] if named else None,
         examples=named[:limit],
+        largest=int(sizes.max()),
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Keys:
+    """Integers that stand for codes, one for each place, as far as they are known.
+
+    Attributes
+    ----------
+    merging : (S,) equal ones are proved to have equal codes; None where nothing is known.
+    splitting : (S,) different ones are proved to have different codes; None where nothing is known.
+    """
+
+    merging: I64 | None
+    splitting: I64 | None
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether codes are proved to be equal where keys are, and only there."""
+        if self.merging is None or self.splitting is None:
+            return False
+        # merged ones are not split: as many classes are the same classes
+        return self.merging is self.splitting or len(np.unique(self.merging)) == len(np.unique(self.splitting))
+
+
+def find_keys(encoding: Encoding, places: I64) -> Keys:
+    """Return the keys of the codes: those of a theorem, or what follows for a hybrid from its members.
+
+    Members that repeat together make any sum, concatenation or mix of them repeat. Members side by side, and
+    one alone, tell apart what any of them does; in a sum of several one may undo another.
+    """
+    if isinstance(encoding, HasExactKey) and encoding.theorem is not None:
+        key = encoding.exact_key(places)
+        return Keys(merging=key, splitting=key)
+    if not isinstance(encoding, Hybrid):
+        return Keys(merging=None, splitting=None)
+    weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
+    members = [find_keys(member, places) for member, weight in weighted if weight]
+    if not members:  # all is multiplied with 0
+        nothing = np.zeros(len(places), dtype=np.int64)
+        return Keys(merging=nothing, splitting=nothing)
+    merging = [keys.merging for keys in members if keys.merging is not None]
+    splitting = [keys.splitting for keys in members if keys.splitting is not None]
+    seen = encoding.mode == "concat" or (encoding.mode == "sum" and len(members) == 1)
+    return Keys(
+        merging=join_keys(merging) if len(merging) == len(members) else None,
+        splitting=join_keys(splitting) if seen and splitting else None,
+    )
+
+
+def join_keys(keys: Sequence[I64]) -> I64:
+    """Number the tuples of several keys, each (S,): two numbers are equal if and only if all keys are.
+
+    >>> join_keys([np.array([5, 5, 6]), np.array([1, 1, 1])])
+    array([0, 0, 1])
+    """
+    numbers = [np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64) for key in keys]
+    # both are below S <= 2**20, so that the product stays in range
+    return reduce(lambda one, other: np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1], numbers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberDecision:
+    """What the members of a hybrid decide about it: injective, why, and the collisions."""
+
+    injective: bool
+    text: str
+    collisions: Collisions
+
+
+def decide_by_members(encoding: Encoding, places: I64, limit: int) -> MemberDecision | None:
+    """Decide a hybrid by the keys of its members; None where they do not decide it.
+
+    Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
+    remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
+    """
+    keys = find_keys(encoding, places)
+    if keys.splitting is not None:
+        found = find_collisions(keys.splitting, limit, places)
+        if not found.count:
+            text = "members that stand by themselves in its code tell all positions apart"
+            return MemberDecision(injective=True, text=text, collisions=found)
+    if keys.merging is None:
+        return None
+    found = find_collisions(keys.merging, limit, places)
+    if not found.count:
+        return None
+    text = "where all of its members repeat, so does their sum, concatenation or mix"
+    if not _tells_apart(encoding, places, keys):
+        text += "; there may be more pairs, for the other codes are too close or too many to tell apart"
+        found = replace(found, distinct=None)
+    return MemberDecision(injective=False, text=text, collisions=found)
+
+
+def _tells_apart(encoding: Encoding, places: I64, keys: Keys) -> bool:
+    """Whether places with different merging keys are proved to have different codes."""
+    if keys.merging is None:
+        return False
+    if keys.are_exact:
+        return True
+    _, first = np.unique(keys.merging, return_index=True)
+    if len(first) == 1:
+        return True
+    if not isinstance(encoding, HasTable) or len(first) ** 2 * encoding.d > MAX_DIRECT_WORK:
+        return False
+    codes = encoding.table(places)
+    error = encoding.bound_error(codes)
+    distance = find_closest_pair(codes[first]).distance
+    return error is not None and distance is not None and distance > 2 * float(np.sqrt(encoding.d)) * error

@@ -13,6 +13,8 @@ from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 
 #: float64 cannot see larger condition numbers: the smallest singular value drowns in rounding.
 LARGEST_CONDITION = 1e15
+#: Singular values that a result holds.
+_MOST_VALUES = 1024
 _EPS = float(np.finfo(float).eps)
 
 
@@ -25,12 +27,15 @@ class Conditioning:
     rank : number of singular values above `rank_tolerance`; None beyond the budget of work.
     rank_tolerance : max(S, d) eps times the largest singular value; None where float64 has no such number.
     condition_number : largest over smallest of the min(S, d) singular values; None above 1e15.
+    singular_values : the largest 1024 of them, the largest first; None beyond the budget of work, and where
+        float64 has no such number.
     notes : why something is None.
     """
 
     rank: int | None
     rank_tolerance: float | None
     condition_number: float | None
+    singular_values: F64 | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -84,5 +89,13 @@ def _summarise(values: F64, d: int, length: int, exponent: int = 0) -> Condition
         rank=int(np.count_nonzero(values > tolerance)),
         rank_tolerance=scale_up(tolerance, exponent),
         condition_number=None if notes else condition,
+        singular_values=_list_largest(values, exponent),
         notes=notes,
     )
+
+
+def _list_largest(values: F64, exponent: int) -> F64 | None:
+    with np.errstate(over="ignore", under="ignore"):
+        largest: F64 = np.ldexp(values[:_MOST_VALUES], exponent)
+    largest.flags.writeable = False
+    return largest if np.isfinite(largest).all() else None

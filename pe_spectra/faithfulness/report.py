@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasLagTable, HasTable
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance, list_places
+from pe_spectra.faithfulness.closest_numbers import count_pair_work
 from pe_spectra.faithfulness.conditioning import measure_conditioning
-from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation, separate_rows, trace_lags
+from pe_spectra.faithfulness.growth import Grown, compute_gram_matrix, trace_growth
+from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
+from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
+from pe_spectra.faithfulness.separation import (
+    Separation,
+    Sidelobe,
+    add_entry_errors,
+    measure_separation,
+    separate_rows,
+    trace_lags,
+)
 from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.reconstruction import reconstruct_positions
@@ -21,6 +34,8 @@ from pe_spectra.spectrum.kernels import check_length
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
+#: Stretches of lags that an envelope has at most.
+_STRETCHES = 4096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,11 +48,17 @@ class Faithfulness:
     certificate : the theorem behind it.
     min_separation, closest_pair : smallest Euclidean distance of two codes and its positions; None
         for a single position.
+    error_bound : by how much `min_separation` may differ from the exact distance; None where it has none.
     collisions : pairs of positions with one code.
+    near_pairs : pairs of different codes within the radius that was asked for.
     rank, rank_tolerance, condition_number : of the (S, d) table; condition None above 1e15.
+    singular_values : the largest 1024 of the table; None beyond the budget.
     sidelobe : largest local maximum of the normalised kernel beyond its main lobe.
     separation_by_lag : (S - 1,) smallest distance at lag 1 .. S-1; None beyond 65536 lags.
-    fwhm, relative_error : of Algorithm 1 on the encoding's own lattice at `bandwidth` bins.
+    envelope : lags and distances, the smallest in each of some 4096 stretches of lags that grow with the lag,
+        where there are more than 65536 lags; else None.
+    fwhm, relative_error : of Algorithm 1 on the encoding's own lattice at `bandwidth` bins; the same for
+        every s, whose curves are shifts of one.
     notes : why something is None.
     """
 
@@ -48,16 +69,36 @@ class Faithfulness:
     certificate: Certificate
     min_separation: float | None
     closest_pair: tuple[int, int] | None
+    error_bound: float | None
     collisions: Collisions
+    near_pairs: NearPairs | None
     rank: int | None
     rank_tolerance: float | None
     condition_number: float | None
+    singular_values: F64 | None
     sidelobe: Sidelobe | None
     separation_by_lag: F64 | None
+    envelope: tuple[I64, F64] | None
     fwhm: float | None
     relative_error: float | None
     bandwidth: float
     notes: tuple[str, ...]
+
+    @cached_property
+    def separation_by_length(self) -> tuple[Grown, ...]:
+        """The smallest separation at this length, twice it, four times it, .., as far as it costs little.
+
+        Empty where there is none at this length; computed when it is first asked for.
+        """
+        if self.min_separation is None or self.closest_pair is None:
+            return ()
+        first = Grown(length=self.length, separation=self.min_separation, pair=self.closest_pair)
+        return trace_growth(self.encoding, first)
+
+    @cached_property
+    def gram(self) -> F64 | None:
+        """Dot products of the codes of the first positions over the largest squared norm, (n, n), n at most 256."""
+        return compute_gram_matrix(self.encoding, self.length)
 
 
 def measure_faithfulness(
@@ -66,6 +107,7 @@ def measure_faithfulness(
     length: int | None = None,
     bandwidth: float | None = None,
     limit: int = DEFAULT_LIMIT,
+    within: float | None = None,
 ) -> Faithfulness:
     """Say whether every position 0 .. length-1 has a code of its own, and how well they are told apart.
 
@@ -76,7 +118,8 @@ def measure_faithfulness(
     encoding : any encoding; one of lags is asked whether it tells the lags between `length` positions apart.
     length : number of positions S, 1 to 1048576; d x S at most 2**33; default all rows of a table, else 80.
     bandwidth : kernel width in bins for the reconstruction figures; default 4, on a grid 1.
-    limit : how many collisions to name; all are counted.
+    limit : how many collisions and near pairs to name; all are counted.
+    within : radius within which pairs of different codes are counted, 1e-300 to 1e300; default none.
 
     Raises
     ------
@@ -97,28 +140,34 @@ def measure_faithfulness(
         )
     injective, certificate, collisions = certify(encoding, size, shown)
     separation = _separate(encoding, codes, size, collisions.first)
-    if injective is None and separation is not None and separation.smallest is not None:
-        injective, certificate = _decide(encoding, separation.smallest, size, certificate)
+    if injective is None:
+        injective, certificate = _decide(encoding, separation, size, certificate)
+    smallest = _smallest(separation, injective, certificate)
     conditioning = measure_conditioning(encoding, size, codes)
     fwhm, error, used, notes = _reconstruct_one(encoding, width, size)
+    near, more = _find_near(encoding, size, within, shown)
     return Faithfulness(
         encoding=encoding,
         length=size,
         domain=encoding.domain,
         injective=injective,
         certificate=certificate,
-        min_separation=_smallest(separation, injective, certificate),
+        min_separation=smallest,
         closest_pair=_pair(separation, collisions),
+        error_bound=_bound(separation, smallest),
         collisions=collisions,
+        near_pairs=near,
         rank=conditioning.rank,
         rank_tolerance=conditioning.rank_tolerance,
         condition_number=conditioning.condition_number,
+        singular_values=conditioning.singular_values,
         sidelobe=separation.sidelobe if separation else None,
         separation_by_lag=_curve(separation),
+        envelope=_envelope(separation),
         fwhm=fwhm,
         relative_error=error,
         bandwidth=used,
-        notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes),
+        notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes, *more),
     )
 
 
@@ -141,22 +190,27 @@ def _list_codes(encoding: Encoding, size: int) -> F64 | None:
 def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:
     if codes is None:
         return measure_separation(encoding, size, equal)
-    if len(codes) == 1 or len(codes) ** 2 * codes.shape[1] > MAX_PAIR_WORK:
+    if len(codes) == 1 or count_pair_work(*codes.shape) > MAX_PAIR_WORK:
         return measure_separation(encoding, 1) if len(codes) == 1 else None
     places = list_places(encoding, size)
     found = separate_rows(codes)
     ends = [int(places[row]) for row in found.pair or ()]
     pair = (min(ends), max(ends)) if ends else None
-    return Separation(smallest=found.smallest, pair=pair, by_lag=trace_lags(codes[np.argsort(places)]), sidelobe=None)
+    by_lag = trace_lags(codes[np.argsort(places)])
+    bounded = add_entry_errors(found, encoding, codes)
+    return Separation(smallest=found.smallest, pair=pair, error=bounded.error, by_lag=by_lag, sidelobe=None)
 
 
 def _decide(
-    encoding: Encoding, smallest: float, size: int, certificate: Certificate
+    encoding: Encoding, separation: Separation | None, size: int, certificate: Certificate
 ) -> tuple[bool | None, Certificate]:
     """Take the closest pair for a certificate where its distance is no rounding."""
-    if not isinstance(encoding, HasTable):
+    if not isinstance(encoding, HasTable) or size == 1:
         return None, certificate
-    found = certify_distance(smallest, encoding.d, encoding.bound_error(encoding.table(size)))
+    if separation is None or separation.smallest is None:
+        text = f"{certificate.text}, and a search among all pairs of {size} codes is beyond the budget or float64"
+        return None, replace(certificate, text=text)
+    found = certify_distance(separation.smallest, encoding.d, encoding.bound_error(encoding.table(size)))
     return found.kind == "separation" or None, found
 
 
@@ -166,6 +220,12 @@ def _smallest(separation: Separation | None, injective: bool | None, certificate
     if certificate.kind == "rounding":
         return None  # what was computed is rounding, and no distance
     return separation.smallest if separation else None
+
+
+def _bound(separation: Separation | None, smallest: float | None) -> float | None:
+    if smallest is None:
+        return None
+    return 0.0 if separation is None or smallest == 0 else separation.error
 
 
 def _pair(separation: Separation | None, collisions: Collisions) -> tuple[int, int] | None:
@@ -180,20 +240,46 @@ def _curve(separation: Separation | None) -> F64 | None:
     return curve
 
 
+def _envelope(separation: Separation | None) -> tuple[I64, F64] | None:
+    if separation is None or separation.by_lag is None or len(separation.by_lag) <= MAX_CURVE:
+        return None
+    curve = separation.by_lag
+    edges = np.unique(np.geomspace(1, len(curve), _STRETCHES).astype(np.int64))[:-1] - 1
+    lags = np.array([a + int(np.argmin(curve[a:b])) for a, b in pairwise([*edges.tolist(), len(curve)])])
+    return lags + 1, curve[lags]
+
+
 def _explain(encoding: Encoding, separation: Separation | None, length: int) -> tuple[str, ...]:
     if separation is None and isinstance(encoding, HasBiasMap):
         return ("its bias belongs to a query and a key, so lags have no separation",)
     if separation is None:
         return (f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out",)
     if length == 1:
-        return ("a single position has no pair, so separation and pair are left out",)
+        return ("a single position has no pair, so separation, its error and pair are left out",)
     if separation.smallest is None:
         return ("the smallest separation is larger than the largest double, so it is left out",)
+    unknown = ("how exact its computed codes are is not known, so error_bound is left out",)
+    return (*(unknown if separation.error is None else ()), *_explain_curve(separation, length))
+
+
+def _explain_curve(separation: Separation, length: int) -> tuple[str, ...]:
     if separation.by_lag is None:
         return (f"separation_by_lag of {length} codes is beyond the budget or the range of float64, so it is left out",)
     if length - 1 > MAX_CURVE:
         return (f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}, so it is left out",)
     return ()
+
+
+def _find_near(
+    encoding: Encoding, size: int, within: float | None, limit: int
+) -> tuple[NearPairs | None, tuple[str, ...]]:
+    """Pairs of different codes within a radius, or why there are none."""
+    if within is None:
+        return None, ()
+    try:
+        return find_near_pairs(encoding, size, radius=within, limit=min(limit, NEAR_LIMIT.maximum)), ()
+    except InputError as error:
+        return None, (f"no near pairs: {error}",)
 
 
 def _reconstruct_one(

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import Finding
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
@@ -112,7 +113,8 @@ class LayerAudit:
         trained with its scaling.
         """
         original, scaled = self.original_length or 0, self.trained_scaled or 0
-        return np.maximum(self._unscaled * self.limit(original), self.frequencies * self.limit(scaled))
+        before = self.frequencies if self.unscaled is None else self.unscaled
+        return np.maximum(before * self.limit(original), self.frequencies * self.limit(scaled))
 
     @cached_property
     def unseen(self) -> tuple[int, ...]:
@@ -124,13 +126,16 @@ class LayerAudit:
         largest = self.frequencies * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
-    @property
-    def _unscaled(self) -> F64:
+    @cached_property
+    def unscaled(self) -> F64 | None:
+        """The ladder of the base before scaling, rad/position, shape (D/2,), right to float64.
+
+        Pairs at rest stay so. None where there is no base.
+        """
         rotation = self.rotation
         if rotation is None or rotation.base is None or not rotation.rotary_dim:
-            return self.frequencies
-        pairs = np.arange(len(self.frequencies))
-        ladder: F64 = np.power(rotation.base, -2.0 * pairs / rotation.rotary_dim)
+            return None
+        ladder = [float(theta) for theta in compute_ladder(rotation.base, rotation.rotary_dim, len(self.frequencies))]
         return np.where(self.frequencies > 0, ladder, 0.0)
 
     @cached_property
@@ -200,7 +205,7 @@ def build_layers(
         found = turn_layer(configuration, statement, length)
         if isinstance(found, Refusal):
             refused.append((statement.name, found))
-            if configuration.format == "config.json":
+            if found.seen:
                 found = STACKS["transformers-4"].read(configuration, statement, length)
         layers.append(named if isinstance(found, Refusal) else _add_rotation(named, found))
     return tuple(layers), tuple(refused)
@@ -218,8 +223,9 @@ def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
     if encoding is None:
         return layer
     values = encoding.frequencies().values
-    # another library's formula may have no twin in the catalogue
-    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=SAME_FORMULA, atol=0):
+    # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
+    near = max(SAME_FORMULA, found.error_bound)
+    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
         return replace(layer, encoding=encoding)
     return layer
 

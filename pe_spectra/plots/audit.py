@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.encodings.rotary import Rope
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit
 from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.plots.axes import (
@@ -147,12 +146,10 @@ def plot_layer_kernel(axes: Axes, layer: LayerAudit) -> None:
 
 def find_unscaled(layer: LayerAudit) -> F64 | None:
     """Return the frequencies before scaling, (D/2,); None where the scaling changes none, or there is no base."""
-    rotation = layer.rotation
-    if rotation is None or rotation.base is None or not rotation.rotary_dim:
+    unscaled = layer.unscaled
+    if unscaled is None or np.allclose(unscaled, layer.frequencies, rtol=1e-9, atol=0):
         return None
-    values: F64 = Rope(d=rotation.rotary_dim, base=rotation.base).frequencies().values
-    unscaled = np.where(layer.frequencies > 0, values, 0.0)
-    return None if np.allclose(unscaled, layer.frequencies, rtol=1e-9, atol=0) else unscaled
+    return unscaled
 
 
 def _find_logarithms(frequencies: F64) -> F64:

@@ -47,10 +47,13 @@ class Answer:
     verdict : the first line.
     body : the JSON fields of this kind.
     columns : the rows of tables and CSV, by column: name -> values.
-    facts : label and text, for a terminal, each a number that carries the answer with its unit.
+    facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
+        "group: label" stand together on a terminal.
     notes : what to distrust.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
     brief : how many rows a terminal shows unless --full asks for all.
+    digits : significant digits of the numbers of the rows on a terminal.
+    narrow : the columns whose texts a narrow terminal may shorten or break.
     drawing : a picture in characters, on a terminal.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
@@ -64,6 +67,8 @@ class Answer:
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     brief: int = 12
+    digits: int = 6
+    narrow: tuple[str, ...] = ()
     drawing: Drawing | None = None
     next_command: str = ""
     failed: tuple[str, ...] = ()

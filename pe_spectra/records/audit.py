@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
-from pe_spectra.records.answer import Answer, Document, describe_encoding
+from pe_spectra.records.answer import Answer, Cell, Document, describe_encoding
 from pe_spectra.records.audit_table import list_facts, list_layer_columns, list_pair_columns
 from pe_spectra.records.audit_verdict import find_gravest, judge_many, judge_one
 from pe_spectra.records.findings import describe_finding, find_failures, simplify
@@ -19,6 +19,8 @@ from pe_spectra.spectrum import LowBinCount
 
 #: What a terminal shows of several models; all columns in a pipe, in CSV and with --full.
 _SHOWN = ("file", "layer", "base", "never_turn", "level", "findings")
+#: Of these a narrow terminal shows less.
+_NARROW = ("file", "layer", "findings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,7 @@ def answer_audits(
     good = [(one.file, one.audit) for one in files if one.audit is not None]
     found = [finding for _, audit in good for finding in audit.findings]
     is_single = len(files) == 1
+    columns = list_layer_columns(good) if rows == "layers" else list_pair_columns(good, named=rows == "all pairs")
     return Answer(
         kind="audit",
         verdict=judge_one(good[0][1]) if is_single else judge_many(good, [one.file for one in files if one.error]),
@@ -63,12 +66,18 @@ def answer_audits(
             "parameters": {"trained": trained, "served": served},
             "models": [_describe_file(one) for one in files],
         },
-        columns=list_layer_columns(good) if rows == "layers" else list_pair_columns(good, named=rows == "all pairs"),
+        columns=columns,
         facts=list_facts(good[0][1]) if is_single else (),
-        shown=_SHOWN if rows == "layers" else (),
+        shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
+        narrow=_NARROW,
         next_command=_suggest(files[0].file, found, is_single),
         failed=tuple(dict.fromkeys(_list_failures(good, fail_on, is_single))),
     )
+
+
+def _choose_shown(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
+    """Leave out the layer type where every model has one only."""
+    return tuple(name for name in _SHOWN if name != "layer" or set(columns["layer"]) != {"all"})
 
 
 def _list_failures(good: Sequence[tuple[str, ModelAudit]], level: str | None, is_single: bool) -> list[str]:
@@ -143,9 +152,11 @@ def _describe_pairs(layer: LayerAudit) -> list[Document]:
     with np.errstate(divide="ignore", over="ignore"):
         wavelengths = (2 * math.pi / frequencies).tolist()
     trained, served = layer.count_turns(layer.trained_length), layer.count_turns(layer.served_length)
+    before = layer.unscaled
     return [
         {
             "pair": pair,
+            "frequency_before": float(before[pair]) if before is not None else None,
             "frequency": float(frequency),
             "wavelength": wavelength if math.isfinite(wavelength) else None,
             "turns": float(trained[pair]) if trained is not None else None,

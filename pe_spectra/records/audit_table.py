@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pe_spectra.findings import Finding
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit, ModelAudit
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import LayerStatement
-from pe_spectra.records.answer import Cell, percent
+from pe_spectra.records.answer import Cell, join, percent
 from pe_spectra.records.audit_verdict import find_main, say_number
 from pe_spectra.records.findings import RANKS
 
 _Named = Sequence[tuple[str, ModelAudit]]
-_PAIR_COLUMNS = ("pair", "frequency", "wavelength", "turns", "turns_served", "state")
+_PAIR_COLUMNS = ("pair", "frequency_before", "frequency", "wavelength", "turns", "turns_served", "state")
 #: Numbers of a list that are written out.
 _WRITTEN = 4
 #: A note that says so repeats where the base is from.
@@ -82,6 +83,7 @@ def _add_pairs(columns: dict[str, list[Cell]], file: str, audit: ModelAudit, lay
         "model": [audit.configuration.model] * count,
         "layer": [layer.name] * count,
         "pair": range(count),
+        "frequency_before": unknown if layer.unscaled is None else layer.unscaled.tolist(),
         "frequency": frequencies.tolist(),
         "wavelength": [wave if math.isfinite(wave) else None for wave in wavelengths],
         "turns": unknown if turns is None else turns.tolist(),
@@ -99,8 +101,21 @@ def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
     for layer in (first, *(layer for layer in audit.layers if layer is not first)):
         where = "" if layer.name == "all" else f"{layer.name}: "
         facts += [(f"{where}{label}", text) for label, text in _list_layer_facts(layer)]
-    facts += [(finding.level, f"{finding.code}: {finding.message}") for finding in audit.findings]
-    return tuple(facts)
+    return (*facts, *_list_findings(audit.findings))
+
+
+def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Say once what was found in several layer types alike, with their names."""
+    layers: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        layer = str(finding.data.get("layer_type") or "")
+        message = finding.message.removeprefix(f"{layer}: ")
+        where = layers.setdefault((finding.level, finding.code, message), [])
+        where += [layer] if message != finding.message else []
+    return [
+        (level, f"{code}: {join(where)}: {message}" if where else f"{code}: {message}")
+        for (level, code, message), where in layers.items()
+    ]
 
 
 def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
@@ -137,7 +152,9 @@ def _say_origin(rotation: Rotation, statement: LayerStatement) -> str:
 
 
 def _say_scaling(rotation: Rotation) -> str:
-    words = ", ".join(f"{name} {_write(value)}" for name, value in rotation.options.items() if name != "share")
+    options = [(name, value) for name, value in rotation.options.items() if name != "share"]
+    options.sort(key=lambda option: isinstance(option[1], tuple))  # numbers before lists of them
+    words = ", ".join(f"{name} {_write(value)}" for name, value in options)
     factor = rotation.attention_scaling
     attention = f"; cosines and sines times {factor:.6g}" if factor not in (None, 1.0) else ""
     return f"{rotation.scaling}{': ' if words else ''}{words}{attention}"
@@ -173,21 +190,22 @@ def _list_turns(layer: LayerAudit) -> list[tuple[str, str]]:
     states = Counter(layer.states)
     if layer.trained_length is not None:
         rest = int(np.count_nonzero(layer.frequencies == 0))
-        still = f" ({rest} of them at rest)" if rest else ""
+        still = f" ({'all' if rest == states['never'] else rest} of them at rest)" if rest else ""
         text = (
             f"{states['many']} turn {MANY_TURNS:g} times or more, {states['few']} fewer, {states['never']} never{still}"
         )
         facts.append(("pairs", f"{text}, within {layer.limit(layer.trained_length):,} positions"))
     if layer.unseen:
         first, last = layer.unseen[0], layer.unseen[-1]
-        facts.append(("unseen phases", f"{len(layer.unseen)} pairs, {first} to {last}"))
+        which = f"{len(layer.unseen)} pairs, {first} to {last}" if first != last else f"1 pair, {first}"
+        facts.append(("unseen phases", which))
     spectrum, count = layer.spectrum, layer.low_bin
     if spectrum is not None:
         bins, mass = len(spectrum.weights), spectrum.summary.low_bin_mass
         text = f"the first {min(10, bins)} of {bins} bins hold {percent(mass)} of the weight"
         facts.append(("spectrum", f"{text} (Eq. 15); mean frequency {spectrum.summary.centroid:.4g} rad/position"))
     if count is not None:
-        text = f"{count.inside} of {count.total} frequencies below 2 pi/{count.length}"
+        text = f"{count.inside} of {count.total} frequencies below 2 pi/{count.length} rad/position"
         crossing = f"; the ladder crosses it at l* = {count.crossing:.2f}" if count.crossing is not None else ""
         facts.append(("low bin", f"{text} (Eq. 16){crossing}"))
     return facts

@@ -10,7 +10,7 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.buckets import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
-from pe_spectra.records.answer import Verdict
+from pe_spectra.records.answer import Verdict, join
 from pe_spectra.records.findings import RANKS
 
 #: What each finding above a note says, in a few words.
@@ -19,6 +19,7 @@ PHRASES = {
     "attention-factor": "the attention factor is not the one of its formula",
     "base-defaulted": "no key gives the base",
     "base-too-small": "the base is too small for this length",
+    "factor-below-one": "the factor of the scaling is below 1",
     "factor-mismatch": "the factor does not reach the length that is stated",
     "head-width": "numbers about the heads contradict each other",
     "key-missing": "a key that the scaling needs is missing",
@@ -33,6 +34,7 @@ PHRASES = {
     "refused": "the values give no rotation",
     "rope-type-twice": "the scaling has two names that differ",
     "scaling-not-used": "a scaling is given but not switched on",
+    "scaling-order": "the ends of the scaling are in the wrong order",
     "unknown-architecture": "the architecture is not known",
     "unknown-key": "a key is not known",
     "unknown-scaling": "the scaling is not known",
@@ -62,10 +64,11 @@ def judge_one(audit: ModelAudit) -> Verdict:
     gravest = find_gravest(audit.findings)
     if gravest is None:
         return Verdict(level="ok", code="clean", text=f"{_say_scheme(audit)}. Nothing wrong found.")
-    counts = Counter(finding.level for finding in audit.findings)
+    counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
     parts = [_count(counts[level], level) for level in ("error", "warning") if counts[level]]
     phrase = PHRASES.get(gravest.code, gravest.code.replace("-", " "))
-    text = f"{_say_scheme(audit)}. {', '.join(parts)}: {phrase} ({gravest.code})."
+    first = ", first" if counts.total() > 1 else ""
+    text = f"{_say_scheme(audit)}. {join(parts)}{first}: {phrase} ({gravest.code})."
     return Verdict(level=gravest.level, code=gravest.code, text=text)
 
 
@@ -139,7 +142,7 @@ def _say_turns(layer: LayerAudit) -> str:
     if never is None or trained is None:
         return f": how often its {pairs} pairs turn in training is not known, since no length is stated (--trained)"
     within = layer.limit(trained)
-    window = ", its window" if within < trained else ""
+    window = ", the window" if within < trained else ""
     subject = f"{never} of {pairs} pairs never {'completes' if never == 1 else 'complete'} a turn"
     if not never:
         subject = f"each of {pairs} pairs completes a turn"

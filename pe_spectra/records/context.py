@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-
-import numpy as np
 
 from pe_spectra.models.lengths.bounds import Bound
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult
@@ -14,22 +13,40 @@ from pe_spectra.records.answer import Answer, Cell, Document, Verdict, join
 _SHOWN = (
     "method",
     "unseen_pairs",
+    "never_turn",
+    "kept_pairs",
+    "min_wavelength",
+    "first_negative_lag",
+    "attention_scaling",
+)
+_NUMBERS = (
+    "unseen_pairs",
     "unseen_share",
     "never_turn",
     "kept_pairs",
     "min_wavelength",
     "neighbour_distance",
     "first_negative_lag",
+    "attention_scaling",
 )
+#: Significant digits of a row on a terminal.
+_DIGITS = 4
 _SHOWN_BOUNDS = ("name", "value", "assumption")
+#: Bounds between these are written as whole numbers, with commas, in place of an exponent.
+_LARGE, _LARGEST = 1e5, 1e15
 #: Names of the catalogue's scalings, for the command to try next.
 _SCALINGS = ("linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3")
 #: Beyond this factor the catalogue's encoding takes no scaling.
 _LARGEST_FACTOR = 1e6
 
 
-def answer_context(report: ContextReport) -> Answer:
-    """Turn a report about a context length into an answer: the ways to get there, or the bases for it."""
+def answer_context(report: ContextReport, *, every_pair: bool = False) -> Answer:
+    """Turn a report about a context length into an answer: the ways to get there, or the bases for it.
+
+    Parameters
+    ----------
+    every_pair : whether each pair of each way is a row, in place of each way.
+    """
     parameters = {"d": report.d, "base": report.base, "trained": report.trained, "target": report.target}
     body: Document = {
         "parameters": {name: value for name, value in parameters.items() if value is not None},
@@ -44,10 +61,11 @@ def answer_context(report: ContextReport) -> Answer:
         kind="context",
         verdict=_judge_bases(report) if is_inverse else _judge_methods(report),
         body=body,
-        columns=_list_bound_columns(report.bounds) if is_inverse else _list_columns(report),
-        facts=() if is_inverse else (*_list_facts(report), *_list_bounds(report.bounds)),
+        columns=_choose_columns(report, every_pair=every_pair),
+        facts=() if is_inverse else (*_list_facts(report), *_list_bounds(report.bounds), _explain_columns(report)),
         notes=(*report.notes, *_list_remarks(report)),
-        shown=_SHOWN_BOUNDS if is_inverse else _SHOWN,
+        shown=_SHOWN_BOUNDS if is_inverse else () if every_pair else _SHOWN,
+        digits=_DIGITS,
         brief=max(len(report.methods), len(report.bounds)),
         next_command=_suggest(report),
     )
@@ -62,7 +80,6 @@ def find_best(report: ContextReport) -> MethodResult:
 
 
 def _describe_method(row: MethodResult) -> Document:
-    pairs = zip(row.frequencies.tolist(), row.turns.tolist(), row.unseen.tolist(), strict=True)
     return {
         "method": row.method,
         "parameters": dict(row.parameters),
@@ -74,18 +91,17 @@ def _describe_method(row: MethodResult) -> Document:
         "neighbour_distance": row.neighbour_distance,
         "attention_scaling": row.attention_scaling,
         "first_negative_lag": row.first_negative_lag,
-        "frequencies": [
-            {
-                "pair": pair,
-                "frequency": frequency,
-                "wavelength": 2 * np.pi / frequency,
-                "turns": turns,
-                "unseen": unseen,
-            }
-            for pair, (frequency, turns, unseen) in enumerate(pairs)
-        ],
+        "frequencies": _describe_pairs(row),
         "notes": list(row.notes),
     }
+
+
+def _describe_pairs(row: MethodResult) -> list[dict[str, Cell]]:
+    pairs = zip(row.frequencies.tolist(), row.turns.tolist(), row.unseen.tolist(), strict=True)
+    return [
+        {"pair": pair, "frequency": frequency, "wavelength": 2 * math.pi / frequency, "turns": turns, "unseen": unseen}
+        for pair, (frequency, turns, unseen) in enumerate(pairs)
+    ]
 
 
 def _describe_bound(bound: Bound) -> Document:
@@ -99,6 +115,17 @@ def _describe_bound(bound: Bound) -> Document:
     }
 
 
+def _choose_columns(report: ContextReport, *, every_pair: bool) -> Mapping[str, Sequence[Cell]]:
+    if not report.methods:
+        return _list_bound_columns(report.bounds)
+    return _list_pair_columns(report) if every_pair else _list_columns(report)
+
+
+def _list_pair_columns(report: ContextReport) -> Mapping[str, Sequence[Cell]]:
+    rows = [{"method": row.method, **pair} for row in report.methods for pair in _describe_pairs(row)]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
 def _list_columns(report: ContextReport) -> Mapping[str, Sequence[Cell]]:
     rows = report.methods
     columns: dict[str, Sequence[Cell]] = {
@@ -106,9 +133,8 @@ def _list_columns(report: ContextReport) -> Mapping[str, Sequence[Cell]]:
         "base": [row.parameters["base"] for row in rows],
         "factor": [row.parameters.get("factor") for row in rows],
     }
-    for name in _SHOWN[1:]:
+    for name in _NUMBERS:
         columns[name] = [getattr(row, name) for row in rows]
-    columns["attention_scaling"] = [row.attention_scaling for row in rows]
     for pair in sorted({round(share * (report.pairs - 1)) for share in (0, 0.25, 0.5, 0.75, 1)}):
         columns[f"turns_pair_{pair}"] = [float(row.turns[pair]) for row in rows]
     columns["notes"] = ["; ".join(row.notes) for row in rows]
@@ -194,7 +220,16 @@ def _list_bounds(bounds: Sequence[Bound]) -> list[tuple[str, str]]:
 def _write_value(bound: Bound) -> str:
     if bound.value is None:
         return "not known"
-    return f"{bound.value:.6g}" + ("" if bound.unit == "base" else f" {bound.unit}")
+    text = f"{bound.value:,.6g}"
+    if bound.value.is_integer() or _LARGE <= bound.value < _LARGEST:
+        text = f"{bound.value:,.0f}"
+    return f"base {text}" if bound.unit == "base" else f"{text} {bound.unit}"
+
+
+def _explain_columns(report: ContextReport) -> tuple[str, str]:
+    pairs = f"unseen_pairs, never_turn and kept_pairs count pairs out of {report.pairs} at {report.target:,} positions"
+    places = "min_wavelength and first_negative_lag are positions"
+    return "columns", f"{pairs}; {places}; attention_scaling is the factor on every cosine and sine"
 
 
 def _list_remarks(report: ContextReport) -> list[str]:

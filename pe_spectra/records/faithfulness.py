@@ -7,6 +7,8 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.faithfulness.collisions import describe_pair
+from pe_spectra.faithfulness.near_pairs import NearPairs
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
 from pe_spectra.records.reconstruction import describe_bandwidth
 
@@ -52,8 +54,11 @@ def _describe(result: Faithfulness) -> Document:
             "count": result.collisions.count,
             "distinct": result.collisions.distinct,
             "sharing": result.collisions.sharing,
+            "largest": result.collisions.largest,
             "examples": [list(pair) for pair in result.collisions.examples],
+            "named": [describe_pair(result.encoding, pair) for pair in result.collisions.examples],
         },
+        "near_pairs": _describe_near(result.near_pairs),
         "rank": result.rank,
         "rank_tolerance": result.rank_tolerance,
         "condition_number": result.condition_number,
@@ -62,6 +67,22 @@ def _describe(result: Faithfulness) -> Document:
         "separation_by_lag": None if curve is None else curve.tolist(),
         "separation_by_length": [[one.length, one.separation, list(one.pair)] for one in result.separation_by_length],
         "reconstruction": {"fwhm": result.fwhm, "relative_error": result.relative_error},
+    }
+
+
+def _describe_near(found: NearPairs | None) -> Document | None:
+    if found is None:
+        return None
+    return {
+        "radius": found.radius,
+        "count": found.count,
+        "unsure": found.unsure,
+        "error": found.error,
+        "proved": found.proved,
+        "examples": [[near.s, near.t] for near in found.examples],
+        "distances": [near.distance for near in found.examples],
+        "pairs": [near.pairs for near in found.examples],
+        "named": [near.text for near in found.examples],
     }
 
 
@@ -163,10 +184,15 @@ def _name_pair(result: Faithfulness, s: int, t: int, between: str = " and ") -> 
 def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
     facts = [("encoding", result.encoding.label)] if many else []
     if result.collisions.examples:
-        name = result.encoding.describe_position if result.domain == "positions" else str
-        shown = ", ".join(f"{name(s)} = {name(t)}" for s, t in result.collisions.examples)
+        shown = ", ".join(describe_pair(result.encoding, pair) for pair in result.collisions.examples)
         more = result.collisions.count - len(result.collisions.examples)
         facts.append(("collisions", shown + (f", and {more} more pairs" if more else "")))
+    near = result.near_pairs
+    if near is not None:
+        shown = ", ".join(f"{one.text} ({one.distance:.5g})" for one in near.examples)
+        unsure = f" ({near.unsure} so near the radius that rounding decides)" if near.unsure else ""
+        said = f"{near.count} pairs of different codes within {near.radius:g}{unsure}"
+        facts.append(("near pairs", f"{said}: {shown}" if shown else said))
     if result.rank is not None:
         condition = _write_condition(result)
         condition = condition if isinstance(condition, str) else f"{condition:.4g}"

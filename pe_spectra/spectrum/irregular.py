@@ -11,7 +11,7 @@ from pe_spectra.encodings import Encoding, HasContinuousTable
 from pe_spectra.encodings.positions import as_times
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_WIDTH
+from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES, MAX_WIDTH
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, Spectrum
 
 _BLOCK = 256
@@ -55,7 +55,7 @@ def compute_irregular_spectrum(
         raise InputError("this encoding takes no real positions", encoding.label, "--length gives it integers")
     times = np.unique(as_times(positions))
     n = len(times)
-    if not 2 <= n <= MAX_WIDTH or n * encoding.d > MAX_HELD_ENTRIES or n * n * encoding.d > MAX_PAIR_WORK:
+    if not 2 <= n <= MAX_WIDTH or n * encoding.d > MAX_HELD_ENTRIES or n * n * encoding.d > MAX_DIRECT_WORK:
         raise InputError("positions are too few or too many", f"{n} different ones", "2 to some thousands")
     delta = float(np.median(np.diff(times)))
     span = float(times[-1] - times[0])

@@ -1,21 +1,32 @@
-"""The smallest separation of a ladder: rows F1 and F2."""
+"""The smallest separation: of a ladder, rows F1 and F2, and of a long table of any numbers, rows F3."""
 
 from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
 from pe_spectra import Sinusoidal
-from pe_spectra.faithfulness.separation import Separation, measure_separation
+from pe_spectra.faithfulness.closest_lag import find_closest_lag
+from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.pair_lags import Closest
+from pe_spectra.faithfulness.separation import find_pair_words
 from tests.benchmarks.measuring import Measured, compare, trace_peak
 
 _D, _LONG, _SHORT = 512, 1_000_000, 8192
+#: A long table, and how many of its rows the peers are given.
+_ROWS, _WIDTH, _SOME = 65536, 384, 2048
 
 
-def _separate(length: int) -> Separation:
-    found = measure_separation(Sinusoidal(d=_D), length)
-    if found is None:
+def _separate(length: int) -> Closest:
+    """The smallest separation and its pair; the curve over all lags is not asked for."""
+    words = find_pair_words(Sinusoidal(d=_D))
+    if words is None:
         raise RuntimeError("a ladder has a separation")
-    return found
+    return find_closest_lag(words, length)
 
 
 def _square_distances(lags: np.ndarray) -> np.ndarray:
@@ -49,16 +60,74 @@ def measure_pdist() -> Measured:
     return compare(lambda: pdist(rows), lambda: _separate(_SHORT), rounds=5, factor=factor)
 
 
+def measure_scikit_learn() -> Measured | str:
+    """Against scikit-learn's brute force on the rows of the ladder."""
+    try:
+        neighbors = importlib.import_module("sklearn.neighbors")
+    except ImportError:
+        return "skipped: no scikit-learn"
+    brute = neighbors.NearestNeighbors(n_neighbors=1, algorithm="brute").fit(Sinusoidal(d=_D).table(_SHORT))
+    return compare(brute.kneighbors, lambda: _separate(_SHORT), rounds=3)
+
+
+@cache
+def _draw() -> np.ndarray:
+    """A table with one pair that differs in a last bit."""
+    table = np.random.default_rng(0).normal(size=(_ROWS, _WIDTH))
+    table[60000] = table[123]
+    table[60000, 7] = np.nextafter(table[60000, 7], 9)
+    return table
+
+
+def _find_long() -> None:
+    if find_closest_pair(_draw()).pair != (123, 60000):
+        raise RuntimeError("the closest pair was missed")
+
+
+def _time_once(call: Callable[[], object]) -> float:
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start
+
+
+@cache
+def _time_long() -> float:
+    """Seconds for the closest pair of 65536 x 384: long enough for one turn to be its own median."""
+    return _time_once(_find_long)
+
+
+def measure_long_pdist() -> Measured:
+    """The closest pair of 65536 x 384 against scipy on 2048 of the rows, scaled to all pairs."""
+    from scipy.spatial.distance import pdist
+
+    some = _draw()[:_SOME]
+    factor = _ROWS * (_ROWS - 1) / (_SOME * (_SOME - 1))
+    return Measured(ratios=(factor * _time_once(lambda: pdist(some)) / _time_long(),))
+
+
+def measure_long_scikit_learn() -> Measured | str:
+    """The same against scikit-learn's brute force for 2048 of the rows among all, scaled to all."""
+    try:
+        neighbors = importlib.import_module("sklearn.neighbors")
+    except ImportError:
+        return "skipped: no scikit-learn"
+    brute, some = neighbors.NearestNeighbors(n_neighbors=2, algorithm="brute").fit(_draw()), _draw()[:_SOME]
+    return Measured(ratios=(_ROWS / _SOME * _time_once(lambda: brute.kneighbors(some)) / _time_long(),))
+
+
+def measure_long_peak() -> Measured:
+    """MiB beside the table, which has 192."""
+    return trace_peak(_find_long)
+
+
 def measure_error() -> Measured:
     """Relative error of the separation at the winning lag, against 40 digits."""
     import mpmath
 
     found = _separate(_SHORT)
-    if found.pair is None or found.smallest is None:
-        raise RuntimeError("two positions have a distance")
     lag = found.pair[1] - found.pair[0]
     with mpmath.workdps(40):
         rho = mpmath.mpf(10000)
         terms = (4 * mpmath.sin(rho ** (-mpmath.mpf(index) / _D) * lag / 2) ** 2 for index in range(0, _D, 2))
         exact = mpmath.sqrt(mpmath.fsum(terms))
-        return Measured(ratios=(float(abs(found.smallest / exact - 1)),))
+        return Measured(ratios=(float(abs(found.distance / exact - 1)),))

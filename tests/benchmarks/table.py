@@ -218,6 +218,13 @@ ROWS = (
         gate=True,
     ),
     Row(
+        name="F2",
+        what="scikit-learn brute over smallest separation, S = 8192",
+        target=500,
+        at_most=False,
+        measure=separation_rows.measure_scikit_learn,
+    ),
+    Row(
         name="F3",
         what="closest pair of 8192 x 512, half float32 product",
         target=1.05,
@@ -243,6 +250,26 @@ ROWS = (
         target=64,
         measure=gram_rows.measure_peak_of_closest_pair,
         gate=True,
+    ),
+    Row(
+        name="F3",
+        what="scipy pdist over closest pair, 65536 x 384",
+        target=10,
+        at_most=False,
+        measure=separation_rows.measure_long_pdist,
+    ),
+    Row(
+        name="F3",
+        what="scikit-learn brute over closest pair, 65536 x 384",
+        target=2,
+        at_most=False,
+        measure=separation_rows.measure_long_scikit_learn,
+    ),
+    Row(
+        name="F3",
+        what="traced peak of the closest pair, 65536 x 384, MiB",
+        target=128,
+        measure=separation_rows.measure_long_peak,
     ),
     Row(
         name="F4",

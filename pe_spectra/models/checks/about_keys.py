@@ -12,11 +12,15 @@ from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, RotaryBlock
+from pe_spectra.models.stacks.description import choose_block
+from pe_spectra.models.stated.known_models import find_known
+from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, LayerStatement, RotaryBlock
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192
 _OTHER_RELEASE = "transformers-4"
+#: Parameters of the catalogue by the words of a sentence.
+_OPTIONS = {"original": "original length", "served": "served length"}
 
 
 def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -26,7 +30,10 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
         return
     if any(block is not None and block.base is not None for block in (statement.newer, statement.older)):
         return
-    stated = layer.limit(configuration.length) if configuration.length is not None else None
+    if any(finding.code == "key-not-read" and "rope_theta" in finding.message for finding in configuration.findings):
+        return  # that finding says which base is taken, and from what
+    length = _find_length_before(configuration, layer)
+    stated = layer.limit(length) if length is not None else None
     is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
     known = statement.default_base != DEFAULT_BASE
     level: Level = "warning" if is_long and not known else "note"
@@ -35,11 +42,30 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
     yield make(
         level,
         "base-defaulted",
-        f"no key gives the base, so {rotation.base:g} is taken in silence, {whose}{reach}; state rope_theta",
+        f"no key gives the base, so {rotation.base:g} is taken in silence, {whose}{reach}; state "
+        f"{_name_base_key(configuration, statement)}",
         layer,
         base=rotation.base,
         stated_length=stated,
     )
+
+
+def _find_length_before(configuration: Configuration, layer: LayerAudit) -> int | None:
+    """The length that the base was chosen for: what is stated, less what a scaling reaches beyond the training."""
+    block, length = layer.block, configuration.length
+    if block is None or length is None or block.kind == "default":
+        return length
+    original = block.find("original_max_position_embeddings")
+    if original is None and block.kind == "linear":
+        original = length / max(1.0, block.find("factor") or 1.0)
+    return length if original is None else min(length, int(original))
+
+
+def _name_base_key(configuration: Configuration, statement: LayerStatement) -> str:
+    if configuration.format == "gguf" and statement.older is not None:
+        return f"{statement.older.where}.freq_base"
+    known = find_known(configuration.model) if configuration.format == "config.json" else None
+    return known.base_key or "rope_theta" if known is not None else "rope_theta"
 
 
 def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -48,11 +74,12 @@ def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterat
     if statement is None or configuration.format != "config.json" or layer.rotation is None:
         return
     newer, older = statement.newer, statement.older
-    if newer is not None and older is not None:
-        different = _compare_blocks(newer, older)
-        if different:
-            yield _report_contradiction(layer, newer, different)
-            return
+    different = _compare_blocks(newer, older) if newer is not None and older is not None else {}
+    if newer is not None and statement.share_beside not in (None, statement.share):
+        different["partial_rotary_factor"] = (statement.share, statement.share_beside)
+    if newer is not None and different:
+        yield _report_contradiction(configuration, layer, statement, different)
+        return
     if newer is not None and older is None:
         yield from _report_newer_only(configuration, layer, newer)
     elif older is not None:
@@ -75,22 +102,48 @@ def _compare_blocks(newer: RotaryBlock, older: RotaryBlock) -> dict[str, tuple[o
 
 
 def _report_contradiction(
-    layer: LayerAudit, newer: RotaryBlock, different: Mapping[str, tuple[object, object]]
+    configuration: Configuration,
+    layer: LayerAudit,
+    statement: LayerStatement,
+    different: Mapping[str, tuple[object, object]],
 ) -> Finding:
-    parts = [
-        f"{key} {_write(a)} in {newer.where} and {_write(b)} in the older keys" for key, (a, b) in different.items()
-    ]
-    base = layer.rotation.base if layer.rotation is not None else None
+    newer, older = statement.newer, statement.older
+    where = newer.where if newer is not None else "rope_parameters"
+    parts = [f"{key} {_write(a)} in {where} and {_write(b)} in the older keys" for key, (a, b) in different.items()]
+    other = _read_older_release(configuration, layer)
+    used = choose_block(statement)[0]
+    beside = [key for key in different if key in ("rope_theta", "partial_rotary_factor")]
+    inside = [older.where] if older is not None and older.where and len(beside) < len(different) else []
+    stale = [where] if older is not None and used is older else [*beside, *inside]
     message = (
-        f"the two generations of keys contradict each other: {'; '.join(parts)}; transformers 5 turns with base "
-        f"{base:g}, transformers 4 reads the older keys; delete the stale ones"
+        f"the two generations of keys contradict each other: {'; '.join(parts)}; transformers 5 takes "
+        f"{_describe(layer.rotation)}"
     )
-    level: Level = "error"
-    return make(level, "keys-contradict", message, layer, different={k: list(v) for k, v in different.items()})
+    if other is not None:
+        message += f", transformers 4 takes {_describe(other)}"
+    message += f"; delete the stale {', '.join(stale)}"
+    message += "" if used is older and older is not None else f" outside of {where}"
+    data = {key: list(pair) for key, pair in different.items()}
+    return make("error", "keys-contradict", message, layer, different=data, stale=stale)
+
+
+def _describe(rotation: Rotation | None) -> str:
+    """What a release takes, in the numbers that a reader can find in the file."""
+    if rotation is None:
+        return "nothing of it"
+    words = [f"base {_write(rotation.base)}"]
+    if rotation.scaling in (None, "none"):
+        words.append("no scaling")
+    else:
+        factor = rotation.options.get("factor")
+        words.append(f"{rotation.scaling} scaling" + (f" of factor {_write(factor)}" if factor is not None else ""))
+    if rotation.rotary_dim != rotation.head_dim:
+        words.append(f"{rotation.rotary_dim} of {rotation.head_dim} channels")
+    return " with ".join((words[0], ", ".join(words[1:])))
 
 
 def _write(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return "not set" if value is None else f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _report_newer_only(configuration: Configuration, layer: LayerAudit, newer: RotaryBlock) -> Iterator[Finding]:
@@ -98,8 +151,8 @@ def _report_newer_only(configuration: Configuration, layer: LayerAudit, newer: R
     if other is None or layer.rotation is None or _agree(layer.rotation, other):
         return
     message = (
-        f"the rotation is stated in {newer.where} only, which releases before transformers 5 do not read: they take "
-        f"base {other.base:g} and no scaling without a word; add rope_theta and rope_scaling for them"
+        f"the rotation is stated in {newer.where} only, which releases before transformers 5 do not read: without a "
+        f"word they take {_describe(other)}; add rope_theta and rope_scaling for them"
     )
     yield make("note", "newer-keys-only", message, layer, base=layer.rotation.base, base_of_older_readers=other.base)
 
@@ -128,16 +181,30 @@ def _agree(a: Rotation, b: Rotation) -> bool:
 
 
 def _tell_apart(a: Rotation, b: Rotation) -> str:
+    """Say which parts the other release reads otherwise; where none is named so, how far frequencies are apart."""
+    words = []
+    for name, mine, its in _list_parts(a, b):
+        if mine != its:
+            words.append(f"{name} {_write(its)}, not {_write(mine)}")
+    if words:
+        return ", ".join(words)
     if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
-        return "another rotary width"
-    turning = a.frequencies > 0
-    ratio = b.frequencies[turning] / a.frequencies[turning]
-    worst = ratio[int(np.argmax(np.abs(np.log(np.maximum(ratio, 1e-300)))))]
-    changed = int(np.count_nonzero(np.abs(ratio - 1) > FLOAT32_ARITHMETIC))
-    words = [f"{changed} pairs differ, by a factor of up to {worst:.4g}"] if changed else []
-    if a.attention_scaling != b.attention_scaling:
-        words.append(f"its attention factor is {b.attention_scaling:.6g}, not {a.attention_scaling:.6g}")
-    return ", ".join(words) or "slightly"
+        return "another number of pairs"
+    apart = np.abs(b.frequencies - a.frequencies) > FLOAT32_ARITHMETIC * a.frequencies
+    return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
+
+
+def _list_parts(a: Rotation, b: Rotation) -> Iterator[tuple[str, object, object]]:
+    yield "base", a.base, b.base
+    yield "scaling", a.scaling, b.scaling
+    yield "rotary width", a.rotary_dim, b.rotary_dim
+    if a.scaling == b.scaling:
+        for name in sorted({*a.options, *b.options} - {"share", "attention_factor"}):
+            if not isinstance(a.options.get(name), tuple) and not isinstance(b.options.get(name), tuple):
+                yield _OPTIONS.get(name, name), a.options.get(name), b.options.get(name)
+    near = abs((a.attention_scaling or 1) - (b.attention_scaling or 1)) <= FLOAT32_ARITHMETIC
+    if not near:
+        yield "attention factor", a.attention_scaling, b.attention_scaling
 
 
 def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -12,7 +14,10 @@ from pe_spectra.findings import Finding, Level
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.wording import write_number, write_rounded
 
 #: Factor and ratio of lengths that differ by less agree.
 _NEAR = 0.01
@@ -20,6 +25,10 @@ _NEAR = 0.01
 _SCANNED = 1 << 20
 #: Published models reach up to 38 times the first negative lag (Mistral Nemo); this is beyond.
 _FAR = 64
+#: What rounding may take off a quotient that is an integer.
+_ROUNDING = 1e-9
+#: Scalings whose frequencies change with the length that is served.
+_BY_LENGTH = ("dynamic", "longrope")
 
 
 def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -34,33 +43,61 @@ def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
     if abs(ratio / factor - 1) <= _NEAR:
         return
     level: Level = "warning" if ratio > factor else "note"
-    message = (
-        f"{block.where}.factor {factor:g} reaches from {write_length(int(original))} to {write_length(reached)} "
-        f"positions, but max_position_embeddings is {write_length(configuration.length)}, {ratio:g} times as many"
-    )
-    advice = f"; set factor to {ratio:g} or max_position_embeddings to {reached}"
-    yield make(level, "factor-mismatch", message + advice, layer, factor=factor, ratio=ratio, original=original)
+    stated = f"max_position_embeddings is {write_length(configuration.length)}"
+    if ratio < 1:
+        message = (
+            f"original_max_position_embeddings is {write_length(int(original))}, above max_position_embeddings, "
+            f"{write_length(configuration.length)}, while a scaling lengthens a context: check the two lengths"
+        )
+    else:
+        message = (
+            f"{block.where}.factor {write_number(factor)} reaches from {write_length(int(original))} to "
+            f"{write_length(reached)} positions, but {stated}, {write_number(ratio)} times as many; set factor to "
+            f"{write_number(ratio)} or max_position_embeddings to {reached}"
+        )
+    yield make(level, "factor-mismatch", message, layer, factor=factor, ratio=ratio, original=original)
 
 
-def check_unseen(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Name pairs that see phases at the served length that training never showed."""
     if not layer.unseen or layer.served_length is None or layer.original_length is None:
         return
     served = layer.limit(layer.served_length)
     turned = layer.frequencies[list(layer.unseen)] * (served / (2 * np.pi))
     newly = int(np.count_nonzero(turned >= 1))
+    safe = _find_safe_length(configuration, layer)
+    or_less = f" or serve at most {write_length(safe)}" if safe is not None else ""
     message = (
         f"{len(layer.unseen)} of {len(layer.frequencies)} pairs never completed a turn in training and see phases at "
         f"{write_length(served)} positions that it did not show ({newly} of them turn there for the first time); "
-        f"scale the frequencies (see context) or serve at most {write_length(_find_safe_length(layer))}"
+        f"scale the frequencies (see context){or_less}"
     )
     data = {"pairs": list(layer.unseen), "served_length": served, "first_turns": newly}
     yield make("warning", "unseen-phases", message, layer, **data)
 
 
-def _find_safe_length(layer: LayerAudit) -> int:
-    seen = layer.seen_phases[list(layer.unseen)]
-    return int(np.min(seen / layer.frequencies[list(layer.unseen)]))
+def _find_safe_length(configuration: Configuration, layer: LayerAudit) -> int | None:
+    """Find the longest length that shows no phase beyond those of training; None where none is found."""
+    if layer.rotation is not None and layer.rotation.scaling in _BY_LENGTH:
+        return _search_safe_length(configuration, layer)
+    unseen = list(layer.unseen)
+    return int(np.min(layer.seen_phases[unseen] / layer.frequencies[unseen]) * (1 + _ROUNDING)) or None
+
+
+def _search_safe_length(configuration: Configuration, layer: LayerAudit) -> int | None:
+    """The same where frequencies change with the length: from the original length on, which has none."""
+
+    def has_unseen(length: int) -> bool:
+        if layer.statement is None:
+            return True
+        found = turn_layer(configuration, layer.statement, length)
+        if not isinstance(found, Rotation):
+            return True
+        return bool(replace(layer, rotation=found, served_length=length).unseen)
+
+    first, last = layer.original_length or 1, layer.served_length or 1
+    steps = bisect_left(range(first, last + 1), True, key=has_unseen)
+    return first + steps - 1 if steps else None
 
 
 def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -75,10 +112,10 @@ def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     far = reach > _FAR * lag
     level, code = ("warning", "base-too-small") if far else ("note", "base-below-bound")
     base = layer.rotation.base if layer.rotation is not None else None
-    with_base = f" with base {base:g}" if base is not None else ""
+    with_base = f" with base {write_number(base)}" if base is not None else ""
     message = (
         f"the sum of cosines{with_base} is negative from lag {write_length(lag)} on, "
-        f"{reach / lag:.3g} times before the {write_length(reach)} positions that are served"
+        f"{write_rounded(reach / lag)} times before the {write_length(reach)} positions that are served"
     )
     if far:
         message += "; few published models go beyond 10 times: enlarge the base or scale (see context)"
@@ -113,7 +150,7 @@ def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         if slowest < reach:
             message = (
                 f"every pair completes a turn within {write_length(reach)} positions (longest wavelength "
-                f"{slowest:.4g}): no pair alone tells how far apart two positions are"
+                f"{write_rounded(slowest, 4)}): no pair alone tells how far apart two positions are"
             )
             yield make("note", "aliasing", message, layer, longest_wavelength=slowest, reach=reach)
 

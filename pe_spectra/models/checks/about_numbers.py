@@ -1,4 +1,4 @@
-"""Findings about numbers: attention factors, precision, and files that the answering stack refuses."""
+"""Findings about numbers: attention factors, ends of ramps, precision, and files that give no rotation."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.wording import write_number, write_rounded
 
 #: Attention factors that differ by less agree.
 _NEAR = 0.01
 #: The largest number of the types that weights are stored in, where float32 has more digits.
 _LARGEST = {"bfloat16": 3.4e38, "float16": 65504.0}
 _LISTS = ("short_factor", "long_factor")
+#: The ends of a ramp by its scaling, in turns within the original length: below, above; as they are where not set.
+_ENDS = {
+    "yarn": (("beta_slow", 1.0), ("beta_fast", 32.0)),
+    "llama3": (("low_freq_factor", 1.0), ("high_freq_factor", 4.0)),
+}
 
 
 def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     """Compare an attention factor that a file gives with the one that its scaling would compute."""
     block = layer.block
     given = block.find("attention_factor") if block is not None else None
-    if block is None or given is None or layer.rotation is None:
+    if block is None or given is None or layer.rotation is None or block.attention_by_class:
         return
     options = layer.rotation.options
     factor, original = options.get("factor"), options.get("original")
@@ -38,11 +44,47 @@ def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         return
     if abs(given / computed - 1) > _NEAR:
         message = (
-            f"{block.where}.attention_factor is {given:g}, while factor {factor:g} gives {computed:.6g}; attention "
-            f"scores are {(given / computed) ** 2:.4g} times what the formula means; leave it out unless trained "
-            "so"
+            f"{block.where}.attention_factor is {given:g}, while factor {write_number(factor)} gives {computed:.6g}; "
+            f"attention scores are {write_rounded((given / computed) ** 2, 4)} times what the formula means; leave it "
+            "out unless trained so"
         )
         yield make("warning", "attention-factor", message, layer, given=given, computed=computed)
+
+
+def check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a ramp ends before it begins, which readers compute all the same."""
+    block, rotation = layer.block, layer.rotation
+    if block is None or rotation is None or rotation.scaling not in _ENDS:
+        return
+    (low_name, low), (high_name, high) = (
+        (name, block.find(name) or default) for name, default in _ENDS[rotation.scaling]
+    )
+    if low <= high:
+        return
+    backwards = rotation.scaling == "yarn" and configuration.format == "config.json"
+    effect = (
+        "the ramp runs backwards: pairs that turn often are slowed, and those that hardly turn are not"
+        if backwards
+        else "there is no ramp: pairs are slowed by the whole factor or not at all"
+    )
+    message = (
+        f"{block.where}.{high_name} {write_number(high)} is below {low_name} {write_number(low)}, so {effect}; "
+        "exchange the two, unless the model was trained so"
+    )
+    yield make("error", "scaling-order", message, layer, **{low_name: low, high_name: high})
+
+
+def check_small_factor(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a factor is below 1, which readers compute all the same."""
+    block, rotation = layer.block, layer.rotation
+    factor = rotation.options.get("factor") if rotation is not None else None
+    if block is None or not isinstance(factor, int | float) or factor >= 1:
+        return
+    key = next((key for key in ("factor", "alpha") if block.find(key) == factor), None)
+    what = f"{block.where}.{key}" if key else "max_position_embeddings over original_max_position_embeddings"
+    advice = f"was {write_number(1 / factor)} meant?" if key else "check the two lengths"
+    message = f"{what} is {write_number(factor)}, below 1, while a scaling lengthens a context by its factor: {advice}"
+    yield make("warning", "factor-below-one", message, layer, factor=factor)
 
 
 def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -59,8 +101,8 @@ def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator
     beyond = f"; positions above {_LARGEST[kind]:g} overflow" if last > _LARGEST[kind] else ""
     message = (
         f"computed in {kind}, as the weights are stored, angles at position {write_length(last)} would be off by up to "
-        f"{error:.3g} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
-        f"{in_float32:.2g} rad)"
+        f"{write_rounded(error)} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
+        f"{write_rounded(in_float32, 2)} rad)"
     )
     data = {"dtype": kind, "phase_error": error, "phase_error_float32": in_float32, "merged_above": merged}
     yield make("note", "precision", message, layer, **data)
@@ -86,7 +128,7 @@ def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Ref
     data = {} if block is None else {"where": block.where, "rope_type": block.kind}
     reason = refusal.reason.removeprefix(f"{configuration.path}: ")
     if layer.rotation is None:
-        message = f"no rotation can be given: {reason}"
+        message = f"no rotation is computed here: {reason}"
     else:
         message = f"{STACKS['transformers-5'].title} refuses the file: {reason}; what transformers 4 reads is given"
     return make("error", code, message, layer, **data)

@@ -33,10 +33,11 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         ),
         "key-not-read": Explanation(
             reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another "
-            "class is ignored without a word, and a default stands in its place.",
-            formula="a key for the base, the layout or the share that the class of this model_type in transformers "
-            "5.23.0 "
-            "does not read",
+            "class is ignored without a word, and a default stands in its place. An error where the file means a "
+            "rotation with it that nothing else states: rope_parameters nested by layer type for a class that reads it "
+            "flat, or a scaling that is named by type alone for one that reads rope_type.",
+            formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
+            "transformers 5.23.0 does not read, where reading it would change the answer",
             references=(_HF,),
         ),
         "older-name": Explanation(
@@ -59,6 +60,13 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             formula="the divisors of rope_freqs.weight are those of llama3 scaling within float32",
             references=("ggml-org/llama.cpp, convert_hf_to_gguf.py",),
         ),
+        "scaling-in-code": Explanation(
+            reasoning="Some checkpoints bring their own code along, which changes the base with the length that it is "
+            "given. What the configuration states then holds up to the trained length only.",
+            formula="use_dynamic_ntk is true and model_type is qwen: base times "
+            "(2**ceil(log2(l / seq_length) + 1) - 1)**(D/(D-2)) for l above seq_length",
+            references=("Qwen/Qwen-7B, modeling_qwen.py",),
+        ),
         "unknown-architecture": Explanation(
             reasoning="The keys of a GGUF file do not say how channels are paired; llama.cpp knows it by "
             "architecture. For "
@@ -74,10 +82,11 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=("meta-llama/llama-models, models/llama3/model.py",),
         ),
         "scaling-not-used": Explanation(
-            reasoning="A factor is given, but the switch that turns scaling on is not set, so Meta's code does not "
-            "scale.",
-            formula="rope_scaling_factor is given and use_scaled_rope is not true",
-            references=("meta-llama/llama-models, models/llama3/model.py",),
+            reasoning="A factor is given, but what turns scaling on is not: for Meta's code the switch, for "
+            "transformers the name of the scaling. Nothing is scaled, in silence.",
+            formula="params.json: rope_scaling_factor is given and use_scaled_rope is not true; config.json: factor, "
+            "low_freq_factor, short_factor or their like without rope_type",
+            references=("meta-llama/llama-models, models/llama3/model.py", _HF),
         ),
         "rope-type-twice": Explanation(
             reasoning="Older files name the scaling under type, newer ones under rope_type. A file with both that "
@@ -89,14 +98,16 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models "
             "and wrong for nearly all of those with a long context: the base decides the frequency of every pair but "
             "the first.",
-            formula="a warning where the default is 10000 and the stated length is above 8,192; else a note",
+            formula="a warning where the default is 10000 and the length before scaling (the stated one without "
+            "scaling) is above 8,192; else a note",
             references=(_ROPE, _HF),
         ),
         "keys-contradict": Explanation(
             reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and "
-            "rope_scaling. A file that holds both, of which one was edited, gives each reader another model.",
-            formula="rope_theta, rope_type or a parameter of the scaling is given by both generations with other "
-            "values",
+            "rope_scaling. A file that holds both, of which one was edited, gives each reader another model. So does a "
+            "share of the head that stands in rope_parameters and beside it: transformers 5 reads the one inside.",
+            formula="rope_theta, rope_type, partial_rotary_factor or a parameter of the scaling is given by both "
+            "generations with other values",
             references=(_HF,),
         ),
         "newer-keys-only": Explanation(
@@ -137,13 +148,26 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=(_HF,),
         ),
         "refused": Explanation(
-            reasoning="The values of the file cannot be turned into a rotation that makes sense: an odd rotary "
-            "width, a "
-            "share above 1, a factor below 1, ends of a ramp in the wrong order. Some releases load such a file all "
-            "the "
-            "same, with no more than a line in their log, and turn by something that nobody meant.",
-            formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; beta_slow <= beta_fast; "
-            "low_freq_factor <= high_freq_factor",
+            reasoning="No rotation is computed here for the values of the file: an odd rotary width, a share above 1, "
+            "numbers beyond all that is published. Some releases load such a file all the same and turn by something "
+            "that nobody meant.",
+            formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; 0.001 <= factor <= 10**6; "
+            "10**-6 <= beta_fast, beta_slow, low_freq_factor, high_freq_factor <= 10**6",
+            references=(_HF,),
+        ),
+        "scaling-order": Explanation(
+            reasoning="Two numbers say between which turns the frequencies go over from kept to slowed. In the wrong "
+            "order they still compute: YaRN's ramp then runs backwards, slows the fast pairs and keeps the slow ones; "
+            "the one of Llama 3 becomes a step. transformers writes a line in its log, and turns by it. What is "
+            "answered is what it computes.",
+            formula="yarn: beta_fast < beta_slow; llama3: high_freq_factor < low_freq_factor",
+            references=(_YARN, _HF),
+        ),
+        "factor-below-one": Explanation(
+            reasoning="A scaling lengthens the context by its factor. With one below 1 it does the opposite, and no "
+            "model is published with that; the inverse may have been meant. transformers writes a line in its log, "
+            "and turns by it.",
+            formula="factor < 1, or where factor is null max_position_embeddings < original_max_position_embeddings",
             references=(_HF,),
         ),
         "head-width": Explanation(

@@ -20,13 +20,19 @@ from pe_spectra.models.checks.about_lengths import (
     check_table,
     check_unseen,
 )
-from pe_spectra.models.checks.about_numbers import check_attention, check_precision, report_refusal
+from pe_spectra.models.checks.about_numbers import (
+    check_attention,
+    check_order,
+    check_precision,
+    check_small_factor,
+    report_refusal,
+)
 from pe_spectra.models.stated.statement import Configuration
 
 Check = Callable[[Configuration, LayerAudit], Iterator[Finding]]
 _CHECKS: tuple[Check, ...] = (
     *(check_base, check_generations, check_original, check_share, check_older_names),
-    *(check_factor, check_unseen, check_base_size),
+    *(check_order, check_small_factor, check_factor, check_unseen, check_base_size),
     *(check_aliases, check_attention, check_table, check_precision),
 )
 

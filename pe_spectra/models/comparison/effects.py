@@ -13,8 +13,8 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.differences import PairDifference
-from pe_spectra.models.dumps.identification import find_shortest
 from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.models.dumps.identification import find_shortest
+from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding
 
 #: Rows that an order, a shift and a factor are tried on; the shifts that are always tried.

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.models.dumps.identification import Identified, find_shortest, identify_scaling
+from pe_spectra.models.dumps.identification import Identified, identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import Dump, check_order, describe_rounding, freeze, name_dtype
+from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.phases import (
     FIRST_WINDOW,
     add_turns,

@@ -1,8 +1,8 @@
 """Which ladder and which scaling a list of rotary frequencies is, as far as their rounding allows to say.
 
-A ladder is theta_i = b**(-i/P), i = 0 .. P - 1, P pairs. Its base is known within an interval that
-every pair narrows; the shortest decimal number in it is taken. A scaling is named only where the
-published formula, computed anew with the parameters found, gives all frequencies within rounding.
+A scaling is named only where the published formula, computed anew with the parameters found, gives all
+frequencies within rounding. Where none does, the base is that of the ladder that most pairs are, if any
+(`ladders`). Whatever the frequencies are, there is an answer: of unknown parts None.
 """
 
 from __future__ import annotations
@@ -25,11 +25,23 @@ from pe_spectra.encodings.rope_scaling import (
 )
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
+from pe_spectra.models.dumps.ladders import (
+    MAX_LOG,
+    bound_log_base,
+    count_kept,
+    find_shortest,
+    fit_ladder,
+    fit_line,
+    fit_most,
+    shorten_power,
+)
 
 #: Turns within the original length at which YaRN's ramp begins and ends.
 _BETA_FAST, _BETA_SLOW = 32.0, 1.0
-#: Pairs in front that say the base of frequencies whose scaling is unknown.
-_SURE_FRONT = 8
+#: Pairs in front, and pairs anywhere if they are most, that say the base where the scaling is unknown.
+_SURE_FRONT, _SURE_MOST = 8, 5
+#: Pairs that are named as exceptions.
+_NAMED = 4
 _MIN_LENGTH, _MAX_LENGTH = 16, 1 << 30
 #: Scalings that leave a ladder a ladder.
 LADDERS = ("none", "linear", "proportional")
@@ -61,56 +73,61 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
     turned = int(np.count_nonzero(frequencies))
     if turned < 2:
         return Identified(notes=("one pair alone does not say which base it has",))
-    ladder = _fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
+    ladder = fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
     if ladder is not None:
         return _describe_ladder(*ladder, turned, len(frequencies))
     return (
         _identify_blend(frequencies, bounds)
         or _identify_integers(frequencies, bounds)
+        or _describe_most(frequencies, bounds)
         or _describe_front(frequencies, bounds)
+        or Identified(notes=(f"{_NO_SCALING}; base and scaling are unknown",))
     )
 
 
-def _describe_front(frequencies: F64, bounds: F64) -> Identified:
+_NO_SCALING = "no published scaling with its usual parameters gives these frequencies"
+
+
+def _describe_most(frequencies: F64, bounds: F64) -> Identified | None:
+    """Name the base where more than half of the pairs are one ladder and some are not."""
+    turned, pairs = int(np.count_nonzero(frequencies)), len(frequencies)
+    logs, index = np.log(frequencies[:turned]), np.arange(turned)
+    # the middle one of the steps, and of what is left, is that of most pairs
+    start = float(np.median(logs - float(np.median(np.diff(logs))) * index))
+    for divisor in dict.fromkeys((1.0, shorten_power(-logs[0], bounds[0]), shorten_power(-start, bounds[0]))):
+        if not 0 < divisor < math.inf:
+            continue
+        base, fits = fit_most(logs + math.log(divisor), bounds[:turned], pairs)
+        count = int(fits.sum())
+        if base is None or count < _SURE_MOST or 2 * count <= turned:
+            continue
+        divided = "" if divisor == 1 else f", divided by {divisor:g}"
+        text = f"{_name_most(fits, pairs)} those of base {base:g}{divided}"
+        return Identified(base=base, notes=(f"{_NO_SCALING}; {text}",))
+    return None
+
+
+def _name_most(fits: np.ndarray, pairs: int) -> str:
+    count, others = int(fits.sum()), np.flatnonzero(~fits)
+    if fits[:count].all():
+        return f"the first {count} pairs are"
+    shown = ", ".join(str(pair) for pair in others[:_NAMED])
+    if len(others) > _NAMED:
+        return f"{count} of {pairs} pairs are"
+    return f"all pairs but {shown} are" if len(fits) == pairs else f"all pairs that turn but {shown} are"
+
+
+def _describe_front(frequencies: F64, bounds: F64) -> Identified | None:
     """Name the base where only the fastest pairs are a ladder."""
     logs = np.log(np.maximum(frequencies, 1e-300))
-    kept = _count_kept(logs, bounds, len(frequencies))
-    known = "no published scaling with its usual parameters gives these frequencies"
+    kept = count_kept(logs, bounds, len(frequencies))
     if abs(logs[0]) > bounds[0] or kept < _SURE_FRONT:
-        return Identified(notes=(f"{known}; base and scaling are unknown",))
-    low, high = _bound_log_base(logs[:kept], bounds[:kept], len(frequencies))
-    base = find_shortest(math.exp(low), math.exp(high))
-    return Identified(base=base, notes=(f"{known}; the first {kept} pairs are those of base {base:g}",))
-
-
-def find_shortest(low: float, high: float) -> float:
-    """Return a decimal number between two others, with few digits."""
-    middle = (low + high) / 2
-    for digits in range(16):
-        candidate = float(f"{middle:.{digits}e}")
-        if low <= candidate <= high:
-            return candidate
-    return middle
-
-
-def _fit_ladder(frequencies: F64, bounds: F64, pairs: int) -> tuple[float, float] | None:
-    """Return base and divisor of a geometric ladder; None where it is none."""
-    logs = np.log(frequencies)
-    factor = 1.0
-    if abs(logs[0]) > bounds[0]:
-        factor = find_shortest(math.exp(-logs[0] - bounds[0]), math.exp(-logs[0] + bounds[0]))
-    low, high = _bound_log_base(logs + math.log(factor), bounds, pairs)
-    if not high > 0 or low > high or high > 690:
         return None
-    return find_shortest(math.exp(low), math.exp(high)), factor
-
-
-def _bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
-    """Return the interval of ln b that all pairs allow; empty where the first is above the second."""
-    index = np.arange(1, len(logs))
-    # the divisor that was found is as uncertain as the first pair
-    slack = bounds[1:] + bounds[0]
-    return float(np.max((-logs[1:] - slack) * pairs / index)), float(np.min((-logs[1:] + slack) * pairs / index))
+    low, high = bound_log_base(logs[:kept], bounds[:kept], len(frequencies))
+    if not 0 < high < MAX_LOG:
+        return None
+    base = find_shortest(math.exp(low), math.exp(high))
+    return Identified(base=base, notes=(f"{_NO_SCALING}; the first {kept} pairs are those of base {base:g}",))
 
 
 def _describe_ladder(base: float, factor: float, turned: int, pairs: int) -> Identified:
@@ -134,15 +151,16 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
     """Name the scaling that rounds wavelengths to integers."""
     if not frequencies.all():
         return None
-    wavelengths, pairs = 2 * math.pi / frequencies, len(frequencies)
+    # the wavelength of what hardly turns is no integer that could be seen
+    wavelengths, pairs = 2 * math.pi / np.maximum(frequencies, 1e-300), len(frequencies)
     whole = np.rint(wavelengths)
-    index = np.arange(pairs)[(wavelengths * bounds < 0.1) & (np.arange(pairs) > 0)]
+    index = np.arange(pairs)[(wavelengths * bounds < 0.1) & (np.arange(pairs) > 0) & (whole > 0)]
     if len(index) < _SURE_FRONT or np.any(np.abs(wavelengths - whole)[index] > 2 * (wavelengths * bounds)[index]):
         return None
     # the wavelength before rounding, 2 pi b**(i/P), is within half a position
     low = np.max(np.log((whole[index] - 0.5) / (2 * math.pi)) * pairs / index)
     high = np.min(np.log((whole[index] + 0.5) / (2 * math.pi)) * pairs / index)
-    base = find_shortest(math.exp(low), math.exp(high)) if low <= high else 0.0
+    base = find_shortest(math.exp(low), math.exp(high)) if low <= high < MAX_LOG else 0.0
     computed = _compute("resonance", base, 2 * pairs, {}) if base > 1 else None
     if computed is None or np.any(np.abs(frequencies - computed) > 2 * bounds * computed):
         return None
@@ -154,10 +172,10 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
 
 def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
     logs, pairs = np.log(np.maximum(frequencies, 1e-300)), len(frequencies)
-    kept = _count_kept(logs, bounds, pairs)
+    kept = count_kept(logs, bounds, pairs)
     for count in range(kept, max(kept - 4, 2), -1):
-        low, high = _bound_log_base(logs[:count], bounds[:count], pairs)
-        if abs(logs[0]) > bounds[0] or high <= 0:
+        low, high = bound_log_base(logs[:count], bounds[:count], pairs)
+        if abs(logs[0]) > bounds[0] or not 0 < high < MAX_LOG:
             return None
         base = find_shortest(math.exp(low), math.exp(high))
         for scaling, options, notes in _propose(base, frequencies, bounds, count):
@@ -168,15 +186,6 @@ def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
                     shown["truncate"] = "no"
                 return Identified(base=base, scaling=scaling, options=MappingProxyType(shown), notes=notes)
     return None
-
-
-def _count_kept(logs: F64, bounds: F64, pairs: int) -> int:
-    """Count the pairs in front that are one ladder which begins at 1."""
-    for count in range(3, pairs + 1):
-        low, high = _bound_log_base(logs[:count], bounds[:count], pairs)
-        if low > high:
-            return count - 1
-    return pairs
 
 
 _Proposal = tuple[str, dict[str, object], tuple[str, ...]]
@@ -194,7 +203,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Scaled]] = MappingProxyType(
 def _compute(scaling: str, base: float, width: int, options: Mapping[str, object]) -> F64 | None:
     try:
         return np.array([float(value) for value in _FUNCTIONS[scaling](base, width, **options).frequencies])
-    except PeSpectraError:
+    except (PeSpectraError, ArithmeticError):
+        # parameters that no formula takes made nothing
         return None
 
 
@@ -205,12 +215,13 @@ def _propose(base: float, frequencies: F64, bounds: F64, kept: int) -> Iterator[
         yield "clipped", {"clipped_pairs": pairs - kept + 1, "taper": "hann"}, ()
         return
     ladder = np.array([float(value) for value in compute_ladder(base, 2 * pairs)])
-    ratios = ladder / frequencies
+    ratios = ladder / np.maximum(frequencies, 1e-300)
     low, high, first = 0.0, math.inf, pairs
     while first > kept and max(low, _lower(ratios, bounds, first)) <= min(high, _upper(ratios, bounds, first)):
         low, high = max(low, _lower(ratios, bounds, first)), min(high, _upper(ratios, bounds, first))
         first -= 1
-    if first == pairs or high <= 1:
+    # slow pairs that may be undivided were not divided
+    if first == pairs or low <= 1:
         return
     factor = find_shortest(low, high)
     middle = np.arange(kept, first)
@@ -231,8 +242,10 @@ def _propose_by_turns(factor: float, ladder: F64, kept: F64) -> Iterator[_Propos
     # what is kept is (L theta/2 pi - low)/(high - low): a line in theta
     if not len(ladder):
         return
+    fastest = float(ladder[0])
+    unit = ladder / fastest
     for scaling, high in (("llama3", 4.0), ("yarn-paper", _BETA_FAST)):
-        slope = float(ladder @ (kept + 1 / (high - 1)) / (ladder @ ladder))
+        slope = float(unit @ (kept + 1 / (high - 1)) / (unit @ unit)) / fastest
         for original in _list_lengths(2 * math.pi * slope * (high - 1)):
             options: dict[str, object] = {"factor": factor, "original": original}
             if scaling == "llama3":
@@ -240,8 +253,9 @@ def _propose_by_turns(factor: float, ladder: F64, kept: F64) -> Iterator[_Propos
             yield scaling, options, ()
     if len(ladder) < 3:
         return
-    slope, start = (float(value) for value in np.polyfit(ladder, kept, 1))
-    if slope > 0 > start:
+    slope, start = fit_line(unit, kept)
+    slope /= fastest
+    if slope > 0 > -1e-9 > start:
         high = find_shortest(*sorted((1 - 1 / start) * side for side in (0.9999, 1.0001)))
         note = "low_freq_factor is taken as 1: only its ratios to high_freq_factor and to the length are seen"
         for original in _list_lengths(-2 * math.pi * slope / start):
@@ -253,18 +267,20 @@ def _propose_by_index(factor: float, base: float, pairs: int, middle: np.ndarray
     # what is divided is (i - low)/(high - low): a line in the index
     if len(middle) < 2:
         return
-    slope, start = (float(value) for value in np.polyfit(middle, shares, 1))
+    slope, start = fit_line(middle.astype(float), shares)
     if slope <= 0:
         return
     low, high = -start / slope, (1 - start) / slope
-    for original in _list_lengths(2 * math.pi * _BETA_SLOW * base ** (high / pairs)):
+    if not -pairs < low < high < 4 * pairs:
+        return
+    for original in _list_lengths(_measure_length(_BETA_SLOW, base, high / pairs)):
         yield "yarn", {"factor": factor, "original": original, "truncate": False}, ()
     low, high = round(low), round(high)
-    shortest = 2 * math.pi * _BETA_SLOW * base ** ((high - 1) / pairs)
-    longest = 2 * math.pi * _BETA_SLOW * base ** (high / pairs)
+    shortest = _measure_length(_BETA_SLOW, base, (high - 1) / pairs)
+    longest = _measure_length(_BETA_SLOW, base, high / pairs)
     if low > 0:
-        shortest = max(shortest, 2 * math.pi * _BETA_FAST * base ** (low / pairs))
-    longest = min(longest, 2 * math.pi * _BETA_FAST * base ** ((low + 1) / pairs))
+        shortest = max(shortest, _measure_length(_BETA_FAST, base, low / pairs))
+    longest = min(longest, _measure_length(_BETA_FAST, base, (low + 1) / pairs))
     if not 1 < shortest < longest < _MAX_LENGTH:
         return
     note = f"lengths from {math.ceil(shortest)} to {math.floor(longest)} give the same frequencies"
@@ -272,6 +288,11 @@ def _propose_by_index(factor: float, base: float, pairs: int, middle: np.ndarray
     for original in (power, math.floor(longest) // 1024 * 1024, round((shortest + longest) / 2)):
         if original >= shortest:
             yield "yarn", {"factor": factor, "original": original}, (note,)
+
+
+def _measure_length(turns: float, base: float, share: float) -> float:
+    """Return the length within which the pair at i = share P of the ladder turns so often; at most exp(709)."""
+    return math.exp(min(math.log(2 * math.pi * turns) + share * math.log(base), MAX_LOG))
 
 
 def _list_lengths(length: float) -> Iterator[int]:

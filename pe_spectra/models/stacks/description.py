@@ -19,6 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.stack import Refusal
 from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, state_served
+from pe_spectra.models.wording import write_number
 
 #: Keys of a block by the parameters of `rope`.
 SCALING_KEYS = {
@@ -76,6 +77,19 @@ class Description:
             if value is not None:
                 self.values[name] = _check(name, spell_option(name, value), f"{self._where}{SCALING_KEYS[name]}")
 
+    def take(self, name: str, value: KeyValue, key: str) -> None:
+        """Take a value for a parameter that the block does not have.
+
+        Parameters
+        ----------
+        key : what it comes from, for messages.
+
+        Raises
+        ------
+        InputError : a value beyond what the catalogue accepts.
+        """
+        self.values[name] = _check(name, value, key)
+
     def need_keys(self, stack: str, *names: str) -> None:
         """Copy these parameters of the scaling.
 
@@ -106,7 +120,8 @@ def start_description(
     found = Description(configuration=configuration, block=block, served=served)
     base = layer.default_base if block.base is None else block.base
     if block.base is None:
-        found.notes.append(f"the file gives it no base, so {layer.default_base:g} is taken, the default of its class")
+        taken = write_number(layer.default_base)
+        found.notes.append(f"the file gives it no base, so {taken} is taken, the default of its class")
     found.values = {"d": layer.head_dim, "base": _check("base", base, block.base_key or "rope_theta")}
     if layer.share != 1:
         found.values["share"] = layer.share
@@ -136,8 +151,21 @@ def copy_alpha(found: Description) -> bool:
     alpha = found.block.find("alpha")
     if alpha is not None:
         found.values |= {"scaling": "ntk", "factor": alpha}
-        found.notes.append(f"alpha {alpha:g} enlarges the base whatever the length; factor is not read")
+        found.notes.append(f"alpha {write_number(alpha)} enlarges the base whatever the length; factor is not read")
     return alpha is not None
+
+
+def step_at_end(found: Description, low: str, high: str, *, at: str) -> None:
+    """Where the ends of a ramp are in the wrong order, put both at the one that the code of a stack obeys first.
+
+    Parameters
+    ----------
+    low, high : the parameters that end the ramp, turns within the original length. at : one of them.
+    """
+    ends: dict[str, float] = {name: found.values.get(name, getattr(Rope, name)) for name in (low, high)}
+    if ends[high] < ends[low]:
+        found.values |= dict.fromkeys((low, high), ends[at])
+        found.notes.append(f"{high} is below {low}: there is no ramp, but a step at {write_number(ends[at])} turns")
 
 
 def find_width(layer: LayerStatement) -> int:

@@ -52,10 +52,14 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
 
     Raises
     ------
-    FileError : a scaling that does not work out (an odd width, ends of a ramp in the wrong order).
+    FileError : a scaling that does not work out (an odd width, a length that is not stated).
     """
     block = layer.older or RotaryBlock(where="")
     options = _list_options(block)
+    if layer.share != 1:
+        options["share"] = layer.share
+    if block.kind == "longrope":
+        options["served"] = _find_length(configuration, block, served)
     width = int(layer.head_dim * layer.share) if block.kind != "proportional" else layer.head_dim
     base = layer.default_base if block.base is None else block.base
     try:
@@ -104,13 +108,21 @@ def _scale(configuration: Configuration, block: RotaryBlock, base: float, width:
     if block.kind == "yarn":
         if "original" not in options:
             raise InputError("context_length is not stated", accepted="yarn depends on it")
+        # max(0.001, high - low): with the ends in the wrong order ggml has a step at the first
+        fast = options.get("beta_fast", 32.0)
+        options["beta_slow"] = min(options.get("beta_slow", 1.0), fast)
         return scale_yarn(base, width, **options)
     if block.kind == "longrope" and "divisors" not in block.values:
         if "original" not in options:
             raise InputError("context_length is not stated", accepted="longrope depends on it")
-        length = served or configuration.length or options["original"]
+        length = _find_length(configuration, block, served) or options["original"]
         return scale_longrope(base, width, **options, served=length)
     return scale_nothing(base, width)
+
+
+def _find_length(configuration: Configuration, block: RotaryBlock, served: int | None) -> int | None:
+    original = block.find("original_max_position_embeddings")
+    return served or configuration.length or (None if original is None else int(original))
 
 
 def _divide(scaled: Scaled, divisors: tuple[float, ...] | None) -> tuple[Decimal, ...]:

@@ -12,12 +12,14 @@ from pe_spectra.models.stacks.description import (
     answer_early,
     copy_alpha,
     start_description,
+    step_at_end,
     take_longrope_lengths,
     turn_by_rope,
 )
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.wording import write_number
 
 _SCALINGS = {
     "linear": "linear",
@@ -111,6 +113,7 @@ def _fill_yarn(found: Description) -> None:
         _scale_nothing(found, "yarn has no factor, so the converter warns and writes no scaling")
         return
     found.need_keys("llama.cpp", "original")
+    step_at_end(found, "beta_slow", "beta_fast", at="beta_fast")
     if found.block.values.get("truncate") is False:
         found.notes.append("truncate is not read: ggml rounds the ends of the ramp to whole pairs")
     if "attention_factor" in found.block.values:
@@ -127,10 +130,12 @@ def _fill_yarn(found: Description) -> None:
 
 def _fill_llama3(found: Description) -> None:
     found.copy_keys("factor", "low_freq_factor", "high_freq_factor")
+    step_at_end(found, "low_freq_factor", "high_freq_factor", at="high_freq_factor")
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != _LLAMA3_LENGTH:
         found.notes.append(
-            f"original_max_position_embeddings {stated:g} is not read within the scaling; {_LLAMA3_LENGTH} is taken"
+            f"original_max_position_embeddings {write_number(stated)} is not read within the scaling; "
+            f"{_LLAMA3_LENGTH} is taken"
         )
     found.values["original"] = _LLAMA3_LENGTH
     found.notes.append("the scaling is a divisor for each pair in the tensor rope_freqs.weight, in float32")

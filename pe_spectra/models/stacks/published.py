@@ -17,7 +17,10 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.wording import write_number
 
+#: Says that no key states the factor, which other stacks know by the width of the model.
+_BY_WIDTH = "factor-by-width"
 #: Constants of models/llama3/model.py.
 _LLAMA3 = {"factor": 8.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 #: Those of models/llama4, where params.json has no others.
@@ -34,7 +37,7 @@ def read_meta(configuration: Configuration, layer: LayerStatement, served: int |
         if block.kind not in ("default", "llama3"):
             raise InputError("rope_type is not known to llama-models", block.kind, "default, llama3 are")
         if layer.share != 1:
-            raise InputError("the share of a head is not known to llama-models", f"{layer.share:g}", "1 is")
+            raise InputError("the share of a head is not known to llama-models", write_number(layer.share), "1 is")
         found = start_description(configuration, layer, block, "llama3" if block.kind == "llama3" else "none", served)
         scaled = _scale_as_llama(found, find_width(layer))
     except InputError as error:
@@ -56,10 +59,16 @@ def _scale_as_llama(found: Description, width: int) -> Scaled:
         if stated is not None and name in read:
             taken[name] = stated
         elif stated is not None and stated != fixed:
-            found.notes.append(f"{key} {stated:g} is not read: {fixed:g} is fixed in the code")
+            found.notes.append(_say_fixed(found.configuration, key, stated, fixed))
     original = int(taken.pop("original"))
     found.values |= {**taken, "original": original}
     return scale_llama3(found.values["base"], width, original=original, **taken)
+
+
+def _say_fixed(configuration: Configuration, key: str, stated: float, fixed: float) -> str:
+    if key == "factor" and any(finding.code == _BY_WIDTH for finding in configuration.findings):
+        return f"the factor is {write_number(fixed)} in the code, whatever the width of the model"
+    return f"{key} {write_number(stated)} is not read: {write_number(fixed)} is fixed in the code"
 
 
 def read_yarn_paper(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:

@@ -15,9 +15,11 @@ class Refusal(NamedTuple):
     Attributes
     ----------
     reason : one sentence, with the key and the value.
+    seen : its code was seen to refuse this, where other releases may not; else no rotation is computed here.
     """
 
     reason: str
+    seen: bool = False
 
 
 #: What the file states, one of its layer types, the length that is served (None: what the file states).

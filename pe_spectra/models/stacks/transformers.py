@@ -21,6 +21,7 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.wording import write_number
 
 _FIVE = "transformers 5.23.0"
 #: What rope_type is called in the catalogue. mrope: positions of several axes share the ladder of text.
@@ -39,6 +40,12 @@ SCALINGS = {
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
+
+
+class _SeenError(InputError):
+    """What the code of the release was seen to refuse, where others do not."""
+
+
 #: Fills in the parameters of a scaling.
 Step = Callable[[Description], None]
 
@@ -70,7 +77,7 @@ def read_five(configuration: Configuration, layer: LayerStatement, served: int |
     try:
         found = _describe_for_five(configuration, layer, served)
     except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+        return Refusal(reason=f"{configuration.path}: {error}", seen=isinstance(error, _SeenError))
     return turn_by_rope(layer, found, dtype=configuration.dtype)
 
 
@@ -78,7 +85,8 @@ def _describe_for_five(configuration: Configuration, layer: LayerStatement, serv
     block, notes = choose_block(layer)
     scaling = name_scaling(block, _FIVE)
     if layer.share_ignored and layer.share != 1 and scaling == "none":
-        notes = (*notes, f"the share {layer.share:g} is not read: its class turns all channels of a plain ladder")
+        share = write_number(layer.share)
+        notes = (*notes, f"the share {share} is not read: its class turns all channels of a plain ladder")
         layer = replace(layer, share=1.0)
     found = start_description(configuration, layer, block, scaling, served)
     found.notes += notes
@@ -125,8 +133,8 @@ def fill_dynamic(found: Description) -> None:
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != length:
         found.notes.append(
-            f"original_max_position_embeddings {stated:g} is not read: dynamic counts from max_position_embeddings, "
-            f"{length}"
+            f"original_max_position_embeddings {write_number(stated)} is not read: dynamic counts from "
+            f"max_position_embeddings, {length}"
         )
     found.values |= {"original": length, "served": find_served(found) or length}
 
@@ -144,14 +152,13 @@ def _fill_yarn_of_five(found: Description) -> None:
     copy_yarn(found)
     original, length = found.values["original"], found.configuration.length
     if "factor" not in found.values:
-        if length is None or length < original:
-            accepted = "it, or max_position_embeddings from original_max_position_embeddings on, stands for it"
-            raise InputError("factor is not set", accepted=accepted)
-        ratio = length / original
-        found.values["factor"] = ratio
+        if "factor" not in found.block.nulls or length is None:
+            found.need_keys(_FIVE, "factor")
+            return
+        found.take("factor", length / original, "max_position_embeddings / original_max_position_embeddings")
         found.notes.append(
-            f"factor is not set, so max_position_embeddings / original_max_position_embeddings = {ratio:g} is taken; "
-            f"{_FIVE} does so for null and refuses a file without the key"
+            "factor is null, so max_position_embeddings / original_max_position_embeddings = "
+            f"{write_number(length / original)} is taken"
         )
     truncate = found.block.values.get("truncate")
     if truncate is False and "rope_parameters." in found.block.where:
@@ -175,7 +182,7 @@ def _fill_longrope_of_five(found: Description) -> None:
     if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
         # its class renames su only after the original length has been looked for inside of the block
         accepted = "longrope is read; transformers 5.23.0 raises a KeyError for su"
-        raise InputError(f"{found.block.where}: rope_type is an older name", "su", accepted)
+        raise _SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
     found.need_keys(_FIVE, "short_factor", "long_factor")
     found.copy_keys("factor", "attention_factor")
     original = find_original(found)

@@ -26,6 +26,7 @@ from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import Step, copy_yarn, fill_dynamic, fill_linear, follow, name_scaling
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.wording import write_number
 
 _LAST, _EARLY = "transformers 4.57.6", "transformers 4.49.0"
 _UNKNOWN = ("proportional",)
@@ -83,7 +84,9 @@ def _read_as_written(block: RotaryBlock) -> RotaryBlock:
 
 
 def _choose_share(configuration: Configuration, layer: LayerStatement) -> LayerStatement:
-    """Take the share of the class where the one that is stated is in rope_parameters."""
+    """Take the share beside rope_parameters, or that of the class where the one that is stated is in it."""
+    if layer.share_beside is not None:
+        return replace(layer, share=layer.share_beside)
     if layer.newer is None or layer.older is not None:
         return layer
     known = find_known(configuration.model)
@@ -105,8 +108,8 @@ def _fill_yarn_early(found: Description) -> None:
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != length:
         found.notes.append(
-            f"original_max_position_embeddings {stated:g} is not read: the ramp is placed by max_position_embeddings, "
-            f"{length}"
+            f"original_max_position_embeddings {write_number(stated)} is not read: the ramp is placed by "
+            f"max_position_embeddings, {length}"
         )
     unread = [key for key in ("mscale", "mscale_all_dim", "truncate") if key in found.block.values]
     if unread:

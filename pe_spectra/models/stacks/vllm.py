@@ -16,6 +16,7 @@ from pe_spectra.models.stacks.description import (
     find_original,
     find_width,
     start_description,
+    step_at_end,
     take_longrope_lengths,
     turn_by_formula,
     turn_by_rope,
@@ -23,6 +24,7 @@ from pe_spectra.models.stacks.description import (
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.wording import write_number
 
 #: rope_type by the name in the catalogue; older spellings are translated by patch_legacy_rope_type.
 _SCALINGS = {
@@ -90,8 +92,8 @@ def _fill_dynamic(found: Description) -> None:
     found.values["original"] = find_length(found)
     s = found.values["factor"]
     found.notes.append(
-        f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {s * s - s + 1:g} for every one "
-        "(issue 41236); since pull request 41277 a file without max_trained_positions is not scaled at all"
+        f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {write_number(s * s - s + 1)} for "
+        "every one (issue 41236); since pull request 41277 a file without max_trained_positions is not scaled at all"
     )
 
 
@@ -122,6 +124,7 @@ def _fill_deepseek(found: Description) -> None:
 
 def _fill_llama3(found: Description) -> None:
     found.need_keys("vLLM", "factor", "low_freq_factor", "high_freq_factor")
+    step_at_end(found, "low_freq_factor", "high_freq_factor", at="high_freq_factor")
     found.values["original"] = find_original(found)
 
 

@@ -88,11 +88,24 @@ def _choose_scheme(keys: Keys, model: str) -> SchemeName:
         return "sinusoidal"
     if model in WITHOUT:
         return "none"
+    if _opts_out(keys, model):
+        return "none"
     if asks_rotation(keys) or kind in ("rotary", "rope") or find_known(model) is not None:
         return "rotary"
     if kind == "absolute":
         return "learned"
     raise FileError(keys.path, _explain_nothing(keys))
+
+
+def _opts_out(keys: Keys, model: str) -> bool:
+    """Whether a model that can be rotary is not: its class turns only where a key has a certain value."""
+    known = find_known(model)
+    if known is None or known.only_if is None:
+        return False
+    key, value = known.only_if
+    asked = keys.found.get(key)
+    # false is what a class takes for a switch that is not set
+    return value is not False if asked is None else asked != value
 
 
 def _asks_alibi(keys: Keys, model: str) -> bool:

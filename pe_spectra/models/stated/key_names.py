@@ -12,7 +12,10 @@ from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.statement import LayerStatement
 
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
-HEADS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads")
+HEADS = (
+    *("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_attention_heads"),
+    *("encoder_num_attention_heads", "decoder_num_attention_heads"),
+)
 LENGTHS = (
     *("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx", "max_sequence_length"),
     *("max_target_positions", "model_max_length"),
@@ -30,7 +33,15 @@ UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
 #: Keys of a block that are read elsewhere, or that change no angle.
 _OTHERS = (
     *("type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved"),
-    *("finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta", "apply_yarn_scaling", "interleaved"),
+    *(
+        "max_position_embeddings",
+        "finetuned",
+        "short_mscale",
+        "long_mscale",
+        "llama_4_scaling_beta",
+        "apply_yarn_scaling",
+    ),
+    "interleaved",
 )
 #: Parts of words that a misspelt key about rotation still has; looking for neighbours of every key takes long.
 _SOUNDS = ("rop", "rot", "theta", "partial", "scaling", "base")
@@ -40,6 +51,7 @@ _ON_TOP = (
     "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
     "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
     "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
+    "partial_rotary_factors", "compress_rope_theta",
 )  # fmt: skip
 
 
@@ -75,7 +87,8 @@ def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
     if find_known(model) is None:
         return []
     wanted = known.base_key
-    ignored = [key for key in BASES if key in keys and wanted and key != wanted]
+    taken = _find_taken_base(keys, known)
+    ignored = [key for key in BASES if key in keys and wanted and key != wanted and keys.find_number(key) != taken]
     asked = keys.find_truth("rope_interleave")
     if asked is not None and not known.obeys_interleave and asked != (known.layout == "interleaved"):
         ignored.append("rope_interleave")
@@ -84,7 +97,38 @@ def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
         meant = f"; it reads {wanted}" if key in BASES else f"; its layout is {known.layout}"
         message = f"{keys.where}{key} is not read by the class of {model}{meant}"
         found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
+    nested = keys.find_object("attn_config")
+    stated = nested.find_number("rope_theta") if nested is not None and not nested.find_truth("rope") else None
+    if nested is not None and stated is not None and stated != taken:
+        key = f"{nested.where}rope_theta"
+        message = f"{key} {stated:g} is not read by the class of {model}, which takes base {taken:g}; it reads {wanted}"
+        found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
     return found
+
+
+def _find_taken_base(keys: Keys, known: KnownModel) -> float:
+    """The base that the class takes where it reads none of the keys that belong to other classes."""
+    block = keys.find_object("rope_parameters")
+    inside = block.find_number("rope_theta") if block is not None else None
+    if inside is not None:
+        return inside
+    own = known.base_key
+    if not own or isinstance(keys.found.get(own), list):
+        return known.default_base
+    return keys.find_number(own) or known.default_base
+
+
+def check_code(keys: Keys, model: str) -> list[Finding]:
+    """Say where the code that a checkpoint brings along scales by itself, whatever the rotary keys are."""
+    if model != "qwen" or not keys.find_truth("use_dynamic_ntk"):
+        return []
+    trained = keys.find_integer("seq_length")
+    beyond = f" beyond seq_length {trained:,}" if trained is not None else ""
+    message = (
+        f"{keys.where}use_dynamic_ntk: the code of {model} enlarges the base with the length{beyond}, in steps of a "
+        "factor of 2; this answer is for the length before"
+    )
+    return [Finding(level="note", code="scaling-in-code", message=message, data={"key": "use_dynamic_ntk"})]
 
 
 def check_heads(keys: Keys) -> list[Finding]:

@@ -10,6 +10,8 @@ from pe_spectra.errors import FileError, shorten
 
 #: Counts and widths of models end somewhere.
 _MOST = 1 << 40
+#: Numbers do too: squares of larger ones overflow.
+_LARGEST = 1e300
 
 
 class Keys:
@@ -54,7 +56,8 @@ class Keys:
             return None
         value = self.found[key]
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
-            self.refuse(key, f"an integer from {least} is accepted")
+            is_large = isinstance(value, int) and value > _MOST
+            self.refuse(key, f"an integer from {least}{f' to {_MOST}' if is_large else ''} is accepted")
         return int(value)
 
     def read_integer(self, *keys: str) -> int:
@@ -76,8 +79,9 @@ class Keys:
             return None
         value = self.found[key]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= 1e300 or (value == 0 and not zero):
-            self.refuse(key, f"a number {'from' if zero else 'above'} 0 is accepted")
+        if not is_number or not 0 <= value <= _LARGEST or (value == 0 and not zero):
+            most = f", at most {_LARGEST:g}," if is_number and value > _LARGEST else ""
+            self.refuse(key, f"a number {'from' if zero else 'above'} 0{most} is accepted")
         return float(value)
 
     def find_truth(self, *keys: str) -> bool | None:

@@ -30,7 +30,7 @@ __all__ = [
 
 #: A block of rotary keys, as in rope_parameters.
 _Block = Mapping[str, float | bool | str]
-_QK, _EVERY = "qk_rope_head_dim", "global_attn_every_n_layers"
+_QK, _EVERY, _PATTERN = "qk_rope_head_dim", "global_attn_every_n_layers", "sliding_window_pattern"
 
 
 class KnownModel(NamedTuple):
@@ -59,6 +59,10 @@ class KnownModel(NamedTuple):
     scaling : the block that is taken where the file has neither rope_parameters nor rope_scaling.
     only_if : a key and the value with which the model is rotary at all.
     length : max_position_embeddings where the file has none.
+    original : original_max_position_embeddings beside the block where the file has none.
+    by_type : rope_parameters is read by layer type although all have one base; see `is_layered`.
+    refuses_flat : transformers 5 refuses rope_parameters that are not nested by layer type.
+    compressed_base : base of compressed layers (key compress_rope_theta), which alone are scaled; None: there are none.
     """
 
     default_base: float = DEFAULT_BASE
@@ -84,6 +88,15 @@ class KnownModel(NamedTuple):
     scaling: _Block = MappingProxyType({})
     only_if: tuple[str, str | bool] | None = None
     length: int | None = None
+    original: int | None = None
+    by_type: bool = False
+    refuses_flat: bool = False
+    compressed_base: float | None = None
+
+    @property
+    def is_layered(self) -> bool:
+        """Whether the class reads rope_parameters by layer type, and rope_scaling for full attention only."""
+        return self.by_type or self.local_base is not None or self.compressed_base is not None
 
 
 def _yarn(factor: float, original: int, **others: float | bool) -> _Block:
@@ -110,11 +123,11 @@ _PROPORTIONAL: _Block = MappingProxyType({"rope_type": "proportional"})
 
 _MLA = KnownModel(layout="interleaved", head_key=_QK, head_dim=64)
 _SPLIT = KnownModel(default_base=1e6, local_base=1e4, head_dim=256, layers="SSSSSF", window=512)
-_GEMMA3 = _SPLIT._replace(window=4096, period_key="sliding_window_pattern", local_key="rope_local_base_freq")
+_GEMMA3 = _SPLIT._replace(window=4096, period_key=_PATTERN, local_key="rope_local_base_freq")
 _GEMMA4 = _SPLIT._replace(share=0.25, local_share=1.0, full_head_dim=512, base_key="", scaling=_PROPORTIONAL)
-_COHERE2 = KnownModel(layers="SSSF", period_key="sliding_window_pattern", window=4096, unturned="F")
+_COHERE2 = KnownModel(layers="SSSF", period_key=_PATTERN, window=4096, unturned="F")
 _BERT = KnownModel(base_key="global_rope_theta", local_key="local_rope_theta", window=64, period_key=_EVERY)
-_MODERNBERT = _BERT._replace(default_base=1.6e5, local_base=1e4, layers="FSS")
+_MODERNBERT = _BERT._replace(default_base=1.6e5, local_base=1e4, layers="FSS", refuses_flat=True)
 _TURNED = KnownModel(default_base=5e5, layout="interleaved")
 _TWO = KnownModel(default_base=5e5, local_base=1e4, head_dim=128, base_key="")
 _OSS = KnownModel(default_base=1.5e5, head_dim=64, layers="SF", window=128, scaling=_GPT_OSS)
@@ -131,7 +144,7 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
             "arcee aria_text baichuan chameleon dbrx deepseek deepseek_ocr2_text diffllama doge dots1 esmc eurobert "
             "exaone falcon_h1 glm_image_text granite granite4_vision_text granite_docling_text granitemoe "
             "granitemoeshared hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl_text hyperclovax idefics internlm internlm2 "
-            "jais2 jetmoe llama minicpm nanochat olmo olmo2 olmoe phi3 phi4_multimodal qwen qwen3_omni_moe_talker_text "
+            "jais2 llama minicpm nanochat olmo olmo2 olmoe qwen3_omni_moe_talker_text "
             "starcoder2"
         ),
         KnownModel(),
@@ -140,7 +153,7 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
     ("axk2", KnownModel(layout="interleaved", head_key=_QK, head_dim=32)),
     ("bailing_hybrid", _MLA._replace(default_base=6e6, layers="LLLLLF")),
     ("bamba glm4_moe glm4v_moe_text nemotron persimmon phi", KnownModel(share=0.5)),
-    ("beam", KnownModel(head_dim=128, layers="SSSSSF", window=512, unturned="F", base_key="")),
+    ("beam", KnownModel(head_dim=128, layers="SSSSSF", window=512, unturned="F", base_key="", by_type=True)),
     ("bitnet csm csm_depth_decoder_model evolla flex_olmo", KnownModel(default_base=5e5)),
     ("mllama_text_model qwen3_vl_moe_text", KnownModel(default_base=5e5)),
     ("blt blt_global_transformer blt_local_decoder blt_local_encoder cohere", _TURNED),
@@ -158,12 +171,12 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
         ),
     ),
     ("deepseek_v2 deepseek_v32 glm_moe_dsa kimi_k2", _MLA),
-    ("deepseek_v4", _MLA._replace(local_base=1.6e5, window=128)),
-    ("dia_decoder dia_encoder hrm_text internlm3 iquestcoder molmo2_text seed_oss step3p5", KnownModel(head_dim=128)),
+    ("deepseek_v4", _MLA._replace(compressed_base=1.6e5, window=128)),
+    ("dia_decoder dia_encoder hrm_text internlm3 iquestcoder molmo2_text seed_oss", KnownModel(head_dim=128)),
     ("diffusion_gemma_text gemma4_text", _GEMMA4),
     ("mistral voxtral_realtime_text", KnownModel(window=4096)),
     ("dots3_note_text", _MLA._replace(default_base=8e7, local_base=5e4)),
-    ("embedding_gemma2_text", _SPLIT._replace(period_key="sliding_window_pattern", base_key="")),
+    ("embedding_gemma2_text", _SPLIT._replace(period_key=_PATTERN, base_key="", full_head_dim=512)),
     ("emu3_text_model lfm2 lfm2_moe mixtral phimoe qwen3_omni_moe_text", KnownModel(default_base=1e6)),
     ("ernie4_5", _TURNED._replace(head_dim=128)),
     ("exaone4 exaone_moe", _COHERE2),
@@ -185,6 +198,7 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
     ("higgs_audio_v2", KnownModel(default_base=5e5, head_dim=128, scaling=_llama3(32.0, 1024, 0.125, 0.5, 5e5))),
     ("hy_v3", KnownModel(default_base=11158840.0, head_dim=128)),
     ("hy_v4", KnownModel(head_key=_QK, head_dim=64)),
+    ("jetmoe", KnownModel(head_key="kv_channels", head_dim=128)),
     ("jina_embeddings_v3", KnownModel(default_base=2e4)),
     ("kolibri1", KnownModel(head_dim=128, layers="SSSSF", window=513, unturned="F")),
     ("laguna", _TWO._replace(share=0.5, local_share=1.0, window=512)),
@@ -208,17 +222,14 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
     ("muse_glimmer_assistant", KnownModel(default_base=5e5, head_dim=128, layers="S", window=2048)),
     ("muse_glimmer_text", _MUSE),
     ("muse_spark_text", _MUSE._replace(default_base=5e5, head_dim=64, base_key="")),
-    (
-        "neomme",
-        KnownModel(
-            default_base=1e6, local_base=1e4, share=0.25, local_share=1.0, head_dim=64, layers="SSSSSF", window=256
-        ),
-    ),
+    ("neomme", _SPLIT._replace(share=0.25, local_share=1.0, head_dim=64, window=256, refuses_flat=True)),
     ("nomic_bert", KnownModel(default_base=1e3)),
-    ("olmo3", KnownModel(default_base=5e5, layers="SSSF", window=4096)),
+    ("olmo3", KnownModel(default_base=5e5, layers="SSSF", window=4096, by_type=True)),
     ("olmo_hybrid", KnownModel(layers="LLLF")),
     ("openai_privacy_filter", _OSS._replace(layout="interleaved", layers="")),
     ("paddleocr_vl_text qwen3_vl_text", KnownModel(default_base=5e5, head_dim=128)),
+    ("phi3 phi4_multimodal", KnownModel(original=4096)),
+    ("qwen", KnownModel(head_key="kv_channels", base_key="rotary_emb_base", share_key="rotary_pct")),
     ("qwen2 qwen2_moe qwen3_moe", KnownModel(window=4096, switched=True)),
     ("qwen2_5_omni_talker", KnownModel(default_base=1e6, head_dim=128, window=32768, switched=True)),
     ("qwen2_5_omni_text", KnownModel(default_base=1e6, window=32768, switched=True)),
@@ -231,6 +242,7 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
     ("smollm3", KnownModel(default_base=2e6, switched=True, nope_every=4)),
     ("solar_open", KnownModel(default_base=1e6, head_dim=128)),
     ("stablelm", KnownModel(share=0.25)),
+    ("step3p5", KnownModel(head_dim=128, by_type=True)),
     ("ultrabert", KnownModel(default_base=2.56e6, local_base=1e4, layers="SSF", window=128)),
     ("unlimited_ocr_text", KnownModel(window=128)),
     ("zamba2", KnownModel(head_key="attention_head_dim", only_if=("use_mem_rope", True))),

@@ -8,6 +8,13 @@ from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel
 
 FULL, SLIDING, CHUNKED, LINEAR = "full_attention", "sliding_attention", "chunked_attention", "linear_attention"
+#: What DeepSeek V4 calls the rotations of its sliding-window layers and of all others.
+MAIN, COMPRESSED = "main", "compress"
+#: Layers without attention, or with one that is not turned.
+_WITHOUT = (
+    *(LINEAR, "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp"),
+    *("lightning_attention", "gated_deltanet", "kda"),
+)
 _LETTERS = {"F": FULL, "S": SLIDING, "C": CHUNKED, "L": LINEAR}
 #: Where a file does not say how many layers there are: enough for any published pattern to repeat.
 _MANY = 48
@@ -32,11 +39,14 @@ def list_layer_types(keys: Keys, known: KnownModel) -> tuple[LayerType, ...]:
     ------
     FileError : layer_types, no_rope_layers or a window of the wrong type.
     """
+    if known.compressed_base is not None:
+        window = keys.find_integer("sliding_window") or known.window
+        return LayerType(MAIN, window, turns=True), LayerType(COMPRESSED, None, turns=True)
     names = _name_layers(keys, known)
     flags = _list_flags(keys, known, len(names))
     found: dict[str, LayerType] = {}
     for name, flag in zip(names, flags, strict=True):
-        turns = flag and name != LINEAR and name != _LETTERS.get(known.unturned)
+        turns = flag and name not in _WITHOUT and name != _LETTERS.get(known.unturned)
         if name in found and found[name].turns != turns:
             found.setdefault(UNTURNED, LayerType(UNTURNED, _find_window(keys, known, name), turns=False))
             found[name] = found[name]._replace(turns=True)
@@ -45,9 +55,13 @@ def list_layer_types(keys: Keys, known: KnownModel) -> tuple[LayerType, ...]:
     return tuple(found.values())
 
 
+def list_stated_types(keys: Keys) -> tuple[str, ...]:
+    """List the type of each layer as the file states them; empty where it does not."""
+    return keys.find_texts("layer_types") or ()
+
+
 def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
-    stated = keys.find_texts("layer_types")
-    if stated:
+    if stated := list_stated_types(keys):
         return stated
     count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
     pattern = known.layers
@@ -71,7 +85,7 @@ def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
 
 
 def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
-    if name in (FULL, LINEAR):
+    if name == FULL or name in _WITHOUT:
         return None
     if name == CHUNKED:
         return keys.find_integer("attention_chunk_size") or known.window

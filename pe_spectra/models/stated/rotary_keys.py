@@ -7,21 +7,16 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Literal
 
-from pe_spectra.errors import shorten
 from pe_spectra.findings import Finding
 from pe_spectra.models.stated.key_names import (
     BASES,
     HEADS,
-    LISTS,
     LOCAL_BASES,
-    NUMBERS,
     SHARES,
-    UNSET_BY_ZERO,
     WIDTHS,
-    check_block_spelling,
+    check_code,
     check_heads,
     check_ignored,
     check_sections,
@@ -29,11 +24,16 @@ from pe_spectra.models.stated.key_names import (
 )
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel, find_known
-from pe_spectra.models.stated.layer_types import FULL, SLIDING, LayerType, list_layer_types
-from pe_spectra.models.stated.statement import DEFAULT_BASE, KeyValue, LayerStatement, RotaryBlock
-
-#: Older files of these models scale the layers that reach everywhere, and leave the sliding ones as they are.
-_SCALE_FULL_ONLY = ("olmo3",)
+from pe_spectra.models.stated.layer_types import (
+    COMPRESSED,
+    FULL,
+    SLIDING,
+    LayerType,
+    list_layer_types,
+    list_stated_types,
+)
+from pe_spectra.models.stated.rotary_blocks import read_blocks
+from pe_spectra.models.stated.statement import LayerStatement, RotaryBlock
 
 
 def asks_rotation(keys: Keys) -> bool:
@@ -48,12 +48,8 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
     ------
     FileError : a key of the wrong type or out of range, or no width of a head.
     """
-    findings = [*check_spelling(keys), *check_heads(keys), *check_ignored(keys, known, model)]
-    newer, older = _read_newer(keys, known, findings), _read_older(keys, known, model, findings)
-    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
-        newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {model}."), findings)}
-    original = keys.find_integer("original_max_position_embeddings")
-    newer, older = _add_original(newer, original, findings), _add_original(older, original, findings)
+    findings = [*check_spelling(keys), *check_heads(keys), *check_ignored(keys, known, model), *check_code(keys, model)]
+    newer, older = read_blocks(keys, known, model, findings)
     types = tuple(
         one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known)
     )
@@ -63,18 +59,20 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
     layers = []
     for one in types:
         width = _read_head_width(keys, known, one.name)
+        share = _read_share(keys, known, model, one.name, width)
         layers.append(
             LayerStatement(
                 name=one.name,
                 head_dim=width,
-                share=_read_share(keys, known, one.name, width),
+                share=share,
+                share_beside=_read_share_beside(keys, known, newer),
                 share_ignored=find_known(model) is not None and model not in READS_SHARE and not known.width_key,
                 layout=_read_layout(keys, known, model),
                 newer=_choose_block(newer, one) if one.turns else None,
                 older=_choose_block(older, one) if one.turns else None,
                 default_base=_choose_default(known, one.name),
                 window=one.window,
-                beside=keys.find_integer("qk_nope_head_dim", least=0) or 0,
+                beside=_read_beside(keys, known, width),
                 turns=one.turns,
             )
         )
@@ -105,6 +103,8 @@ def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[L
 
 
 def _choose_default(known: KnownModel, name: str) -> float:
+    if known.compressed_base is not None and name == COMPRESSED:
+        return known.compressed_base
     return known.local_base if known.local_base is not None and name == SLIDING else known.default_base
 
 
@@ -127,7 +127,13 @@ def _read_layout(keys: Keys, known: KnownModel, model: str) -> Literal["half", "
     return "interleaved" if asked else "half"
 
 
-def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> float:
+def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
+    if known.compressed_base is not None:  # the turned part is the end of a head
+        return max(0, (keys.find_integer("head_dim") or width) - width)
+    return keys.find_integer("qk_nope_head_dim", least=0) or 0
+
+
+def _read_share(keys: Keys, known: KnownModel, model: str, name: str, width: int) -> float:
     if "qk_rope_head_dim" in keys:
         return 1.0  # the channels that are turned are a part of their own, turned as a whole
     block = keys.find_object("rope_parameters")
@@ -135,113 +141,23 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> float:
     for place in (nested, block, keys.find_object("rope_scaling"), keys):
         if place is not None and (share := place.find_number(*SHARES)) is not None:
             return share
+    if known.by_type and (share := _read_share_list(keys, name)) is not None:
+        return share
     own = known.local_share if known.local_share is not None and name == SLIDING else known.share
-    whole = keys.find_integer(known.width_key or "rotary_dim") or known.rotary_width
+    width_key = known.width_key or ("" if find_known(model) is not None else "rotary_dim")
+    whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
     return own if whole is None else whole / width
 
 
-def _read_newer(keys: Keys, known: KnownModel, findings: list[Finding]) -> dict[str, RotaryBlock]:
-    found = keys.find_object("rope_parameters")
-    if found is None:
-        return {}
-    nested = [name for name, value in found.found.items() if isinstance(value, dict)]
-    if nested and not found.has_any("rope_type", "type", "rope_theta"):
-        places = {name: found.find_object(name) for name in nested}
-        return {name: _read_block(place, findings) for name, place in places.items() if place is not None}
-    if known.local_base is not None:
-        message = (
-            f"{keys.where}rope_parameters is flat, but the class of this model reads an object for each layer type, so "
-            "nothing in it is read and the defaults of the class are taken"
-        )
-        findings.append(
-            Finding(level="error", code="layer-type-missing", message=message, data={"missing": [FULL, SLIDING]})
-        )
-        return {}
-    return {"": _read_block(found, findings)}
+def _read_share_list(keys: Keys, name: str) -> float | None:
+    """Read partial_rotary_factors, one share for each layer: the first of this type counts."""
+    shares = keys.find_numbers("partial_rotary_factors") or ()
+    return next((share for one, share in zip(list_stated_types(keys), shares, strict=False) if one == name), None)
 
 
-def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> dict[str, RotaryBlock]:
-    base, key = _find_base(keys, known, model)
-    scaling = keys.find_object("rope_scaling")
-    local = keys.find_number(*LOCAL_BASES)
-    if base is None and scaling is None and local is None:
-        return {}
-    block = RotaryBlock(where="") if scaling is None else _read_block(scaling, findings)
-    block = replace(block, base_beside=base)
-    if block.base is None:
-        block = replace(block, base=base, base_key=key)
-    splits = known.local_base is not None or model in _SCALE_FULL_ONLY
-    if local is None and not splits:
-        return {"": block}
-    own = keys.find_key(LOCAL_BASES) or ("" if known.local_base is not None else key)
-    return {
-        FULL: block,
-        SLIDING: RotaryBlock(where="", base=local, base_key=own, base_beside=base if local is None else local),
-    }
-
-
-def _add_original(
-    blocks: dict[str, RotaryBlock], original: int | None, findings: list[Finding]
-) -> dict[str, RotaryBlock]:
-    """Some files keep the original length beside the block; there it goes before one inside, but for nested blocks."""
-    key = "original_max_position_embeddings"
-    if original is None:
-        return blocks
-    found = {}
-    for name, block in blocks.items():
-        inside = block.find(key)
-        if name or block.kind in ("default", "dynamic"):
-            found[name] = block
-            continue
-        if inside is not None and inside != original:
-            message = f"{key} is {original} beside {block.where} and {inside:g} in it; the one beside it is read"
-            data = {"beside": original, "inside": inside}
-            findings.append(Finding(level="warning", code="original-length-twice", message=message, data=data))
-        found[name] = replace(block, values={**block.values, key: float(original)}, original_beside=True)
-    return found
-
-
-def _find_base(keys: Keys, known: KnownModel, model: str) -> tuple[float | None, str]:
-    is_known = find_known(model) is not None
-    key = keys.find_key((known.base_key,) if is_known else BASES)
-    nested = keys.find_object("attn_config")
-    if key is None and nested is not None and nested.find_truth("rope"):
-        return nested.find_number("rope_theta"), f"{nested.where}rope_theta"
-    ratio = keys.find_number("rope_ratio")
-    if key is None and ratio is not None:
-        return DEFAULT_BASE * ratio, "rope_ratio"
-    return (keys.find_number(key), key) if key is not None else (None, "")
-
-
-def _read_block(block: Keys, findings: list[Finding]) -> RotaryBlock:
-    where = block.where.rstrip(".")
-    kind = block.find_text("rope_type", "type") or "default"
-    older = block.find_text("type")
-    if older is not None and older != kind:
-        message = f"{where} has rope_type {shorten(repr(kind))} and type {shorten(repr(older))}; rope_type is read"
-        findings.append(
-            Finding(level="warning", code="rope-type-twice", message=message, data={"rope_type": kind, "type": older})
-        )
-    values: dict[str, KeyValue] = {}
-    for key in NUMBERS:
-        number = block.find_number(key, zero=key in UNSET_BY_ZERO)
-        if number is not None and not (number == 0 and key in UNSET_BY_ZERO):
-            values[key] = number
-    original = values.get("original_max_position_embeddings")
-    if isinstance(original, float) and not original.is_integer():
-        block.refuse("original_max_position_embeddings", "an integer from 1 is accepted")
-    values.update({key: numbers for key in LISTS if (numbers := block.find_numbers(key)) is not None})
-    if (truncate := block.find_truth("truncate")) is not None:
-        values["truncate"] = truncate
-    findings.extend(check_block_spelling(block))
-    base = block.find_number("rope_theta")
-    key = f"{where}.rope_theta" if base is not None else ""
-    return RotaryBlock(
-        where=where,
-        kind=kind,
-        base=base,
-        base_key=key,
-        values=values,
-        original_inside=original if isinstance(original, float) else None,
-        type_inside=older,
-    )
+def _read_share_beside(keys: Keys, known: KnownModel, newer: Mapping[str, RotaryBlock]) -> float | None:
+    """The share beside rope_parameters that has one as well, which goes before it; older releases read this one."""
+    block = keys.find_object("rope_parameters")
+    if block is None or "" not in newer or not block.has_any(*SHARES) or "qk_rope_head_dim" in keys:
+        return None
+    return keys.find_number(known.share_key)

@@ -37,6 +37,8 @@ class RotaryBlock:
     original_beside : whether original_max_position_embeddings stands beside the block.
     original_inside : the one inside it, which goes behind.
     type_inside : the key type inside the block, which goes behind rope_type.
+    nulls : keys of the block whose value is null, which some readers take for more than "not set".
+    attention_by_class : attention_factor in `values` is what the class of the model takes, not stated by the file.
     """
 
     where: str
@@ -48,6 +50,8 @@ class RotaryBlock:
     original_beside: bool = False
     original_inside: float | None = None
     type_inside: str | None = None
+    nulls: frozenset[str] = frozenset()
+    attention_by_class: bool = False
 
     def find(self, key: str) -> float | None:
         """Return the number of a key; None where there is none."""
@@ -88,6 +92,7 @@ class LayerStatement:
     name : full_attention, sliding_attention, ..; "all" where there is one type.
     head_dim : width of a head, or of the part that is turned where that part stands on its own.
     share : the share of it that is turned; rotary width int(head_dim share).
+    share_beside : the share beside rope_parameters where one inside it goes before; None: there is none.
     share_ignored : the class of the model turns all channels of a ladder without scaling, whatever the share.
     layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
     newer : rope_parameters, which transformers 5 writes; None where the file has none.
@@ -101,6 +106,7 @@ class LayerStatement:
     name: str = "all"
     head_dim: int
     share: float = 1.0
+    share_beside: float | None = None
     share_ignored: bool = False
     layout: Literal["half", "interleaved"] = "half"
     newer: RotaryBlock | None = None

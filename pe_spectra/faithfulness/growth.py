@@ -1,0 +1,133 @@
+"""How the smallest separation falls as the length grows, and the dot products of the first codes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.encodings import Dft, Encoding, HasTable
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.faithfulness.certificates import certify
+from pe_spectra.faithfulness.closest_lag import find_closest_lag
+from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_numbers
+from pe_spectra.faithfulness.closest_pair import find_closest_pair, scale_down
+from pe_spectra.faithfulness.collisions import build_codes, list_places
+from pe_spectra.faithfulness.pair_lags import PairWords
+from pe_spectra.faithfulness.separation import bound_entry_errors, find_pair_words
+from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
+
+#: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
+_MOST_TERMS, _MOST_WORK = 1 << 28, MAX_RANK_WORK
+#: Rows of a Gram matrix, and numbers of the codes that it is made from, at most.
+_GRAM_ROWS, _GRAM_NUMBERS = 256, 1 << 22
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grown:
+    """The smallest separation among the first `length` positions, and the first pair that has it."""
+
+    length: int
+    separation: float
+    pair: tuple[int, int]
+
+
+def trace_growth(encoding: Encoding, first: Grown) -> tuple[Grown, ...]:
+    """Return the smallest separation at twice the length, four times it, .., up to 2**20 or the last row.
+
+    Stops where a length costs more than the budget, and where a distance cannot be told from rounding.
+
+    Parameters
+    ----------
+    first : what is known at the length from which to go on; it is returned in front.
+    """
+    lengths = _list_lengths(first.length, encoding.rows if encoding.domain == "positions" else None)
+    words = None if isinstance(encoding, Dft) else find_pair_words(encoding)
+    if words is not None:
+        return (first, *_grow_pairs(encoding, words, [n for n in lengths if words.count * n <= _MOST_TERMS]))
+    found = [first]
+    for length in lengths:
+        grown = _measure(encoding, length)
+        if grown is None:
+            break
+        found.append(grown)
+    return tuple(found)
+
+
+def _list_lengths(first: int, rows: int | None) -> list[int]:
+    last = MAX_LENGTH if rows is None else min(rows, MAX_LENGTH)
+    doubled = [first << power for power in range(1, (last // first).bit_length())]
+    return [*doubled, last] if rows is not None and last > max([first, *doubled]) else doubled
+
+
+def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> list[Grown]:
+    """By the lag, from the longest length down: the closest pair of that one is often that of the others."""
+    may_repeat = bool(lengths) and certify(encoding, lengths[-1], 1)[0] is False
+    found: list[Grown] = []
+    closest = None
+    for length in reversed(lengths):
+        equal = certify(encoding, length, 1)[2].first if may_repeat else None
+        if equal is None and (closest is None or closest.pair[1] >= length):
+            closest = find_closest_lag(words, length)
+        if equal is not None:
+            found.append(Grown(length=length, separation=0.0, pair=equal))
+        elif closest is not None:
+            found.append(Grown(length=length, separation=closest.distance, pair=closest.pair))
+    return found[::-1]
+
+
+def _measure(encoding: Encoding, length: int) -> Grown | None:
+    if not isinstance(encoding, Dft) and not _is_affordable(encoding, length):
+        return None
+    try:
+        equal = certify(encoding, length, 1)[2].first
+    except InputError:  # a table of lags has an end
+        return None
+    if equal is not None:
+        return Grown(length=length, separation=0.0, pair=equal)
+    if isinstance(encoding, Dft):
+        return Grown(length=length, separation=math.sqrt(2), pair=(0, 1))
+    return _measure_rows(encoding, length)
+
+
+def _is_affordable(encoding: Encoding, length: int) -> bool:
+    width = encoding.d if isinstance(encoding, HasTable) else encoding.heads
+    return count_pair_work(length, width) <= _MOST_WORK
+
+
+def _measure_rows(encoding: Encoding, length: int) -> Grown | None:
+    places = list_places(encoding, length)
+    codes = build_codes(encoding, places)
+    if codes is None:
+        return None
+    found = find_closest_numbers(codes) if codes.shape[1] == 1 else find_closest_pair(codes)
+    wrong = bound_entry_errors(encoding, codes)
+    if found.distance is None or wrong is None or found.distance <= wrong:
+        return None
+    s, t = sorted(int(places[row]) for row in found.pair)
+    return Grown(length=length, separation=found.distance, pair=(s, t))
+
+
+def compute_gram_matrix(encoding: Encoding, length: int) -> F64 | None:
+    """Return the dot products of the codes of the first positions, over the largest squared norm; (n, n).
+
+    n is at most 256, and less where codes are wide; None for an encoding of lags, for a single position
+    and for codes that are all zero.
+
+    >>> from pe_spectra import Dft
+    >>> compute_gram_matrix(Dft(d=4), 3).round(12) + 0.0
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    if not isinstance(encoding, HasTable) or encoding.domain != "positions":
+        return None
+    rows = min(length, _GRAM_ROWS, max(2, _GRAM_NUMBERS // encoding.d))
+    if rows < 2:
+        return None
+    codes, _ = scale_down(encoding.table(np.arange(rows)))
+    gram: F64 = codes @ codes.T
+    largest = float(gram.diagonal().max())
+    return gram / largest if largest > 0 else None

@@ -1,0 +1,207 @@
+"""Positions whose codes differ and are nearly the same: all pairs within a radius counted, the nearest named.
+
+Where the distance depends on the lag alone, lags are searched; codes of few columns by a k-d tree; others by
+blocks of products in float64. Distances of what is named, and of what is near the radius, are taken from the
+difference of two rows, so that nothing is lost to cancellation. Positions whose codes are known to be equal
+are one point here (`collisions` counts them): a pair of points stands for as many pairs of positions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasTable
+from pe_spectra.encodings.absolute import OneHot
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.faithfulness.closest_pair import measure_pairs
+from pe_spectra.faithfulness.collisions import Keys, build_codes, describe_pair, find_keys, list_places
+from pe_spectra.faithfulness.near_search import Found, Nearest, Points, choose_nearest, search
+from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.spectrum.kernels import check_length
+
+RADIUS = RealRange(minimum=1e-300, maximum=1e300)
+LIMIT = IntegerRange(minimum=0, maximum=1 << 16)
+_EPS = float(np.finfo(float).eps)
+#: Numbers of the rows that are built for lags near the radius, in all and at a time.
+_BUDGET, _HELD = 1 << 24, 1 << 20
+#: Rows that show how large entries are.
+_FEW = 64
+
+
+@runtime_checkable
+class _HasTableAndKernel(HasTable, HasKernel, Protocol):
+    """An encoding of positions whose dot products depend on the lag."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearPair:
+    """Two positions, or lags, with different codes, and their distance.
+
+    Attributes
+    ----------
+    s, t : the smaller first.
+    pairs : how many pairs of positions it stands for: all at its lag where the distance depends on the lag
+        alone, else all that have these two codes.
+    text : both so that a person can read them.
+    """
+
+    s: int
+    t: int
+    distance: float
+    pairs: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearPairs:
+    """The pairs of positions with different codes within a radius.
+
+    Attributes
+    ----------
+    count : how many pairs of positions there are in all.
+    unsure : of how many pairs rounding decides whether they are within the radius.
+    error : by how much a distance may be wrong; None where that is not known.
+    examples : the nearest, in order of distance, then of position.
+    proved : whether the codes of each pair are proved to be different; else some may be equal.
+    method : "lags", "tree" or "blocks".
+    """
+
+    radius: float
+    count: int
+    unsure: int
+    error: float | None
+    examples: tuple[NearPair, ...]
+    proved: bool
+    method: str
+
+
+def find_near_pairs(encoding: Encoding, length: int | None = None, *, radius: float, limit: int = 10) -> NearPairs:
+    """Find the pairs of positions 0 .. length-1 whose codes differ, by no more than a radius.
+
+    Parameters
+    ----------
+    encoding : one with a code for each position, or for each lag between so many positions.
+    length : number of positions S; default all rows of a table, else 80.
+    radius : Euclidean distance, 1e-300 to 1e300; pairs at the radius count.
+    limit : how many to name; all are counted.
+
+    Raises
+    ------
+    InputError : no codes by position or lag, or more work than 2**37 multiplications.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = find_near_pairs(Sinusoidal(d=8), 6300, radius=0.19)
+    >>> found.count, found.examples[0].s, found.examples[0].t
+    (17, 0, 6283)
+    """
+    reach, shown = RADIUS.check(radius, "radius"), LIMIT.check(limit, "limit")
+    size = check_length(encoding, length)
+    places = list_places(encoding, size)
+    keys = find_keys(encoding, places)
+    if isinstance(encoding, _HasTableAndKernel) and _depends_on_lag(encoding):
+        return _search_lags(encoding, encoding, keys, size, reach, shown)
+    codes = build_codes(encoding, places)
+    if codes is None:
+        raise InputError("no codes to compare", encoding.label, "a table that can be held, or a bias by lag, is needed")
+    error = _bound_distance(encoding, codes)
+    first, sizes = _merge(keys.merging, len(places))
+    found = search(Points(codes[first], sizes, reach, error or 0.0), shown)
+    nearest = found.nearest.list_pairs()
+    named = [(places[first[s]], places[first[t]], distance, sizes[s] * sizes[t]) for s, t, distance in nearest]
+    return _sum_up(encoding, found, named, keys, reach, error)
+
+
+def _depends_on_lag(encoding: Encoding) -> bool:
+    """Whether the kernel of an encoding is exact: a lone sine (odd d) also depends on the place."""
+    is_of_pairs = isinstance(encoding, HasFrequencies) and bool((encoding.frequencies().masses == 1).all())
+    return is_of_pairs or isinstance(encoding, Dft | OneHot)
+
+
+def _bound_distance(encoding: Encoding, codes: F64) -> float | None:
+    """By how much the distance of two computed codes may be wrong."""
+    entry = 0.0 if isinstance(encoding, Learned) else encoding.bound_error(codes)
+    return None if entry is None else 2 * math.sqrt(codes.shape[1]) * entry
+
+
+def _merge(key: I64 | None, count: int) -> tuple[I64, I64]:
+    """The first place of each code, in order, and how many places have it."""
+    if key is None:
+        return np.arange(count), np.ones(count, dtype=np.int64)
+    _, first, sizes = np.unique(key, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return first[order], sizes[order]
+
+
+def _search_lags(
+    encoding: Encoding, view: _HasTableAndKernel, keys: Keys, size: int, radius: float, limit: int
+) -> NearPairs:
+    """Search lags 1 .. size-1 in place of pairs; each is named by its first pair. `view` is the encoding again."""
+    kernel = view.kernel(np.arange(size))[0]
+    lags = np.arange(1, size)
+    if keys.merging is not None:  # a repeated code is no near one
+        lags = lags[keys.merging[1:] != keys.merging[0]]
+    squared = 2 * (kernel[0] - kernel[lags])
+    # rounding of the sums of cosines and of the difference
+    slack = 16 * _EPS * float(kernel[0]) * (4 + math.log2(view.d + 1))
+    limit_squared = min(radius, 4 * math.sqrt(float(kernel[0]))) ** 2  # no two codes are farther apart
+    sure = squared < limit_squared - slack
+    near = np.flatnonzero(squared <= limit_squared + slack)
+    error = _bound_distance(encoding, view.table(min(size, _FEW)))
+    found = Found(nearest=Nearest(limit, radius, error or 0.0), method="lags", count=int((size - lags[sure]).sum()))
+    _decide_lags(view, lags[near[~sure[near]]], size, radius, found)
+    if limit:
+        chosen = lags[near[choose_nearest(squared[near], slack, limit)]]
+        found.nearest.add(np.zeros_like(chosen), chosen, _measure_lags(view, chosen))
+    named = [(s, t, distance, size - t) for s, t, distance in found.nearest.list_pairs()]
+    return _sum_up(encoding, found, named, keys, radius, error)
+
+
+def _measure_lags(encoding: HasTable, lags: I64) -> F64:
+    """Distances of the code of 0 from those of some lags, by differences; entries are right at any position."""
+    distances = np.empty(len(lags))
+    step = max(1, _HELD // encoding.d)
+    for start in range(0, len(lags), step):
+        part = lags[start : start + step]
+        rows = encoding.table(np.concatenate([[0], part]))
+        distances[start : start + step] = measure_pairs(rows, np.zeros_like(part), np.arange(1, len(rows)))
+    return distances
+
+
+def _decide_lags(encoding: HasTable, lags: I64, size: int, radius: float, found: Found) -> None:
+    """Count the pairs at lags that the kernel leaves open, as many as the budget allows by differences."""
+    measured = lags[: _BUDGET // encoding.d]
+    distances, pairs = _measure_lags(encoding, measured), size - measured
+    margin = found.nearest.tie + 4 * _EPS * radius
+    found.count += int(pairs[distances <= radius].sum())
+    found.unsure += int(pairs[np.abs(distances - radius) <= margin].sum()) + int((size - lags[len(measured) :]).sum())
+
+
+def _sum_up(
+    encoding: Encoding,
+    found: Found,
+    named: list[tuple[int, int, float, int]],
+    keys: Keys,
+    radius: float,
+    error: float | None,
+) -> NearPairs:
+    examples = []
+    for first, second, distance, pairs in named:
+        s, t = sorted((int(first), int(second)))
+        text = describe_pair(encoding, (s, t), " ~ ")
+        examples.append(NearPair(s=s, t=t, distance=distance, pairs=int(pairs), text=text))
+    apart = error is not None and bool(examples) and examples[0].distance > error
+    return NearPairs(
+        radius=radius,
+        count=found.count,
+        unsure=found.unsure,
+        error=error,
+        examples=tuple(examples),
+        proved=keys.are_exact or apart or not found.count + found.unsure,
+        method=found.method,
+    )

@@ -1,0 +1,204 @@
+"""Distances that depend on the lag alone, over all lags at once, and a smallest one that none can undercut.
+
+For pairs of sine and cosine D(tau)**2 = sum of 4 sin(w tau/2)**2 = 2 (k(0) - k(tau)). All kernel
+values come from one product of two short tables of cosines and sines (tau = a + b B, angle
+addition), with an error that is bounded; every lag that could hold the minimum within that bound is
+computed again without cancellation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.exact import F64, I64, sin_cos, sum_cosines, two_product
+
+#: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
+_EXACT_CURVE = 1 << 21
+#: Terms up to which all lags near the minimum are computed to the end; beyond, most are given up on the way.
+_NEAR_TERMS = 1 << 22
+#: Terms that are held at a time.
+_HELD = 1 << 18
+#: Lags whose distances are summed exactly in the end.
+_FINALISTS = 64
+_EPS = float(np.finfo(float).eps)
+#: Frequencies are known at least to this share of themselves, and angles reduced as well.
+_ANGLE = 2.0**-100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairWords:
+    """Frequencies as (3, M) words; the first `count` have sine and cosine, another is a sine with a phase."""
+
+    words: F64
+    count: int
+    amplitude: float
+    phase: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closest:
+    """The smallest distance, the first pair that has it, and by how much it may be wrong."""
+
+    distance: float
+    pair: tuple[int, int]
+    error: float
+
+
+class PairDistances:
+    """What distances over pairs of sine and cosine are right to."""
+
+    def __init__(self, pairs: PairWords) -> None:
+        self._words, self._amplitude, self._phase = pairs.words[:, : pairs.count], pairs.amplitude, pairs.phase
+        # of sines, and of sums of their squares in the order of NumPy
+        self._rounding = (2 + (22 + math.log2(pairs.count + 1)) / 4) * _EPS
+
+    def decide(self, near: I64, paired: F64, exact: F64, lone: _LoneSine | None = None) -> Closest:
+        """The smallest of distances that are right to a few units in the last place, and its bound.
+
+        Parameters
+        ----------
+        near : lags that may be the closest; paired : distances over complete pairs; exact : over all columns.
+        """
+        best = float(exact.min())
+        tied = np.flatnonzero(exact <= best * (1 + 4 * _EPS))
+        if lone:
+            pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
+        else:
+            pair = (0, int(near[tied[0]]))
+        close = near[exact <= best * (1 + 2 * self._rounding)]
+        is_exact = lone is None and len(close) <= _FINALISTS
+        if is_exact:  # of those that rounding could have put in another order, the smallest without a rounded sum
+            best = min(self._measure(int(lag)) for lag in close)
+        return Closest(
+            distance=self._amplitude * best, pair=pair, error=self._bound(best, pair[1] - pair[0], lone, is_exact)
+        )
+
+    def _measure(self, lag: int) -> float:
+        """D(lag) over complete pairs, its squares summed without rounding."""
+        half = sin_cos(self._words / 2, [lag])[0]
+        return 2 * math.sqrt(math.fsum(np.concatenate(two_product(half[0], half[0])).tolist()))
+
+    def _bound(self, distance: float, lag: int, lone: _LoneSine | None, is_exact: bool) -> float:
+        # a unit in the last place of every sine, one of root and factor, the sum; and what the frequencies lack
+        share = (2 if self._amplitude == 1 else 3) * _EPS + (0.0 if is_exact else self._rounding)
+        angle = 2 * math.sqrt(self._words.shape[1]) * float(np.abs(self._words[0]).max(initial=0.0)) * lag * _ANGLE
+        own = lone.bound_error(lag) if lone else 0.0
+        return self._amplitude * (share * distance + angle + own)
+
+
+class PairLags(PairDistances):
+    """The kernel at lags 0 .. length-1, and smallest distances of as many positions or fewer.
+
+    Attributes
+    ----------
+    kernel : (length,) sum of cos(w tau), a lone sine counting one half; without the amplitude.
+    """
+
+    def __init__(self, pairs: PairWords, length: int) -> None:
+        super().__init__(pairs)
+        count = pairs.count
+        self._kernel = sum_cosines(self._words, np.ones(count), np.arange(length))
+        # of entries of both tables, and of sums of `count` products in any order; of its square
+        self._slack = 4 * _EPS * (count + 1) * (count + 18)
+        self.kernel: F64 = self._kernel
+        self._waves: tuple[F64, F64] | None = None
+        if pairs.words.shape[1] > count:
+            sine, cosine = (wave[:, 0] for wave in sin_cos(pairs.words[:, count:] / 2, np.arange(2 * length - 1)))
+            self._waves = sine[:length], np.abs(math.cos(pairs.phase) * cosine - math.sin(pairs.phase) * sine)
+            self.kernel = self._kernel + 0.5 * (1 - 2 * sine[:length] ** 2)
+
+    def find_closest(self, length: int) -> Closest:
+        """The closest two of the positions 0 .. length-1."""
+        return self._search(length, few=False)[0]
+
+    def trace(self, length: int) -> tuple[Closest, F64]:
+        """The same, and the smallest distance at each lag, (length - 1,).
+
+        Right to a few units in the last place near the minimum and where there are few terms; elsewhere
+        its square is right to the error of the kernel.
+        """
+        few = self._words.shape[1] * length <= _EXACT_CURVE
+        closest, squared, near, exact = self._search(length, few=few)
+        by_lag: F64 = np.sqrt(np.maximum(squared, 0.0))
+        by_lag[near - 1] = exact
+        return closest, self._amplitude * by_lag
+
+    def _search(self, length: int, *, few: bool) -> tuple[Closest, F64, I64, F64]:
+        lone = _LoneSine(*self._waves, self._phase, length) if self._waves else None
+        squared = 2 * (self._words.shape[1] - self._kernel[1:length])
+        if lone:
+            squared += lone.smallest**2
+        near = np.flatnonzero(few | (squared <= squared.min() + self._slack)) + 1
+        if not few and len(near) * self._words.shape[1] > _NEAR_TERMS:
+            near = self._give_up(near, squared, lone)
+        paired = compute_distances(self._words, near)
+        exact = np.hypot(paired, lone.smallest[near - 1]) if lone else paired
+        return self.decide(near, paired, exact, lone), squared, near, exact
+
+    def _give_up(self, near: I64, squared: F64, lone: _LoneSine | None) -> I64:
+        """Leave out lags whose distance, summed over some frequencies, is larger than that of another over all."""
+        largest_first = self._words[:, np.argsort(-self._words[0], kind="stable")]
+        some = near[np.argsort(squared[near - 1], kind="stable")[:_FINALISTS]]
+        full = np.square(compute_distances(self._words, some))
+        sums = np.zeros(len(near)) if lone is None else lone.smallest[near - 1] ** 2
+        best = float((full if lone is None else full + lone.smallest[some - 1] ** 2).min())
+        margin = 1 + 8 * _EPS * (self._words.shape[1] + 8)
+        start, width = 0, 8
+        while start < self._words.shape[1]:
+            sums += np.square(compute_distances(largest_first[:, start : start + width], near))
+            kept = sums <= best * margin
+            near, sums = near[kept], sums[kept]
+            start, width = start + width, 2 * width
+        return near
+
+
+class _LoneSine:
+    """The sine without a cosine of odd d: its difference 2 sin(w tau/2) cos(w (s + tau/2) + phase) depends on s.
+
+    Parameters
+    ----------
+    sine, size : sin(w x/2) and abs(cos(w x/2 + phase)) at x = 0, 1, ..
+
+    Attributes
+    ----------
+    smallest : (S - 1,) the smallest such difference over all s, at each lag 1 .. S-1.
+    """
+
+    def __init__(self, sine: F64, size: F64, phase: float, length: int) -> None:
+        # s + tau/2 runs over the half integers x/2, x = tau, tau + 2, .., 2 (S - 1) - tau: as tau
+        # grows by 2, the range loses one place at each end, so running minima from inside suffice
+        self._size = size[: 2 * length - 1]
+        ends = np.minimum(self._size[:length], self._size[::-1][:length])
+        for parity in (0, 1):
+            ends[parity::2] = np.minimum.accumulate(ends[parity::2][::-1])[::-1]
+        self._sine, self._length, self._phase = np.abs(sine[:length]), length, phase
+        self.smallest: F64 = 2 * self._sine[1:] * ends[1:]
+
+    def find_pair(self, lag: int, paired: float, best: float) -> tuple[int, int]:
+        """Return the first pair at this lag whose distance is `best`, given that of the complete pairs."""
+        sizes = self._size[lag : 2 * self._length - 1 - lag : 2]
+        distances = np.hypot(paired, 2 * self._sine[lag] * sizes)
+        s = int(np.flatnonzero(distances <= best * (1 + 4 * _EPS))[0])
+        return s, s + lag
+
+    def bound_error(self, lag: int) -> float:
+        """By how much the difference may be wrong at this lag: its cosine is right to a few units in the last of 1."""
+        return float(2 * self._sine[lag] * (8 + abs(self._phase)) * _EPS)
+
+
+def compute_distances(words: F64, lags: np.ndarray) -> F64:
+    """Return D(tau) over complete pairs, shape (L,), right to a few units in the last place.
+
+    Parameters
+    ----------
+    words : (3, M), the frequencies in rad/position; lags : (L,) integers of magnitude at most 2**53.
+    """
+    distances = np.empty(len(lags))
+    rows = max(1, _HELD // max(1, words.shape[1]))
+    for start in range(0, len(lags), rows):
+        half = sin_cos(words / 2, lags[start : start + rows])[0]
+        distances[start : start + rows] = 2 * np.sqrt(np.sum(half * half, axis=1))
+    return distances

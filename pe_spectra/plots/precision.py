@@ -1,0 +1,182 @@
+"""The figure of `pe-spectra precision`: the staircase of distinct codes, and phase errors, as positions grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pe_spectra.exact import F64
+from pe_spectra.plots.axes import Place, draw_curve, head_panel, place_label
+from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.style import (
+    COLUMN_WIDTH,
+    GREY,
+    PAGE_WIDTH,
+    curve_style,
+    escape_text,
+    fixed_style,
+)
+from pe_spectra.precision.judging import find_blamed
+
+if TYPE_CHECKING:
+    from pe_spectra.precision import PrecisionReport, Staircase
+
+#: Curves whose first collision is named in the panel.
+_NAMED = 4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StairCurve:
+    """Pipelines that fare alike, drawn as one curve.
+
+    Attributes
+    ----------
+    name : what the key calls them.
+    counts, distinct : (K,) numbers n of positions, and distinct codes among the first n.
+    errors : (K,) largest phase error among them in rad; None where there are no angles.
+    collision : the first two positions that share a code.
+    """
+
+    name: str
+    counts: F64
+    distinct: F64
+    errors: F64 | None
+    collision: tuple[int, int] | None
+
+
+def plot_staircase(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
+    """Draw how many codes are distinct among the first n positions, and where the first two share one."""
+    total = _prepare(axes, curves, domain)
+    axes.set_ylabel(f"distinct codes among the first n {domain}")
+    axes.set_ylim(0.8, max(2.0, total * 1.6))
+    for number, curve in enumerate(curves):
+        draw_curve(axes, curve.counts, curve.distinct, curve_style(number))
+    named: set[tuple[int, int]] = set()
+    for number, curve in enumerate(curves):
+        if curve.collision is not None and curve.collision not in named and len(named) < _NAMED:
+            _name_collision(axes, curve, curve.collision, curve_style(number)["color"])
+            named.add(curve.collision)
+
+
+def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
+    """Draw the largest phase error among the first n positions."""
+    _prepare(axes, curves, domain)
+    axes.set_ylabel("largest phase error (rad)")
+    drawn = [
+        (curve, curve_style(number), np.where(np.isfinite(curve.errors) & (curve.errors > 0), curve.errors, np.nan))
+        for number, curve in enumerate(curves)
+        if curve.errors is not None
+    ]
+    seen = np.concatenate([np.array([0.1, math.pi]), *(errors[np.isfinite(errors)] for _, _, errors in drawn)])
+    axes.set_ylim(float(seen.min()) / 2, float(seen.max()) * 3)
+    axes.axhline(math.pi, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
+    for curve, style, errors in drawn:
+        draw_curve(axes, curve.counts, errors, style)
+    place_label(axes, "half a turn", [Place(x=1.0, y=math.pi, side="above right")], colour=GREY)
+
+
+@fixed_style()
+def compose_stairs(
+    curves: Sequence[StairCurve], *, title: str, small_print: tuple[str, ...], domain: str = "positions"
+) -> Figure:
+    """Draw distinct codes and, where there are angles, phase errors against the number of positions."""
+    has_angles = any(curve.errors is not None for curve in curves)
+    layout = Layout(
+        title=title,
+        heights=(2.2,),
+        key=tuple((escape_text(curve.name, longest=200), curve_style(number)) for number, curve in enumerate(curves)),
+        small_print=small_print,
+        width=PAGE_WIDTH if has_angles else COLUMN_WIDTH,
+        columns=2 if has_angles else 1,
+        top=0.30,
+    )
+    figure, panels = lay_out(layout)
+    plot_staircase(panels[0], curves, domain)
+    head_panel(panels[0], "codes that stay apart")
+    if has_angles:
+        plot_phase_errors(panels[1], curves, domain)
+        head_panel(panels[1], "phase error")
+    return figure
+
+
+def compose_precision(report: PrecisionReport) -> Figure:
+    """Draw the figure of `pe-spectra precision`."""
+    return compose_stairs(
+        list_curves(report), title=_entitle(report), small_print=_describe(report), domain=report.domain
+    )
+
+
+def list_curves(report: PrecisionReport) -> list[StairCurve]:
+    """Return the curves of a report, pipelines whose curves are the same together, in the order of the report."""
+    groups: dict[tuple[bytes, bytes], list[Staircase]] = {}
+    for stair in report.stairs:
+        errors = b"" if stair.errors is None else stair.errors.tobytes()
+        groups.setdefault((stair.distinct.tobytes(), errors), []).append(stair)
+    collisions = {(row.dtype, row.recipe): row.first_collision for row in report.codes}
+    return [
+        StairCurve(
+            name=_name(members, report),
+            counts=members[0].counts.astype(float),
+            distinct=members[0].distinct.astype(float),
+            errors=members[0].errors,
+            collision=collisions[members[0].dtype, members[0].recipe],
+        )
+        for members in groups.values()
+    ]
+
+
+def _prepare(axes: Axes, curves: Sequence[StairCurve], domain: str) -> float:
+    """Give both axes logarithms; return how many positions there are."""
+    total = max(float(curve.counts[-1]) for curve in curves)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(0.9, max(2.0, total * 1.15))
+    axes.set_xlabel(f"number n of {domain}")
+    return total
+
+
+def _name(members: Sequence[Staircase], report: PrecisionReport) -> str:
+    """Name pipelines, those of one recipe together."""
+    types: dict[str, list[str]] = {}
+    for stair in members:
+        types.setdefault(stair.recipe, []).append(stair.dtype)
+    recipes: dict[tuple[str, ...], list[str]] = {}
+    for recipe, names in types.items():
+        recipes.setdefault(tuple(names), []).append(recipe)
+    return "; ".join(
+        f"{', '.join(found)}: {'every type' if 1 < len(names) == len(report.dtypes) else ', '.join(names)}"
+        for names, found in recipes.items()
+    )
+
+
+def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], colour: str) -> None:
+    """Mark where a curve leaves the diagonal, and name the first collision there."""
+    # the first count from which on codes are fewer than positions
+    place = int(np.argmax(curve.distinct < curve.counts))
+    x, y = float(curve.counts[place]), float(curve.distinct[place])
+    axes.plot([x], [y], marker="o", markersize=4, markerfacecolor="none", color=colour, linestyle="none")
+    sides = ("below right", "right", "below", "above left", "left")
+    places = [Place(x=x * factor, y=y, side=side) for factor in (1.0, 1.3) for side in sides]
+    place_label(axes, "{} = {}".format(*collision), places, colour=colour)
+
+
+def _entitle(report: PrecisionReport) -> str:
+    blamed = next((row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None), None)
+    total = report.codes[0].total
+    if blamed is None:
+        return f"Rounding merges none of {total:,} {report.domain}, in any of these types and recipes"
+    when = next(recipe.when for recipe in report.recipes if recipe.name == blamed.recipe)
+    return f"In {blamed.dtype}, {total:,} {report.domain} are left with {blamed.distinct:,} distinct codes {when}"
+
+
+def _describe(report: PrecisionReport) -> tuple[str, ...]:
+    label = escape_text(report.encoding.label)
+    text = f"{label}, {report.length:,} positions. Circles: where the first two {report.domain} share a code."
+    unbounded = any(stair.errors is not None and not np.isfinite(stair.errors).all() for stair in report.stairs)
+    return (text, "A curve of errors ends where a phase is no finite number.") if unbounded else (text,)

@@ -1,0 +1,9 @@
+"""What finite precision leaves of an encoding, stage by stage, as implementations compute it."""
+
+from __future__ import annotations
+
+from pe_spectra.precision.recipes import RECIPES, Recipe
+from pe_spectra.precision.stages import Stage, Staircase
+from pe_spectra.precision.staircase import PrecisionReport, measure_precision
+
+__all__ = ["RECIPES", "PrecisionReport", "Recipe", "Stage", "Staircase", "measure_precision"]

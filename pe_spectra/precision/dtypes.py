@@ -1,0 +1,182 @@
+"""The number types that models compute and store in, and rounding to nearest in each of them, once.
+
+Numbers of a type are carried in float32, or in float64 where they need it, so that they can be computed
+with: every number of a narrow type is one of float32. A cast from float64 that goes through float32 rounds
+twice (1 + 2**-8 + 2**-40 would become 1 in bfloat16), so what is inexact is rounded to odd on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.exact import F64
+from pe_spectra.numbers import Choice
+
+#: Numbers of a type, carried in float32 or float64.
+Carried = NDArray[np.float32] | NDArray[np.float64]
+
+_INF, _NAN = math.inf, math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberType:
+    """A binary floating-point type.
+
+    Attributes
+    ----------
+    digits : bits of the significand, the leading one included.
+    exponent : of two, of the smallest normal number.
+    largest : the largest finite number.
+    overflow : what a larger number is rounded to: infinity, or NaN in a type without infinities.
+    """
+
+    name: str
+    digits: int
+    exponent: int
+    largest: float
+    overflow: float = _INF
+
+    @property
+    def is_double(self) -> bool:
+        """Whether its numbers need float64 as their carrier."""
+        return self.digits > 24
+
+    @property
+    def step(self) -> float:
+        """The distance of its smallest numbers, those next to 0."""
+        return math.ldexp(1.0, self.exponent - self.digits + 1)
+
+    @property
+    def roundoff(self) -> float:
+        """The largest relative error of rounding to nearest, for normal numbers: half an ulp of 1."""
+        return math.ldexp(1.0, -self.digits)
+
+    def measure_ulp(self, magnitude: float) -> float:
+        """Return the unit in the last place at a magnitude: the distance of its numbers from there upwards.
+
+        >>> DTYPES["bfloat16"].measure_ulp(1.0), DTYPES["bfloat16"].measure_ulp(0.75)
+        (0.0078125, 0.00390625)
+        """
+        _, exponent = math.frexp(magnitude)  # magnitude = m 2**exponent with 1/2 <= m < 1
+        return math.ldexp(1.0, max(exponent - 1, self.exponent) - self.digits + 1) if magnitude else self.step
+
+
+#: Every type that is known. Above their largest number, types without infinities give NaN, as ml_dtypes has it;
+#: hardware that saturates instead gives that largest number to all of them.
+DTYPES: Mapping[str, NumberType] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            NumberType(name="bfloat16", digits=8, exponent=-126, largest=(2 - 2.0**-7) * 2.0**127),
+            NumberType(name="float16", digits=11, exponent=-14, largest=65504.0),
+            NumberType(name="float32", digits=24, exponent=-126, largest=(2 - 2.0**-23) * 2.0**127),
+            NumberType(name="float64", digits=53, exponent=-1022, largest=(2 - 2.0**-52) * 2.0**1023),
+            NumberType(name="float8_e4m3fn", digits=4, exponent=-6, largest=448.0, overflow=_NAN),
+            NumberType(name="float8_e5m2", digits=3, exponent=-14, largest=57344.0),
+            NumberType(name="float8_e4m3fnuz", digits=4, exponent=-7, largest=240.0, overflow=_NAN),
+            NumberType(name="float8_e5m2fnuz", digits=3, exponent=-15, largest=57344.0, overflow=_NAN),
+        )
+    }
+)
+#: Those that are looked at unless others are named.
+COMMON = ("bfloat16", "float16", "float32", "float8_e4m3fn")
+DTYPE = Choice(members=tuple(DTYPES))
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+def round_to(values: Carried, kind: NumberType) -> Carried:
+    """Round numbers to nearest, ties to even, in a type; right also for its subnormal numbers.
+
+    Parameters
+    ----------
+    values : float32 or float64, any shape.
+
+    Returns
+    -------
+    The same shape in the type's carrier, float64 for float64 and float32 for all others. Zeros have no sign,
+    and there is one NaN, so that two numbers are equal if and only if their bytes are.
+
+    >>> round_to(np.array([256.0, 257.0, 258.0]), DTYPES["bfloat16"]).tolist()
+    [256.0, 256.0, 258.0]
+    """
+    if kind.is_double:
+        return _normalise(values.astype(np.float64))
+    if kind.digits == 24:
+        return _normalise(values.astype(np.float32))
+    single = values if values.dtype == np.float32 else _round_to_odd(values)
+    bits = np.ascontiguousarray(single).view(np.uint32)
+    shift = np.uint32(24 - kind.digits)
+    last = (bits >> shift) & np.uint32(1)
+    half = np.uint32((1 << (23 - kind.digits)) - 1)
+    rounded = ((bits + half + last) >> shift << shift).view(np.float32)
+    return _mend(single, rounded, kind)
+
+
+def _mend(single: Carried, rounded: Carried, kind: NumberType) -> Carried:
+    """Put right what is no normal number of the type."""
+    size = np.abs(single)
+    small = size < np.float32(math.ldexp(1.0, kind.exponent))
+    if small.any():
+        # the addition rounds to a multiple of the step, once
+        shift = np.float32(1.5 * 2.0**23 * kind.step)
+        rounded = np.where(small, (single + shift) - shift, rounded)
+    if not (size <= np.float32(kind.largest)).all():
+        over = np.abs(rounded) > np.float32(kind.largest)
+        rounded = np.where(over, np.copysign(np.float32(kind.overflow), single), rounded)
+        rounded = np.where(np.isnan(single), np.float32(_NAN), rounded)
+    return _normalise(rounded)
+
+
+def _normalise(values: Carried) -> Carried:
+    """Give zeros no sign, and all NaNs the same bytes."""
+    result = values + values.dtype.type(0)
+    if result.size and np.isnan(result.sum()):
+        result[np.isnan(result)] = _NAN
+    return result
+
+
+def _round_to_odd(values: F64 | Carried) -> NDArray[np.float32]:
+    """Round to float32 so that a second rounding, to two bits less or more, errs no more than one would.
+
+    What is inexact is cut off and its last bit set: it then lies on neither side of a number of a narrower
+    type, or between two of them, on the side where it was (Boldo & Melquiond 2008).
+    """
+    single = values.astype(np.float32)
+    back = single.astype(np.float64)
+    inexact = (back != values) & ~np.isnan(values)
+    beyond = inexact & (np.abs(back) > np.abs(values))
+    bits = single.view(np.uint32) - beyond.astype(np.uint32)
+    odd: NDArray[np.float32] = (bits | inexact.astype(np.uint32)).view(np.float32)
+    return odd
+
+
+def multiply(a: Carried, b: Carried, kind: NumberType) -> Carried:
+    """Return a b rounded to a type, as its hardware has it.
+
+    Exactly once where a and b are numbers of the type: two significands of at most 11 bits have a product of
+    at most 22, which float32 holds; products of float32 and float64 are rounded by the machine. Numbers of a
+    wider type are multiplied there, and the product is then cast.
+    """
+    wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        product = a.astype(wide, copy=False) * b.astype(wide, copy=False)
+    return round_to(product, kind)
+
+
+def add(a: Carried, b: Carried, kind: NumberType) -> Carried:
+    """Return a + b rounded to a type, as its hardware has it.
+
+    The sum of two numbers of a type of p digits that is rounded to 2 p + 2 digits before is the same as one
+    rounded once (Figueroa 1995); 24 digits of float32 are that many for all narrow types, of at most 11.
+    Numbers of a wider type are added there, and the sum is then cast.
+    """
+    wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        total = a.astype(wide, copy=False) + b.astype(wide, copy=False)
+    return round_to(total, kind)

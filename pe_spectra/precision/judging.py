@@ -1,0 +1,38 @@
+"""Which recipe a report is about: the one whose rounding merges positions, and the one that keeps them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pe_spectra.precision.stages import Stage
+from pe_spectra.precision.staircase import PrecisionReport
+
+#: Where positions collide, the likeliest in practice first; where they stay apart, the narrowest first.
+_BLAMED = ("bf16-positions", "all-bf16", "fp32-then-cast", "fp32")
+_PRAISED = ("all-bf16", "bf16-positions", "fp32-then-cast", "fp32")
+
+
+def find_blamed(report: PrecisionReport, dtype: str) -> Stage | None:
+    """Return the code of a recipe that merges, in this type, what exact arithmetic tells apart; None for none."""
+    lost = [row for row in report.codes if row.dtype == dtype and loses(row, report)]
+    return min(lost, key=lambda row: _rank(row, _BLAMED)) if lost else None
+
+
+def find_praised(report: PrecisionReport, dtype: str) -> Stage | None:
+    """Return the code of the narrowest recipe that merges nothing in this type; None for none."""
+    kept = [row for row in report.codes if row.dtype == dtype and not loses(row, report)]
+    return min(kept, key=lambda row: _rank(row, _PRAISED)) if kept else None
+
+
+def loses(row: Stage, report: PrecisionReport) -> bool:
+    """Whether rounding merges what exact arithmetic tells apart."""
+    return find_merged(row, report) is not None
+
+
+def find_merged(row: Stage, report: PrecisionReport) -> tuple[int, int] | None:
+    """Return the first two positions that rounding merges, of the recipe that a row belongs to."""
+    return next(one.merged for one in report.stairs if (one.dtype, one.recipe) == (row.dtype, row.recipe))
+
+
+def _rank(row: Stage, order: Sequence[str]) -> int:
+    return order.index(row.recipe) if row.recipe in order else len(order)

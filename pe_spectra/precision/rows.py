@@ -1,0 +1,191 @@
+"""Equal rows of a table that is too long to hold: found by hashes, decided by bytes.
+
+Rows whose hashes differ are different. Those whose hashes agree are computed again and compared, so
+that the number of distinct rows is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.precision.dtypes import Carried
+
+#: Computes rows by their numbers, (n,) -> (n, columns).
+Evaluate = Callable[[I64], Carried]
+
+U64 = NDArray[np.uint64]
+#: Columns that the first hash looks at; they tell nearly all rows apart.
+_SAMPLED = 64
+#: Numbers that are worked on at a time, so that they stay in cache.
+BLOCK = 1 << 15
+#: Share by which a sum of squares in float32 may be wrong, up to 8192 columns; beyond, in proportion.
+_SINGLE_SUM = 1e-3
+
+
+def list_blocks(rows: int, columns: int) -> Iterator[I64]:
+    """Yield the numbers of rows, as many at a time as stay in cache."""
+    step = max(1, BLOCK // max(1, columns))
+    for start in range(0, rows, step):
+        yield np.arange(start, min(start + step, rows))
+
+
+def _hash(block: Carried, columns: I64) -> U64:
+    """Hash rows to 128 bits, shape (n, 2): words times random odd numbers, summed modulo 2**64."""
+    word = np.uint32 if block.dtype == np.float32 else np.uint64
+    words = np.ascontiguousarray(block[:, columns]).view(word).astype(np.uint64)
+    if word is np.uint64:
+        words ^= words >> np.uint64(32)  # doubles of few digits have their bits on top, where a product loses them
+    result: U64 = words @ _draw_factors(len(columns))
+    return result
+
+
+@lru_cache(maxsize=8)
+def _draw_factors(columns: int) -> U64:
+    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, (columns, 2), dtype=np.uint64)
+    odd: U64 = factors | np.uint64(1)
+    return odd
+
+
+@dataclass(kw_only=True, eq=False)
+class Gathering:
+    """What is seen of a table while its rows stream past, in order.
+
+    Attributes
+    ----------
+    evaluate : computes rows again, where they must be compared.
+    wants_nearest : whether neighbouring rows are to be told apart by their distance as well.
+    constant : the columns that have had one value so far.
+    nearest, pair : the smallest distance of two rows in turn, and their numbers.
+    """
+
+    rows: int
+    columns: int
+    evaluate: Evaluate
+    wants_nearest: bool = False
+    constant: I64 = field(init=False)
+    nearest: float = np.inf
+    pair: tuple[int, int] | None = None
+    _odd: list[I64] = field(default_factory=list)
+    _hashes: U64 = field(init=False)
+    _sampled: I64 = field(init=False)
+    _first: Carried | None = None
+    _last: Carried | None = None
+
+    def __post_init__(self) -> None:
+        self.constant = np.arange(self.columns)
+        self._hashes = np.empty((self.rows, 2), dtype=np.uint64)
+        self._sampled = np.unique(np.linspace(0, self.columns - 1, min(self.columns, _SAMPLED)).astype(np.int64))
+
+    def add(self, numbers: I64, block: Carried) -> None:
+        """Look at the next rows."""
+        start, stop = int(numbers[0]), int(numbers[-1]) + 1
+        self._hashes[start:stop] = _hash(block, self._sampled)
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(block.sum(axis=1))
+        if not finite.all():
+            self._odd.append(numbers[~finite])
+        self._narrow_constants(block)
+        if self.wants_nearest:
+            self._measure_neighbours(start, block)
+
+    @property
+    def not_finite(self) -> I64:
+        """The numbers of the rows that hold an infinity or NaN."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *self._odd])
+
+    def _narrow_constants(self, block: Carried) -> None:
+        if self._first is None:
+            self._first = block[0].copy()
+        if len(self.constant):
+            part, first = block[:, self.constant], self._first[self.constant]
+            same = (part == first) | (np.isnan(part) & np.isnan(first))
+            self.constant = self.constant[same.all(axis=0)]
+
+    def _measure_neighbours(self, start: int, block: Carried) -> None:
+        joined = block if self._last is None else np.concatenate([self._last[None], block])
+        first = start if self._last is None else start - 1
+        self._last = block[-1].copy()
+        if len(joined) < 2:
+            return
+        steps = np.diff(joined, axis=0)
+        squares = np.einsum("ij,ij->i", steps, steps)
+        slack = _SINGLE_SUM * max(1.0, self.columns / 8192)
+        near = np.flatnonzero(squares <= min(float(squares.min()), self.nearest**2) * (1 + slack))
+        if len(near):
+            exact = measure_distances(joined[near + 1], joined[near])
+            best = int(np.argmin(exact))
+            if exact[best] < self.nearest:
+                self.nearest = float(exact[best])
+                self.pair = (first + int(near[best]), first + int(near[best]) + 1)
+
+    def find_first_equal(self) -> I64:
+        """Return for each row the number of the first row that equals it; shape (rows,)."""
+        return find_first_equal(self._hashes, self.evaluate, self.columns)
+
+
+def measure_distances(a: Carried, b: Carried) -> F64:
+    """Return the Euclidean distances of rows, in float64; shape (n,)."""
+    difference = a.astype(np.float64) - b.astype(np.float64)
+    result: F64 = np.sqrt(np.sum(difference * difference, axis=1))
+    return result
+
+
+def find_first_equal(hashes: U64, evaluate: Evaluate, columns: int) -> I64:
+    """Return for each row the number of the first row that equals it; shape (rows,).
+
+    Parameters
+    ----------
+    hashes : (rows, 2), of some or all columns: where they differ, rows do.
+    evaluate : computes rows; asked only for those whose hashes agree with another's.
+    """
+    keys = np.arange(len(hashes))
+    open_rows, groups = keys, hashes
+    while len(open_rows):
+        first = _find_leaders(groups)
+        members = np.flatnonzero(first != np.arange(len(first)))
+        if not len(members):
+            break
+        equal = _compare(open_rows[members], open_rows[first[members]], evaluate, columns)
+        keys[open_rows[members[equal]]] = open_rows[first[members[equal]]]
+        left = members[~equal]
+        # what only looked equal is told apart by a hash of whole rows, then again by bytes
+        open_rows = open_rows[left]
+        groups = np.concatenate([groups[left], _hash_whole(open_rows, evaluate, columns)], axis=1)
+    return keys
+
+
+def _find_leaders(groups: U64) -> I64:
+    """Return for each row of integers the number of the first row that equals it."""
+    alone = np.sort(groups[:, 0])
+    if not (alone[1:] == alone[:-1]).any():
+        return np.arange(len(groups))  # one word tells all apart, and is sorted the quickest
+    order = np.lexsort(groups.T)
+    ordered = groups[order]
+    starts = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    # lexsort is stable: the first of a run has the smallest number
+    leaders: I64 = np.empty(len(order), dtype=np.int64)
+    leaders[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
+    return leaders
+
+
+def _compare(a: I64, b: I64, evaluate: Evaluate, columns: int) -> NDArray[np.bool_]:
+    equal = np.empty(len(a), dtype=bool)
+    for part in list_blocks(len(a), columns):
+        left, right = evaluate(a[part]), evaluate(b[part])
+        word = np.uint32 if left.dtype == np.float32 else np.uint64
+        equal[part] = (left.view(word) == right.view(word)).all(axis=1)
+    return equal
+
+
+def _hash_whole(rows: I64, evaluate: Evaluate, columns: int) -> U64:
+    hashes = np.empty((len(rows), 2), dtype=np.uint64)
+    everything = np.arange(columns)
+    for part in list_blocks(len(rows), columns):
+        hashes[part] = _hash(evaluate(rows[part]), everything)
+    return hashes

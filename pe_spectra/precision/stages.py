@@ -1,0 +1,184 @@
+"""One stage of a pipeline as it was found: equal rows, constant channels, phase errors, the smallest separation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.precision.dtypes import NumberType
+from pe_spectra.precision.rows import Evaluate, Gathering
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What is left of S positions, or lags, after one step of a pipeline.
+
+    Attributes
+    ----------
+    dtype, recipe : the type that is looked at, and what is computed in it.
+    stage : positions, frequencies, phases, sines, code or sum.
+    type : the type of this stage's numbers.
+    distinct, total : how many of all positions are still told apart.
+    first_collision : the first position that equals an earlier one, after that one; None where there is none.
+    max_phase_error : the largest error in rad, of any channel at any position, of the angle that has been computed
+        so far; None where there are no angles, or one is no finite number.
+    constant_channels : channels that have one value at all positions and should not; None of positions.
+    not_finite : positions that have an infinity or NaN.
+    min_separation, closest_pair : the smallest Euclidean distance of two rounded rows, and their positions;
+        None of stages that are no code, and where it is beyond the budget.
+    ulp_margin : that distance in units in the last place of `type`, at the largest entry of the two rows by
+        magnitude: two rows that differ in the last bit of one such entry have 1.
+    """
+
+    dtype: str
+    recipe: str
+    stage: str
+    type: str
+    distinct: int
+    total: int
+    first_collision: tuple[int, int] | None
+    max_phase_error: float | None
+    constant_channels: int | None
+    not_finite: int
+    min_separation: float | None = None
+    closest_pair: tuple[int, int] | None = None
+    ulp_margin: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Staircase:
+    """How one pipeline fares as positions grow, for a figure.
+
+    Attributes
+    ----------
+    counts : (K,) numbers of positions, from 1 to S.
+    distinct : (K,) how many codes are distinct among the first so many positions.
+    errors : (K,) the largest phase error in rad among them; None where there are no angles.
+    merged : the first position that shares its code with an earlier one from which exact arithmetic tells it apart,
+        after that one; None where there is none.
+    """
+
+    dtype: str
+    recipe: str
+    counts: I64
+    distinct: I64
+    errors: F64 | None
+    merged: tuple[int, int] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """Positions or lags, and the rows that belong to them: those that were cast to one number share a row.
+
+    Attributes
+    ----------
+    values : (S,) positions or lags.
+    groups : (S,) for each the number of its row, in order of appearance.
+    keys : (S,) equal where codes are in exact arithmetic; None where all are different, as far as is known.
+    """
+
+    values: I64
+    groups: I64
+    keys: I64 | None = None
+
+    @cached_property
+    def first(self) -> I64:
+        """The place at which each row appears first."""
+        return np.unique(self.groups, return_index=True)[1].astype(np.int64)
+
+    def find_twins(self, leaders: I64) -> I64:
+        """Return for each place the first place whose row is equal, given the first equal row of each row."""
+        twins: I64 = self.first[leaders[self.groups]]
+        return twins
+
+    def find_collision(self, twins: I64, keys: I64 | None = None) -> tuple[int, int] | None:
+        """Return the first place that equals an earlier one, after that one; with keys, one that differs in them."""
+        names = np.arange(len(twins)) if keys is None else keys
+        later = np.flatnonzero(names[twins] != names)
+        if not len(later):
+            return None
+        t = int(later[0])
+        return int(self.values[twins[t]]), int(self.values[t])
+
+    def count(self, rows: I64) -> int:
+        """Return how many places have one of these rows."""
+        return int(np.isin(self.groups, rows).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a stage has in common for all recipes that share it."""
+
+    kind: NumberType
+    distinct: int
+    first_collision: tuple[int, int] | None
+    max_phase_error: float | None
+    constant_channels: int | None
+    not_finite: int
+    min_separation: float | None = None
+    closest_pair: tuple[int, int] | None = None
+    ulp_margin: float | None = None
+
+    def name(self, dtype: str, recipe: str, stage: str, total: int) -> Stage:
+        """Return the stage of one recipe."""
+        return Stage(
+            dtype=dtype,
+            recipe=recipe,
+            stage=stage,
+            type=self.kind.name,
+            distinct=self.distinct,
+            total=total,
+            first_collision=self.first_collision,
+            max_phase_error=self.max_phase_error,
+            constant_channels=self.constant_channels,
+            not_finite=self.not_finite,
+            min_separation=self.min_separation,
+            closest_pair=self.closest_pair,
+            ulp_margin=self.ulp_margin,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settled:
+    """A gathered table with its equal rows found: the places that are equal, and the stage without its separation."""
+
+    twins: I64
+    found: Found
+
+
+def settle(gathering: Gathering, places: Places, kind: NumberType, *, error: float | None, constant: int) -> Settled:
+    """Find the equal rows of a table that has streamed past."""
+    leaders = gathering.find_first_equal()
+    twins = places.find_twins(leaders)
+    found = Found(
+        kind=kind,
+        distinct=int(np.count_nonzero(leaders == np.arange(len(leaders)))),
+        first_collision=places.find_collision(twins),
+        max_phase_error=error,
+        constant_channels=constant,
+        not_finite=places.count(gathering.not_finite),
+    )
+    return Settled(twins=twins, found=found)
+
+
+def measure_margin(evaluate: Evaluate, rows: tuple[int, int], distance: float, kind: NumberType) -> float:
+    """Return a distance of two rows in units in the last place at their largest entry."""
+    largest = float(np.abs(evaluate(np.array(rows))).max())
+    return distance / kind.measure_ulp(largest)
+
+
+def count_staircase(twins: I64, most: int = 400) -> tuple[I64, I64]:
+    """Return numbers of positions, evenly on a logarithmic axis, and the distinct codes among the first so many."""
+    size = len(twins)
+    counts = np.unique(np.rint(np.geomspace(1, size, most)).astype(np.int64))
+    distinct = np.cumsum(twins == np.arange(size))[counts - 1]
+    return counts, distinct
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number, or None for an infinity or NaN."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,315 @@
+"""What finite precision leaves of an encoding: each recipe in each number type, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasBias, HasContinuousTable, HasExactKey, HasLagTable, HasTable
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
+from pe_spectra.numbers import RealRange
+from pe_spectra.precision.dtypes import COMMON, DTYPE, Carried
+from pe_spectra.precision.ladder_pass import LadderPass
+from pe_spectra.precision.nearest import MAX_HELD_WORK
+from pe_spectra.precision.parts import Addition, Head, Measured
+from pe_spectra.precision.recipes import RECIPE, RECIPES, Recipe, Steps
+from pe_spectra.precision.rows import list_blocks
+from pe_spectra.precision.stages import Places, Stage, Staircase
+from pe_spectra.precision.table_pass import TablePass
+from pe_spectra.precision.waves import Waves, cast_positions, find_waves
+from pe_spectra.spectrum.kernels import check_length
+
+#: Standard deviation of a token's embedding.
+SPREAD = RealRange(minimum=1e-6, maximum=1e6)
+DEFAULT_SPREAD = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrecisionReport:
+    """What finite precision leaves of positions, or lags, 0 .. length-1.
+
+    Attributes
+    ----------
+    rows : the stages of every recipe in every type, in order.
+    stairs : for each recipe in each type, how it fares as positions grow.
+    exact_distinct : how many codes are distinct in exact arithmetic; None where no theorem applies.
+    embedding : standard deviation of the token's embedding in the stage `sum`.
+    recipes : what was looked at, in order.
+    """
+
+    encoding: Encoding
+    length: int
+    domain: str
+    dtypes: tuple[str, ...]
+    recipes: tuple[Recipe, ...]
+    embedding: float
+    exact_distinct: int | None
+    rows: tuple[Stage, ...]
+    stairs: tuple[Staircase, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def codes(self) -> tuple[Stage, ...]:
+        """The stage `code` of each recipe in each type: what the model adds, or rotates with."""
+        return tuple(row for row in self.rows if row.stage == "code")
+
+
+def measure_precision(
+    encoding: Encoding,
+    *,
+    length: int | None = None,
+    dtypes: Sequence[str] = COMMON,
+    recipes: Sequence[str | Recipe] | None = None,
+    embedding: float = DEFAULT_SPREAD,
+) -> PrecisionReport:
+    """Say what each recipe leaves of an encoding in each number type, stage by stage.
+
+    Positions are cast; frequencies are; their products are formed in a type, and sines and cosines of these
+    rounded phases; the code is cast, and added to a token's embedding. Which step is in which type is what a
+    recipe says (`recipes.RECIPES`). Sines and cosines are those of the rounded phase, rounded to nearest; all
+    other steps are rounded to nearest, too. Tables and biases are only cast and, where their encoding is added
+    to a token, added.
+
+    Parameters
+    ----------
+    encoding : anything with a table, rows for lags or a bias of the lag.
+    length : number of positions S, 1 to 1048576; default all rows of a table, else 80. S times columns times
+        different pipelines at most 2**33.
+    dtypes : names of `dtypes.DTYPES`.
+    recipes : names, or recipes of one's own; default all that the encoding has the steps for.
+    embedding : standard deviation of the token's embedding, 1e-6 to 1e6: one draw of independent normal numbers,
+        the same at every position.
+
+    Raises
+    ------
+    InputError : a name that is not known, a recipe without meaning for the encoding, or too much work.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> report = measure_precision(Sinusoidal(d=16), length=1024, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision
+    ('positions', 513, (256, 257))
+    """
+    size = check_length(encoding, length)
+    kinds = tuple(dict.fromkeys(DTYPE.check(name, "dtype") for name in dtypes))
+    spread = SPREAD.check(embedding, "embedding")
+    subject = replace(_look_at(encoding, size), keys=_find_keys(encoding, size))
+    chosen = _choose_recipes(subject, recipes)
+    pipelines = {(name, recipe.name): recipe.resolve(name) for name in kinds for recipe in chosen}
+    _check_work(subject.columns, size, len(set(pipelines.values())))
+    addition = Addition(is_made=encoding.domain == "positions" and encoding.family != "rotary", spread=spread)
+    measured = _measure(subject, set(pipelines.values()), addition)
+    exact = None if subject.keys is None else len(np.unique(subject.keys))
+    rows = [
+        found.name(dtype, recipe, stage, len(subject.places))
+        for (dtype, recipe), steps in pipelines.items()
+        for stage, found in measured[steps].stages.items()
+    ]
+    return PrecisionReport(
+        encoding=encoding,
+        length=size,
+        domain=encoding.domain,
+        dtypes=kinds,
+        recipes=chosen,
+        embedding=spread,
+        exact_distinct=exact,
+        rows=tuple(rows),
+        stairs=tuple(
+            Staircase(dtype=dtype, recipe=recipe, **measured[steps].curves._asdict())
+            for (dtype, recipe), steps in pipelines.items()
+        ),
+        notes=(*encoding.all_notes, *subject.notes, *_explain(encoding, addition, rows, exact)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Subject:
+    """An encoding with its steps: waves, or only codes.
+
+    Attributes
+    ----------
+    evaluate : computes exact codes at places; at real positions where `is_continuous`.
+    keys : equal where codes are in exact arithmetic; None where no theorem applies.
+    """
+
+    places: I64
+    columns: int
+    keys: I64 | None = None
+    waves: Waves | None = None
+    evaluate: Callable[[F64], F64] | None = None
+    is_continuous: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def _look_at(encoding: Encoding, size: int) -> _Subject:
+    places = list_places(encoding, size)
+    waves = find_waves(encoding)
+    if waves is not None:
+        return _Subject(places=places, columns=waves.columns, waves=waves)
+    if isinstance(encoding, HasContinuousTable):
+        at, notes = encoding.table_at, ("its formula is computed in float64: only positions and codes are cast",)
+        return _Subject(places=places, columns=encoding.d, evaluate=at, is_continuous=True, notes=notes)
+    if isinstance(encoding, HasTable):
+        return _Subject(places=places, columns=encoding.d, evaluate=_read_rows(encoding, size), notes=(_ONLY_CAST,))
+    if isinstance(encoding, HasLagTable):
+        lag_table = encoding.lag_table
+        width = lag_table([0]).shape[1]
+        return _Subject(
+            places=places, columns=width, evaluate=lambda lags: lag_table(lags.astype(np.int64)), notes=(_ONLY_CAST,)
+        )
+    if isinstance(encoding, HasBias):
+        bias = encoding.bias
+        return _Subject(
+            places=places,
+            columns=encoding.heads,
+            evaluate=lambda lags: np.ascontiguousarray(bias(lags.astype(np.int64)).T),
+            notes=(_ONLY_CAST,),
+        )
+    raise InputError(
+        f"{encoding.name}: its bias belongs to a query and a key, so neither positions nor lags have a code",
+        accepted="an encoding with a table, or with a bias or rows by lag, is accepted",
+    )
+
+
+_ONLY_CAST = "its codes are computed in float64 and then cast: how its implementations compute them is not known here"
+
+
+def _find_keys(encoding: Encoding, size: int) -> I64 | None:
+    if not isinstance(encoding, HasExactKey) or encoding.theorem is None:
+        return None
+    return encoding.exact_key(list_places(encoding, size))
+
+
+def _read_rows(encoding: HasTable, size: int) -> Callable[[F64], F64]:
+    if size * encoding.d <= MAX_HELD_ENTRIES >> 2:
+        table = encoding.table(size)
+        return lambda positions: table[positions.astype(np.int64)]
+    return lambda positions: encoding.table(positions.astype(np.int64))
+
+
+def _choose_recipes(subject: _Subject, recipes: Sequence[str | Recipe] | None) -> tuple[Recipe, ...]:
+    """Return the recipes asked for, or all for which the encoding has the steps."""
+    possible = [recipe for recipe in RECIPES.values() if _is_possible(subject, recipe)]
+    if recipes is None:
+        return tuple(possible)
+    chosen = []
+    for one in recipes:
+        recipe = one if isinstance(one, Recipe) else RECIPES[RECIPE.check(one, "recipe")]
+        if not _is_possible(subject, recipe):
+            names = ", ".join(other.name for other in possible)
+            what = "recipe has steps that this encoding has not, being no list of sines and cosines"
+            raise InputError(what, recipe.name, f"accepted here: {names}")
+        chosen.append(recipe)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _is_possible(subject: _Subject, recipe: Recipe) -> bool:
+    if subject.waves is not None:
+        return True
+    return recipe.casts_positions_alone and (subject.is_continuous or recipe.positions == "float32")
+
+
+def _check_work(columns: int, size: int, pipelines: int) -> None:
+    if columns * size * pipelines > MAX_STREAMED_ENTRIES:
+        raise InputError(
+            "length x columns x recipes in their types is too large",
+            f"{size} x {columns} x {pipelines}",
+            f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted: a smaller length, or fewer types and recipes",
+        )
+
+
+def _measure(subject: _Subject, pipelines: set[Steps], addition: Addition) -> dict[Steps, Measured]:
+    """Measure all pipelines; those that share steps up to the sines share a pass."""
+    measured: dict[Steps, Measured] = {}
+    if subject.waves is None:
+        steady = _find_steady(subject)
+        for steps in pipelines:
+            measured[steps] = _prepare(subject, steps, addition, steady).measure()
+        return measured
+    fronts: dict[Steps, list[Steps]] = {}
+    for steps in sorted(pipelines, key=str):
+        kind = steps.sines
+        fronts.setdefault(steps._replace(code=kind, sum=kind), []).append(steps)
+    for front, members in fronts.items():
+        heads = [Head(steps.code, steps.sum) for steps in members]
+        one = LadderPass(
+            waves=subject.waves, steps=front, heads=heads, values=subject.places, addition=addition, keys=subject.keys
+        )
+        found = one.measure()
+        measured.update({steps: found[head] for steps, head in zip(members, heads, strict=True)})
+    return measured
+
+
+def _prepare(subject: _Subject, steps: Steps, addition: Addition, steady: I64) -> TablePass:
+    """Build the pass of one pipeline of an encoding without steps of its own."""
+    size = len(subject.places)
+    positions: Carried | None = None
+    groups, exact = np.arange(size), subject.places.astype(np.float64)
+    if subject.is_continuous:
+        positions, groups, _, _ = cast_positions(subject.places, steps.positions)
+        exact = positions.astype(np.float64)
+
+    def evaluate(rows: I64) -> F64:
+        chosen = exact[rows]
+        finite = np.isfinite(chosen)
+        codes = _evaluate(subject, np.where(finite, chosen, 0.0))
+        return codes if finite.all() else np.where(finite[:, None], codes, np.nan)
+
+    return TablePass(
+        steps=steps,
+        evaluate=evaluate,
+        columns=subject.columns,
+        places=Places(values=subject.places, groups=groups, keys=subject.keys),
+        steady=steady,
+        addition=addition,
+        positions=positions,
+        most=MAX_HELD_WORK << 2,
+    )
+
+
+def _evaluate(subject: _Subject, places: F64) -> F64:
+    if subject.evaluate is None:
+        raise InputError("the encoding has no codes")
+    return np.asarray(subject.evaluate(places), dtype=np.float64)
+
+
+def _find_steady(subject: _Subject) -> I64:
+    """Return the columns that have one value at all places, before any cast."""
+    columns = np.arange(subject.columns)
+    first: F64 | None = None
+    for part in list_blocks(len(subject.places), subject.columns):
+        block = _evaluate(subject, subject.places[part].astype(np.float64))
+        first = block[0] if first is None else first
+        columns = columns[(block[:, columns] == first[columns]).all(axis=0)]
+        if not len(columns):
+            break
+    return columns
+
+
+def _explain(encoding: Encoding, addition: Addition, rows: Sequence[Stage], exact: int | None) -> tuple[str, ...]:
+    found = []
+    if addition.is_made:
+        found.append(
+            f"sum: code and one token's embedding, drawn from a normal distribution of standard deviation "
+            f"{addition.spread:g}, the same at every position"
+        )
+    elif encoding.family == "rotary":
+        found.append("the code is the cache of cosines and sines; it is added to nothing, so there is no stage sum")
+    most = max(row.distinct for row in rows if row.stage == "code")
+    if exact is not None and exact < most:
+        found.append(f"in exact arithmetic {exact} codes are distinct: what tells more of them apart is rounding")
+    if any(row.not_finite for row in rows):
+        found.append(
+            "numbers beyond the largest of a type become infinite, or NaN where it has no infinities; "
+            "hardware that saturates gives the largest instead"
+        )
+    beyond = {row.recipe for row in rows if row.stage in ("code", "sum") and row.min_separation is None}
+    if beyond and rows[0].total > 1 and not all(row.not_finite for row in rows if row.recipe in beyond):
+        found.append(
+            "where min_separation is left out, too many pairs of rows come into question, or a row is not finite"
+        )
+    return tuple(found)

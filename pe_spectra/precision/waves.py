@@ -1,0 +1,241 @@
+"""An encoding as its implementations compute it: positions times frequencies, sines and cosines, a factor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
+from pe_spectra.exact import F64, I64, two_product
+from pe_spectra.precision.dtypes import Carried, NumberType, multiply, round_to
+from pe_spectra.precision.recipes import Steps
+
+#: Positions at which columns that were put together are held against the encoding's own table.
+_PROBES = (0, 1, 2, 3, 7, 100, 1001)
+_SAME = 1e-11
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Waves:
+    """Columns a sin w (s + o) and a cos w (s + o).
+
+    Attributes
+    ----------
+    high, low : (M,) the frequencies w in rad/position, right to 31 digits.
+    sines, cosines : the numbers of the frequencies that have such a column; all, but for lone columns.
+    factors : (columns,) a of each column, sines first.
+    offset : o, what is added to a position.
+    """
+
+    high: F64
+    low: F64
+    sines: I64
+    cosines: I64
+    factors: F64
+    offset: int
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return len(self.factors)
+
+    @property
+    def is_paired(self) -> np.ndarray:
+        """Whether a frequency has both columns, shape (M,)."""
+        both = np.zeros(len(self.high), dtype=bool)
+        both[np.intersect1d(self.sines, self.cosines)] = True
+        return both
+
+    def count_columns(self, frequencies: I64) -> int:
+        """Return how many columns frequencies, given by their numbers, have together."""
+        return int(np.isin(self.sines, frequencies).sum() + np.isin(self.cosines, frequencies).sum())
+
+
+def find_waves(encoding: Encoding) -> Waves | None:
+    """Read an encoding as sines and cosines of its frequencies; None for what is no such list.
+
+    What is put together is held against the encoding's own table, whatever the order of columns; columns of
+    the table that never change, as of channels that a rotary encoding does not turn, may be missing.
+    """
+    if not (isinstance(encoding, HasFrequencies) and isinstance(encoding, HasTable)):
+        return None
+    found = encoding.frequencies()
+    offset = getattr(encoding, "offset", 0)
+    pairs, lone = np.flatnonzero(found.masses == 1), np.flatnonzero(found.masses != 1)
+    # a lone column is a sine, or a cosine at one of the ends of the lattice, where sines are 0
+    ends = lone[(found.values[lone] == 0) | (found.values[lone] == math.pi)]
+    sines, cosines = np.concatenate([pairs, np.setdiff1d(lone, ends)]), np.concatenate([pairs, ends])
+    factors = np.full(len(sines) + len(cosines), found.amplitude)
+    factors[len(sines) + len(pairs) :] *= math.sqrt(0.5)
+    waves = Waves(
+        high=found.values,
+        low=found.low,
+        sines=sines,
+        cosines=cosines,
+        factors=factors,
+        offset=offset if isinstance(offset, int) else 0,
+    )
+    return waves if _is_table(waves, encoding) else None
+
+
+def _is_table(waves: Waves, encoding: Encoding) -> bool:
+    if not isinstance(encoding, HasTable):
+        return False
+    rows = encoding.rows
+    probes = np.array([p for p in _PROBES if rows is None or p < rows])
+    table = encoding.table(probes)
+    angles = np.multiply.outer(probes + waves.offset, waves.high)
+    built = np.concatenate([np.sin(angles[:, waves.sines]), np.cos(angles[:, waves.cosines])], axis=1) * waves.factors
+    if table.shape[1] > built.shape[1]:
+        still = (table == table[0]).all(axis=0)
+        table = table[:, ~still]
+        built = built[:, (np.abs(built - built[0]) > 0).any(axis=0)]
+    if table.shape != built.shape:
+        return False
+    allowed = _SAME * float(np.abs(waves.factors).max()) * (1 + float(np.abs(angles).max()) * 1e-4)
+    return bool((np.abs(np.sort(table, axis=1) - np.sort(built, axis=1)) <= allowed).all())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Front:
+    """The steps up to sines and cosines, in their types; rows belong to the positions given.
+
+    Attributes
+    ----------
+    first, last : (n,) the exact positions, offset included, that a cast position stands for: from .. to.
+    positions : (n,) as cast.
+    frequencies : (M,) as cast.
+    """
+
+    waves: Waves
+    steps: Steps
+    first: F64
+    last: F64
+    positions: Carried
+    frequencies: Carried
+
+    def compute_phases(self, rows: I64) -> Carried:
+        """Products of position and frequency, rounded; (n, M)."""
+        return multiply(self.positions[rows][:, None], self.frequencies, self.steps.phases)
+
+    def compute_sines(self, phases: Carried) -> Carried:
+        """Sines, then cosines, of rounded phases, themselves rounded; (n, columns)."""
+        angles = phases.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            parts = [np.sin(angles[:, self.waves.sines]), np.cos(angles[:, self.waves.cosines])]
+        return round_to(np.concatenate(parts, axis=1), self.steps.sines)
+
+    def measure_errors(self, rows: I64, phases: Carried) -> tuple[F64, F64]:
+        """Errors of rounded phases in rad at the first and last position of each row, each (n, M), as magnitudes."""
+        exactly = self.steps.phases.is_double
+        angles = phases.astype(np.float64)
+        found: list[F64] = []
+        for ends in (self.first, self.last):
+            if ends is self.last and np.array_equal(self.first[rows], self.last[rows]):
+                found.append(found[0])
+                continue
+            found.append(self._subtract(angles, ends[rows], exactly=exactly))
+        return found[0], found[1]
+
+    def measure_at(self, rows: I64, positions: I64) -> F64:
+        """Largest phase error at exact positions, given the rows that they were cast to; (n,)."""
+        angles = self.compute_phases(rows).astype(np.float64)
+        exactly = self.steps.phases.is_double
+        errors: F64 = self._subtract(angles, positions.astype(np.float64), exactly=exactly).max(axis=1)
+        return errors
+
+    def _subtract(self, angles: F64, ends: F64, *, exactly: bool) -> F64:
+        with np.errstate(invalid="ignore", over="ignore"):
+            if exactly:
+                product, error = _multiply_exactly(ends[:, None], self.waves.high)
+                result: F64 = np.abs((angles - product) - (error + ends[:, None] * self.waves.low))
+                return result
+            # the product's own rounding is 2**-29 or less of what float32 makes
+            return np.abs(angles - ends[:, None] * self.waves.high)
+
+    def refine_error(self, row: int) -> float:
+        """Largest phase error of one row, right to the last digits."""
+        angles = self.compute_phases(np.array([row])).astype(np.float64)
+        ends = (self.first[[row]], self.last[[row]])
+        return max(float(self._subtract(angles, one, exactly=True).max()) for one in ends)
+
+    def measure_position_error(self) -> float | None:
+        """Largest error of w s that casting positions alone makes, in rad."""
+        error = max(float(np.abs(self.positions - ends).max()) for ends in (self.first, self.last))
+        return error * float(self.waves.high.max()) if math.isfinite(error) else None
+
+    def measure_cast_error(self) -> float | None:
+        """Largest error of w s that casting positions and frequencies makes, in rad, with an exact product."""
+        worst = 0.0
+        is_exact = np.array_equal(self.positions, self.first) and np.array_equal(self.first, self.last)
+        # where positions are exact the error grows with them
+        rows = np.array([int(np.argmax(np.abs(self.first)))]) if is_exact else np.arange(len(self.first))
+        cast = self.frequencies.astype(np.float64)
+        for part in np.array_split(rows, -(-len(rows) * len(cast) // (1 << 20))):
+            product, rest = _multiply_exactly(self.positions[part].astype(np.float64)[:, None], cast)
+            for ends in (self.first[part], self.last[part]):
+                exact, error = _multiply_exactly(ends[:, None], self.waves.high)
+                found = (product - exact) + ((rest - error) - ends[:, None] * self.waves.low)
+                worst = max(worst, float(np.abs(found).max())) if np.isfinite(found).all() else math.inf
+        return worst if math.isfinite(worst) else None
+
+
+def _multiply_exactly(a: F64, b: F64) -> tuple[F64, F64]:
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return two_product(np.broadcast_to(a, shape), np.broadcast_to(b, shape))
+
+
+def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> tuple[Carried, I64, F64, F64]:
+    """Cast positions, and group those that become equal.
+
+    Returns
+    -------
+    The cast positions, each once, in order of appearance; for each place the number of its group; for each
+    group its smallest and largest exact position, offset included.
+    """
+    exact = (places + offset).astype(np.float64)
+    cast = round_to(exact, kind)
+    word = np.uint32 if cast.dtype == np.float32 else np.uint64
+    _, first, inverse = np.unique(cast.view(word), return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    groups = rank[inverse.ravel()]
+    low, high = np.full(len(order), math.inf), np.full(len(order), -math.inf)
+    np.minimum.at(low, groups, exact)
+    np.maximum.at(high, groups, exact)
+    return cast[first[order]], groups, low, high
+
+
+def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
+    """Cast positions and frequencies; return the steps that follow, and for each place the number of its row."""
+    positions, groups, first, last = cast_positions(places, steps.positions, waves.offset)
+    front = Front(
+        waves=waves,
+        steps=steps,
+        first=first,
+        last=last,
+        positions=positions,
+        frequencies=round_to(waves.high, steps.frequencies),
+    )
+    return front, groups
+
+
+def round_codes(sines: Carried, waves: Waves, steps: Steps) -> Carried:
+    """Multiply sines and cosines by their factors in their own type, and cast: what is added to a token."""
+    if (waves.factors != 1).any():
+        sines = multiply(sines, round_to(waves.factors, steps.sines), steps.sines)
+    return round_to(sines, steps.code)
+
+
+@lru_cache(maxsize=8)
+def draw_embedding(columns: int, spread: float, kind: NumberType) -> Carried:
+    """Draw one token's embedding: independent normal numbers of standard deviation `spread`, rounded to a type."""
+    drawn = np.random.Generator(np.random.PCG64(0)).standard_normal(columns) * spread
+    embedding = round_to(drawn, kind)
+    embedding.flags.writeable = False  # the same array serves every block
+    return embedding

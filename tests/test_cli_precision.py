@@ -1,0 +1,325 @@
+"""The command precision as people meet it: verdicts, tables, requirements, errors, the figure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+
+import numpy as np
+import pytest
+from matplotlib.transforms import Bbox
+
+from pe_spectra.cli.precision import COMMON_NAMES, DTYPE_NAMES, RECIPE_NAMES
+from pe_spectra.encodings import Sinusoidal, find_encoding
+from pe_spectra.plots.precision import compose_precision
+from pe_spectra.plots.style import SMALL_SIZE, fixed_style
+from pe_spectra.precision import RECIPES, measure_precision
+from pe_spectra.precision.dtypes import COMMON, DTYPES
+from tests.test_plots import visible_texts
+
+STAGES = ["positions", "frequencies", "phases", "sines", "code", "sum"]
+KEYS = {
+    "dtype",
+    "recipe",
+    "stage",
+    "stage_type",
+    "distinct",
+    "total",
+    "first_collision",
+    "max_phase_error",
+    "constant_channels",
+    "not_finite",
+    "min_separation",
+    "closest_pair",
+    "ulp_margin",
+}
+
+
+@pytest.fixture
+def ask(cli):
+    """Run precision and give its document."""
+
+    def run(line, code=0):
+        done = cli(f"precision {line} --json")
+        assert done.code == code, done.err
+        return json.loads(done.out)
+
+    return run
+
+
+def test_names_on_the_command_line_are_those_of_the_mathematics():
+    assert tuple(DTYPES) == DTYPE_NAMES
+    assert COMMON == COMMON_NAMES
+    assert tuple(RECIPES) == RECIPE_NAMES
+
+
+# ----------------------------------------------------------------------------- verdicts
+
+
+def test_the_sentence_that_an_engineer_needs(cli):
+    done = cli("precision sinusoidal --length 8192 --dtype bfloat16")
+    assert done.code == 0
+    assert done.out.splitlines()[0] == (
+        "In bfloat16 positions 256 and 257 have one code when positions are cast first (897 of 8,192 distinct); "
+        "computed in float32 and cast at the end all 8,192 stay apart."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        (
+            "sinusoidal --length 200 --dtype bfloat16",
+            "all-apart",
+            "In bfloat16 all 200 positions stay apart with every",
+        ),
+        ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay apart when kept in float32."),
+        (
+            "sinusoidal --length 600 --dtype bfloat16 --recipe all-bf16",
+            "merged-by-rounding",
+            "when every step is in it",
+        ),
+        (
+            "ramp:length=4096 --length 4096 --dtype float16",
+            "merged-by-rounding",
+            "kept in float32 all 4,096 stay apart",
+        ),
+        ("sinusoidal --length 1", "all-apart", "nothing to tell apart"),
+        ("t5 --length 256 --dtype float32", "not-injective", "in exact arithmetic 511 lags have 31 distinct codes"),
+        (
+            "alibi --length 4096 --dtype bfloat16",
+            "merged-by-rounding",
+            "lags 256 and 257 have one code when computed in",
+        ),
+        ("dft:d=64 --length 80 --dtype float64", "not-injective", "in exact arithmetic 80 positions have 64 distinct"),
+        (
+            "dft:d=64 --length 500 --dtype bfloat16 --recipe bf16-positions",
+            "merged-by-rounding",
+            "positions 256 and 257",
+        ),
+        ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 have one code when"),
+        ("sinusoidal --length 4096 --dtype float32 float16 bfloat16", "merged-by-rounding", "left: bfloat16 769."),
+        (
+            "sinusoidal --length 300 --dtype bfloat16 --recipe bf16-positions all-bf16",
+            "merged-by-rounding",
+            "no recipe keeps all apart",
+        ),
+    ],
+)
+def test_each_verdict(ask, line, code, words):
+    verdict = ask(line)["verdict"]
+    assert verdict["code"] == code
+    assert verdict["level"] == ("ok" if code == "all-apart" else "warning")
+    assert words in verdict["text"]
+
+
+def test_a_table_that_only_repeats_itself(ask):
+    document = ask("dft:d=64 --length 80 --dtype float64 --recipe all-bf16")
+    assert document["exact_distinct"] == 64
+    assert document["rows"][0]["total"] == 80
+    assert any("exact arithmetic" in note for note in document["notes"])
+
+
+# ----------------------------------------------------------------------------- the answer
+
+
+def test_the_document(ask):
+    document = ask("sinusoidal:d=64 --length 600 --dtype bfloat16 float16 --recipe fp32-then-cast,all-bf16")
+    assert document["kind"] == "precision"
+    assert document["encoding"] == {"name": "sinusoidal", "parameters": Sinusoidal(d=64).parameters}
+    assert document["parameters"]["length"] == 600
+    assert document["parameters"]["dtypes"] == ["bfloat16", "float16"]
+    assert [recipe["name"] for recipe in document["parameters"]["recipes"]] == ["fp32-then-cast", "all-bf16"]
+    assert document["parameters"]["recipes"][0]["code"] == "dtype"
+    assert document["parameters"]["embedding"] == 1.0
+    assert document["domain"] == "positions"
+    assert [row["stage"] for row in document["rows"]] == STAGES * 4
+    assert all(set(row) == KEYS for row in document["rows"])
+    merged = next(row for row in document["rows"] if (row["recipe"], row["stage"]) == ("all-bf16", "code"))
+    assert merged["first_collision"] == merged["closest_pair"] == [256, 257]
+    assert (merged["min_separation"], merged["ulp_margin"]) == (0.0, 0.0)
+    assert document["figure"] is None
+
+
+def test_all_types_and_recipes_are_the_default(ask):
+    document = ask("sinusoidal:d=8 --length 20")
+    assert document["parameters"]["dtypes"] == list(COMMON)
+    assert len(document["rows"]) == len(COMMON) * len(RECIPES) * len(STAGES)
+
+
+def test_types_may_be_named_in_every_way(ask):
+    spec = "sinusoidal:d=8"
+    base = f"{spec} --length 20"
+    ways = ["--dtype bfloat16 float16", "--dtype bfloat16 --dtype float16", "--dtype bfloat16,float16"]
+    ways.append("--dtype 'bfloat16 float16'")
+    assert len({json.dumps(ask(f"{base} {way}")["rows"]) for way in ways}) == 1
+    assert ask(f"--dtype bfloat16 float16 -S 20 {spec}")["rows"] == ask(f"{base} {ways[0]}")["rows"]
+
+
+def test_the_width_may_be_an_option(ask):
+    document = ask("sinusoidal --d 32 --rho 100 --length 20 --dtype float16")
+    assert document["encoding"]["parameters"]["d"] == 32
+
+
+def test_csv_and_text_hold_the_same_rows(cli, ask):
+    line = "precision sinusoidal:d=8 --length 300 --dtype bfloat16 --recipe all-bf16"
+    (rows, text) = (list(csv.DictReader(io.StringIO(cli(f"{line} --format csv").out))), cli(line).out)
+    document = ask(line.partition(" ")[2])
+    assert [row["stage"] for row in rows] == STAGES
+    assert [int(row["distinct"]) for row in rows] == [row["distinct"] for row in document["rows"]]
+    assert rows[0]["first_collision"] == "256 257"
+    table = [cells for cells in (piece.split("\t") for piece in text.splitlines()) if len(cells) == len(KEYS)]
+    assert table[0] == list(rows[0])
+    assert [cells[table[0].index("distinct")] for cells in table[1:]] == [row["distinct"] for row in rows]
+
+
+def test_a_terminal_shows_the_staircase(cli, monkeypatch):
+    done = cli("precision sinusoidal --length 8192 --dtype bfloat16 --color always")
+    assert "distinct codes for each of the first n positions, n on a log axis   bfloat16, bf16-positions" in done.out
+    assert "fp32-then-cast all 8,192; bf16-positions 897 (256 = 257)" in " ".join(done.out.split())
+
+
+def test_what_a_recipe_does_is_said(cli, ask):
+    help_text = " ".join(cli("precision --help").out.split())
+    assert "which steps are in the type: none but the sum; only the final cast; positions first" in help_text
+    notes = ask("sinusoidal:d=8 --length 20 --dtype float16")["notes"]
+    assert "the bf16 in the name of a recipe stands for the type that is looked at, here float16" in notes
+    assert any(note.startswith("fp32: the code is kept in float32") for note in notes)
+    assert any("standard deviation 1, the same at every position" in note for note in notes)
+
+
+def test_a_larger_embedding_leaves_less_of_a_code(ask):
+    counts = []
+    for spread in ("16", "100", "1000"):
+        line = f"sinusoidal:d=64 --length 3000 --dtype bfloat16 --recipe fp32-then-cast --embedding {spread}"
+        counts.append(ask(line)["rows"][-1])
+    assert [row["stage"] for row in counts] == ["sum"] * 3
+    assert counts[0]["constant_channels"] < counts[1]["constant_channels"] < counts[2]["constant_channels"]
+    assert counts[0]["ulp_margin"] > counts[1]["ulp_margin"]
+
+
+def test_a_file_is_only_cast(ask, tmp_path):
+    table = np.random.default_rng(0).normal(size=(40, 6))
+    table[9] = table[4] * (1 + 1e-5)
+    np.save(tmp_path / "table.npy", table)
+    document = ask("table.npy --dtype bfloat16 float32")
+    found = {(row["dtype"], row["recipe"], row["stage"]): row for row in document["rows"]}
+    assert found["bfloat16", "fp32-then-cast", "code"]["first_collision"] == [4, 9]
+    assert found["float32", "fp32-then-cast", "code"]["distinct"] == 40
+    assert {stage for _, _, stage in found} == {"code", "sum"}
+
+
+# ----------------------------------------------------------------------------- requirements
+
+
+@pytest.mark.parametrize(
+    ("more", "failing"),
+    [
+        ("--require injective", ["injective (bfloat16, bf16-positions)", "injective (bfloat16, all-bf16)"]),
+        ("--recipe fp32-then-cast --require injective", []),
+        ("--recipe fp32-then-cast --require 'separation>=0.1' --require 'ulp_margin>=100'", []),
+        ("--recipe fp32-then-cast --require 'separation>=3'", ["separation>=3 (bfloat16, fp32-then-cast)"]),
+        ("--recipe fp32-then-cast --require 'ulp_margin>1e6'", ["ulp_margin>1e6 (bfloat16, fp32-then-cast)"]),
+    ],
+)
+def test_requirements(cli, more, failing):
+    done = cli(f"precision sinusoidal --length 1000 --dtype bfloat16 {more}")
+    assert done.code == (1 if failing else 0)
+    assert done.out
+    failed = [line for line in done.err.splitlines() if line.startswith("check failed")]
+    assert failed == [f"check failed: required but not so: {text}" for text in failing]
+
+
+# ----------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("sinusoidal --length 64 --dtype bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("sinusoidal --length 0 --dtype float16", ["--length is out of range (0)", "1 to 1048576"]),
+        ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_NAMES]),
+        ("sinusoidal --dtype ''", ["--dtype is not known ('')"]),
+        ("sinusoidal --embedding nan", ["--embedding is not a number (nan)"]),
+        ("sinusoidal --embedding 0", ["--embedding is out of range (0)"]),
+        ("sinusoidal --require rank", ["--require is not known (rank)", "ulp_margin"]),
+        ("ramp --recipe all-bf16", ["--recipe has steps", "(all-bf16)", "fp32-then-cast"]),
+        ("fire", ["fire: its bias belongs to a query and a key"]),
+        ("sinusoidal:d=4096 --length 1048576", ["--length", "1048576 x 4096", "8589934592"]),
+        ("ramp --length 81", ["--length is beyond the rows", "81"]),
+        ("", ["SPEC is missing"]),
+        ("sinusoidal --figure none/staircase.png", ["none"]),
+        ("sinusoidal --figure staircase.gif", ["--figure", "staircase.gif"]),
+    ],
+)
+def test_refusals(refuse, line, words):
+    text = refuse(f"precision {line}")
+    for word in words:
+        assert word in text
+
+
+# ----------------------------------------------------------------------------- the figure
+
+
+def test_the_figure_is_drawn_only_when_asked(cli, tmp_path):
+    assert cli("precision sinusoidal:d=8 --length 40").code == 0
+    assert list(tmp_path.iterdir()) == []
+    done = cli("precision sinusoidal:d=8 --length 600 --dtype bfloat16 --figure stairs.png")
+    assert done.code == 0
+    assert "wrote stairs.png" in done.err
+    assert (tmp_path / "stairs.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def draw(encoding, **options):
+    figure = compose_precision(measure_precision(encoding, **options))
+    with fixed_style():
+        figure.draw_without_rendering()  # tick labels exist only after a draw
+    return figure
+
+
+def test_the_figure_has_a_panel_for_codes_and_one_for_angles():
+    figure = draw(Sinusoidal(d=64), length=8192)
+    codes, phases = figure.axes
+    assert figure.texts[0].get_text().startswith("In bfloat16, 8,192 positions are left with 897 distinct")
+    assert codes.get_xlabel() == "number n of positions"
+    assert phases.get_ylabel() == "largest phase error (rad)"
+    assert [codes.get_xscale(), codes.get_yscale(), phases.get_yscale()] == ["log"] * 3
+    named = [text.get_text() for text in codes.texts]
+    assert named == ["256 = 257", "2048 = 2049", "16 = 17"]
+    assert "half a turn" in [text.get_text() for text in phases.texts]
+    ends = [line.get_ydata()[-1] for line in codes.lines if len(line.get_ydata()) > 1]
+    assert ends == [8192, 897, 897, 4097, 4097, 56, 56]
+
+
+def test_pipelines_that_fare_alike_share_a_curve():
+    figure = draw(Sinusoidal(d=64), length=200, dtypes=["float32", "float64"], recipes=["fp32", "fp32-then-cast"])
+    assert len([line for line in figure.axes[0].lines if len(line.get_ydata()) > 1]) == 1
+    assert "fp32, fp32-then-cast: every type" in [text.get_text() for text in figure.texts]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("alibi", {"length": 4096}),
+        ("ramp", {}),
+        ("sinusoidal", {"length": 1}),
+        ("sinusoidal", {"length": 2, "dtypes": ["float64"]}),
+        ("rope", {"length": 100_000, "dtypes": ["bfloat16"]}),
+        ("dft", {"length": 300}),
+        ("t5", {"length": 64}),
+        ("one-hot", {"length": 256}),
+    ],
+)
+def test_every_figure_keeps_its_words_inside_and_apart(name, options):
+    figure = draw(find_encoding(name)(), **options)
+    with fixed_style():
+        boxes = [(text, text.get_window_extent()) for text in visible_texts(figure)]
+    for text, box in boxes:
+        assert 0 <= box.x0 <= box.x1 <= figure.bbox.x1, text
+        assert 0 <= box.y0 <= box.y1 <= figure.bbox.y1, text
+        assert text.get_fontsize() >= SMALL_SIZE
+    for (one, box), (other, second) in itertools.combinations(boxes, 2):
+        shrunk = Bbox.from_extents(box.x0 + 0.5, box.y0 + 0.5, box.x1 - 0.5, box.y1 - 0.5)
+        assert not shrunk.overlaps(second), (one, other)

@@ -19,7 +19,7 @@ from pe_spectra.encodings import (
 )
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length, read_codes

@@ -27,8 +27,8 @@ class Side:
     shown : its name in answers.
     configuration : what the file states; None for arrays.
     dump : the rotation that arrays show; None for others.
-    table : an array that shows no rotation, (S, d); None for others.
-    reason : why it shows none.
+    table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
+    reason : why it shows no rotation.
     notes : what a reader should know, each a sentence.
     """
 
@@ -89,17 +89,28 @@ def _read_arrays(found: ModelFile) -> Side:
     first, second = read_rotary_dump(found.path or Path(found.shown), found.tensor, found.label)
     dtype = None if first.dtype == "text" else first.dtype
     notes = (*first.notes, *(second.notes if second is not None else ()))
+    table = _take_table(first.values) if second is None else None
     try:
         dump = _recognise(first, second, dtype)
     except InputError as error:
-        if first.values.ndim == 2 and second is None:
-            return Side(shown=found.shown, table=first.values, reason=str(error), notes=notes)
+        if table is not None:
+            return Side(shown=found.shown, table=table, reason=str(error), notes=notes)
         raise FileError(found.shown, str(error)) from error
-    return Side(shown=found.shown, dump=dump, notes=(*notes, *dump.notes))
+    # against a table, as of a model that was trained on from sines, a cache is one too
+    kept = table if dump.kind == "cache" else None
+    return Side(shown=found.shown, dump=dump, table=kept, notes=(*notes, *dump.notes))
+
+
+def _take_table(values: F64) -> F64 | None:
+    """Return the rows and columns of an array that has them, beside axes of length 1."""
+    if values.ndim == 2:
+        return values
+    shape = [size for size in values.shape if size != 1]
+    return values.reshape(shape) if len(shape) == 2 else None
 
 
 def _recognise(first: FileArray, second: FileArray | None, dtype: str | None) -> Dump:
-    # a list in a .csv file is a table of one column or one row
-    if second is None and (first.values.ndim == 1 or 1 in first.values.shape):
+    # a list in a .csv file is a table of one column or one row; a cache may have an axis for a batch of 1
+    if second is None and sum(size != 1 for size in first.values.shape) <= 1:
         return read_inverse_frequencies(first.values, dtype)
     return read_cache(first.values, None if second is None else second.values, dtype)

@@ -14,7 +14,7 @@ from pe_spectra.encodings import Encoding, GivenArray, HasBias, HasBiasMap, HasT
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.inspection import TableInspection, inspect_table, resize_table
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,

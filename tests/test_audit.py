@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 import time
 from pathlib import Path
@@ -240,6 +241,59 @@ def test_csv_with_full_has_every_pair(cli):
     ]
     single = read_csv(cli(f"audit {at(LLAMA31)} --format csv --full"))
     assert single == rows[:64]
+
+
+def test_the_ladder_before_scaling_is_in_the_document(cli):
+    (layer,) = model_of(cli, LLAMA31)["layer_types"]
+    for pair in layer["frequencies"]:
+        assert pair["frequency_before"] == pytest.approx(5e5 ** (-pair["pair"] / 64), rel=1e-13)
+        assert (pair["frequency_before"] == pair["frequency"]) == (pair["pair"] < 29)
+    sliding, full = model_of(cli, "gemma-4-26b-a4b.json")["layer_types"]
+    assert all(pair["frequency_before"] == pair["frequency"] for pair in sliding["frequencies"])
+    assert [pair["frequency_before"] for pair in full["frequencies"]].count(0) == 192
+
+
+def test_what_layer_types_share_is_said_once(cli):
+    lines = cli(f"audit {at('gemma-4-26b-a4b.json')}").out.splitlines()
+    (note,) = [line for line in lines if line.startswith("note: precision: ")]
+    assert note.startswith("note: precision: sliding_attention and full_attention: computed in bfloat16")
+
+
+def test_layer_types_stand_apart_on_a_terminal(cli):
+    shown = cli(f"audit {at(GEMMA3)} --color always", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    places = [lines.index(name) for name in ("full_attention", "sliding_attention")]
+    assert [lines[place - 1] for place in places] == ["", ""]
+    assert [lines[place + 1].split()[:2] for place in places] == [["head", "width"]] * 2
+
+
+@pytest.mark.parametrize("options", ["", "--full"])
+def test_pairs_of_several_layer_types_are_a_table_of_80_columns(cli, options):
+    shown = cli(f"audit {at(GEMMA3)} --color always {options}", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert any(line.split()[-3:] == ["turns", "served", "state"] or "turns_served" in line for line in lines)
+    assert not [line for line in lines if line.startswith("layer: ")]
+
+
+def test_long_paths_lose_their_beginning_on_a_terminal_only(cli, tmp_path):
+    folder = tmp_path / "a-rather-long-folder-name-for-many-models"
+    named = {"llama": LLAMA31, "gemma": GEMMA3, "no-base": "broken/base-missing-131072.json"}
+    for name, source in named.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "config.json").write_text((MODELS / source).read_text())
+    paths = [str(folder / name / "config.json") for name in named]
+    line = f"audit {' '.join(paths)}"
+    shown = cli(f"{line} --color always", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    rows = [line.split() for line in lines if line.startswith("...")]
+    assert [row[0] for row in rows] == [f".../{name}/config.json" for name in ("llama", "gemma", "gemma", "no-base")]
+    assert rows[0][1:] == ["all", "500000", "25", "ok"]
+    assert rows[-1][1:] == ["all", "10000", "0", "warning", "base-defaulted"]
+    for options in ("", "--format csv", "--json"):
+        found = cli(f"{line} {options}").out
+        assert all(path in found for path in paths)
+        assert "..." not in found
 
 
 def test_csv_names_findings(cli):

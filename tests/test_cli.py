@@ -151,7 +151,8 @@ def test_limit(cli):
 def test_limit_zero_names_no_pair_and_counts_all(cli):
     line = "faithfulness -e dft:d=4 --length 40 --json --no-figure --limit 0"
     (row,) = json.loads(cli(line).out)["rows"]
-    assert row["collisions"] == {"count": 180, "distinct": 4, "sharing": 40, "examples": []}
+    expected = {"count": 180, "distinct": 4, "sharing": 40, "largest": 10, "examples": [], "named": []}
+    assert row["collisions"] == expected
     assert row["closest_pair"] == [0, 4]
 
 

@@ -395,7 +395,7 @@ def test_every_implementation_of_layers_of_two_types(cli):
     assert list(first)[:4] == ["stack", "file_sliding_attention", "file_full_attention", "default"]
     # all of them say it of one type of layers; of the other all that take it
     notes = done.err.splitlines()
-    assert sum("the file gives it no base, so 10000" in note for note in notes) == 1
+    assert sum("the file gives it no base, so 10000 is" in note for note in notes) == 1
     assert "note: sliding_attention: the file gives it no base" in done.err
     assert "note: full_attention: transformers-5, transformers-4, vllm" in done.err
 
@@ -422,7 +422,9 @@ def test_cells(changes, cell):
 
 def test_a_file_that_nothing_takes(refuse, files):
     (files / "odd.json").write_text(json.dumps({**GOOD, "head_dim": 127}))
-    assert refuse("diff --all-stacks odd.json").startswith("odd.json: no implementation takes it: rope: d is odd (127)")
+    assert refuse("diff --all-stacks odd.json").startswith(
+        "odd.json: no implementation takes it: head_dim is odd (127)"
+    )
 
 
 # ----------------------------------------------------------------------------------- tables
@@ -438,14 +440,15 @@ def table(files):
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [
-        (lambda t: t, "same", "all rows are equal (40)"),
+        (lambda t: t, "same", "all 40 rows are equal"),
         (lambda t: 2 * t, "explained", "times 2"),
         (lambda t: t[2:], "explained", "row i of B is row i + 2 of A"),
         (lambda t: t[:, [0, 2, 4, 1, 3, 5]], "explained", "columns"),
+        (lambda t: t[None], "same", "all 40 rows are equal"),
         (lambda t: t[:, :4], "differs", "A has 6 columns and B has 4"),
-        (lambda t: -(t[::-1] ** 3), "differs", "0 of 40 rows are equal"),
+        (lambda t: -(t[::-1] ** 3), "differs", "no row equals the one at its index"),
     ],
-    ids=["equal", "scaled", "shifted", "permuted", "narrow", "other"],
+    ids=["equal", "scaled", "shifted", "permuted", "batch", "narrow", "other"],
 )
 def test_tables(cli, ask, files, table, change, code, words):
     np.save(files / "other.npy", change(table))
@@ -460,6 +463,44 @@ def test_tables(cli, ask, files, table, change, code, words):
     assert done.code == (0 if code == "same" else 1)
     assert ("check failed: table differs" in done.err) == (code != "same")
     assert done.out.splitlines()[0] == document["verdict"]["text"]
+
+
+def test_sines_and_what_training_made_of_them_are_tables(ask, files):
+    ladder = make_ladder(1e4, 32) * np.linspace(1, 0.5, 16)
+    sines = np.hstack(make_cache(ladder, 40, layout="single"))
+    trained = sines + np.random.default_rng(0).normal(size=sines.shape).astype(np.float32) * 1e-2
+    for name, values in (("sines", sines), ("trained", trained)):
+        np.save(files / f"{name}.npy", values)
+    for line in ("sines.npy trained.npy", "trained.npy sines.npy"):
+        document = ask(line)
+        assert "no row equals the one at its index" in document["verdict"]["text"]
+        assert not any("scaling" in note for note in document["notes"])
+    # two caches are rotations
+    assert ask("sines.npy sines.npy")["layer_types"]
+
+
+@pytest.mark.parametrize("factor", [0.9, 0.99, 0.999, 1.001, 1.01])
+@pytest.mark.parametrize("pair", [5, 24, 40, 62])
+def test_one_pair_that_was_changed(ask, files, pair, factor):
+    values = make_ladder()
+    values[pair] *= factor
+    np.save(files / "port.npy", values)
+    document = ask(f"{THREE} port.npy")
+    off = np.abs(np.arange(8192) * (values - make_ladder())[pair]) > np.pi / 8
+    first = int(np.argmax(off)) if off.any() else None
+    assert name_parts(document) == ["frequencies"]
+    assert document["differences"][0]["first_position"] == first
+    assert document["b"]["layer_types"][0]["base"] == 5e5
+    assert document["b"]["layer_types"][0]["scaling"] is None
+
+
+def test_slow_pairs_that_were_divided(ask, files):
+    values = make_ladder(1e4)
+    values[40:] /= 4
+    np.save(files / "port.npy", values)
+    document = ask(f"{THREE} port.npy")
+    assert document["b"]["layer_types"][0]["base"] == 1e4
+    assert name_parts(document)[0] == "base"
 
 
 # ----------------------------------------------------------------------------------- checks, formats, lengths

@@ -232,6 +232,17 @@ def test_requirements(cli, more, failing):
     assert failed == [f"check failed: required but not so: {text}" for text in failing]
 
 
+def test_what_rounding_alone_tells_apart_is_not_injective(cli, ask):
+    """Positions 8 apart have one code of the DFT encoding; rounded phases differ, and so do computed codes."""
+    line = "dft:d=8 --length 30 --dtype float64 --recipe fp32-then-cast"
+    document = ask(line)
+    assert (document["exact_distinct"], document["verdict"]["code"]) == (8, "not-injective")
+    assert [row["distinct"] for row in document["rows"] if row["stage"] == "code"] == [30]
+    done = cli(f"precision {line} --require injective")
+    assert done.code == 1
+    assert "required but not so: injective (float64, fp32-then-cast)" in done.err
+
+
 # ----------------------------------------------------------------------------- refusals
 
 
@@ -239,6 +250,11 @@ def test_requirements(cli, more, failing):
     ("line", "words"),
     [
         ("sinusoidal --length 64 --dtype bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("sinusoidal --dtype bfloat16 bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("--dtype bfloat16 bfloat17 sinusoidal", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("sinusoidal --recipe fp32 fp64 --dtype float16", ["--recipe is not known (fp64)", *RECIPE_NAMES]),
+        ("--dtype bfloat16 sinusoidal dft", ["unexpected argument (dft); this command takes at most 1 argument"]),
+        ("sinusoidal --require injective rank", ["unexpected argument (rank); --require takes one value here"]),
         ("sinusoidal --length 0 --dtype float16", ["--length is out of range (0)", "1 to 1048576"]),
         ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_NAMES]),
         ("sinusoidal --dtype ''", ["--dtype is not known ('')"]),

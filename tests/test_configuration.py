@@ -1,6 +1,7 @@
 """What a config.json states: types, spellings of both generations, parts, layer types; and every finding provoked."""
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
+from pe_spectra.files.json_file import read_json
 from pe_spectra.findings import LEVELS
 from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
 from pe_spectra.models.stacks.conformance import find_length_served
@@ -84,7 +86,8 @@ def load(name):
 def test_counts_are_integers_from_1(key, value):
     text = refuse(change(**{key: value}))
     assert text.startswith(f"{key} cannot be used (")
-    assert text.endswith("an integer from 1 is accepted")
+    most = " to 1099511627776" if value == 1 << 50 else ""
+    assert text.endswith(f"an integer from 1{most} is accepted")
 
 
 @pytest.mark.parametrize("value", [True, "500000", 0, -1.0, [1.0], {"a": 1}])
@@ -124,6 +127,20 @@ def test_a_base_is_a_number_above_0(value):
 )
 def test_refused_values(changes, words):
     assert words in refuse(change(**changes))
+
+
+def test_infinity_counts_only_where_it_is_read(tmp_path):
+    """Python writes it for time_step_limit of Mamba models, which is no key about positions."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**LLAMA, "time_step_limit": [0.0, math.inf]}), encoding="utf-8")
+    assert read_configuration(read_json(path), "config.json") == read(LLAMA)
+    for changes in ({"rope_theta": math.inf}, {"rope_scaling": {**YARN, "factor": math.inf}}, {"head_dim": math.inf}):
+        path.write_text(json.dumps({**LLAMA, **changes}), encoding="utf-8")
+        assert "cannot be used (Infinity)" in refuse(read_json(path))
+    for word in ("NaN", "-Infinity", "1e999"):
+        path.write_text(f'{{"time_step_limit": {word}}}', encoding="utf-8")
+        with pytest.raises(FileError, match=word):
+            read_json(path)
 
 
 def test_null_is_not_set():
@@ -171,12 +188,22 @@ def test_a_key_that_the_class_does_not_read_changes_nothing():
         ({"model_type": "gptj", "rotary_dim": 32}, 128, 32),
         ({"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64}, 128, 64),
         ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64, "qk_nope_head_dim": 128}, 64, 64),
+        ({"model_type": "jetmoe", "hidden_size": 2048, "kv_channels": 128}, 128, 128),
+        ({"model_type": "jetmoe", "hidden_size": 2048}, 128, 128),
+        ({"model_type": "qwen", "kv_channels": 64, "rotary_pct": 0.5}, 64, 32),
+        # a key of minimax_m2 that this class has and does not read
+        ({"model_type": "minimax_m3_vl_text", "head_dim": 128, "rotary_dim": 64}, 128, 128),
     ],
 )
 def test_widths(changes, width, turned):
     rotation = turn(change(**changes))["all"]
     assert (rotation.head_dim, rotation.rotary_dim) == (width, turned)
     assert rotation.frequencies.shape == (turned // 2,)
+
+
+def test_widths_by_layer_type():
+    found = turn(change(model_type="embedding_gemma2_text", rope_theta=None, head_dim=256))
+    assert {name: one.rotary_dim for name, one in found.items()} == {"sliding_attention": 256, "full_attention": 512}
 
 
 @pytest.mark.parametrize(
@@ -292,6 +319,7 @@ def test_both_generations_of_gemma_3_give_one_rotation(size):
 
 def test_a_layer_type_that_is_null_is_not_turned():
     config = change(
+        model_type="olmo3",
         rope_theta=None,
         layer_types=["sliding_attention", "full_attention"],
         sliding_window=128,
@@ -323,6 +351,142 @@ def test_phases_and_turns_end_at_the_window():
     assert layer.never_turn == np.count_nonzero(layer.frequencies * 1024 < 2 * np.pi)
 
 
+@pytest.mark.parametrize("name", ["conv", "mamba", "recurrent", "linear_attention", "moe"])
+def test_layers_without_attention_are_not_turned(name):
+    config = change(model_type="lfm2", layer_types=[name, "full_attention"])
+    assert windows(config) == {name: (False, None), "full_attention": (True, None)}
+    nested = {"full_attention": {"rope_type": "default", "rope_theta": 1e6}}
+    codes = {finding.code for finding in audit(change(model_type="lfm3", layer_types=[name, "full_attention"],
+                                                      rope_theta=None, rope_parameters=nested)).findings}  # fmt: skip
+    assert "layer-type-missing" not in codes
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_compressed_layers_have_a_base_and_a_scaling_of_their_own(nested):
+    yarn = {"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 65536}
+    config = {
+        "model_type": "deepseek_v4",
+        "head_dim": 512,
+        "qk_rope_head_dim": 64,
+        "sliding_window": 128,
+        "max_position_embeddings": 1048576,
+    }
+    if nested:
+        main = {"rope_type": "default", "rope_theta": 10000.0}
+        config["rope_parameters"] = {
+            "main": main,
+            "compress": {**yarn, "rope_theta": 160000.0, "attention_factor": 1.0},
+        }
+    else:
+        config |= {"rope_theta": 10000, "compress_rope_theta": 160000, "rope_scaling": yarn}
+    assert windows(config) == {"main": (True, 128), "compress": (True, None)}
+    found = turn(config)
+    assert {name: (one.base, one.scaling, one.rotary_dim, one.attention_scaling) for name, one in found.items()} == {
+        "main": (10000, "none", 64, 1.0),
+        "compress": (160000, "yarn", 64, 1.0),
+    }
+    if not nested:
+        assert {finding.level for finding in audit(config).findings} <= {"note"}
+
+
+def test_one_base_and_one_share_for_each_layer():
+    config = {
+        "model_type": "step3p5",
+        "hidden_size": 4096,
+        "num_attention_heads": 64,
+        "sliding_window": 512,
+        "layer_types": ["full_attention", "sliding_attention", "sliding_attention"],
+        "rope_theta": [5e6, 1e4, 1e4],
+        "partial_rotary_factors": [0.5, 1.0, 1.0],
+    }
+    assert {name: (one.base, one.rotary_dim) for name, one in turn(config).items()} == {
+        "full_attention": (5e6, 64),
+        "sliding_attention": (1e4, 128),
+    }
+    assert "sliding_attention has several" in refuse({**config, "rope_theta": [5e6, 1e4, 1e6]})
+    assert "rope_theta cannot be used" in refuse({**config, "layer_types": None, "sliding_window": None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "scaling", "code"),
+    [
+        # read flat by the class, so nothing of it is
+        ({"rope_theta": None, "rope_parameters": {"full_attention": {"rope_theta": 5e5}}}, 1e4, "none", "key-not-read"),
+        ({"rope_theta": 2e5, "rope_parameters": {"full_attention": {"rope_theta": 5e5}}}, 2e5, "none", "key-not-read"),
+        # read by layer type
+        (
+            {"model_type": "olmo3", "rope_theta": None, "rope_parameters": {**YARN, "rope_theta": 2.5e5}},
+            5e5,
+            "none",
+            "layer-type-missing",
+        ),
+        (
+            {"model_type": "modernbert", "rope_theta": None, "rope_parameters": {"rope_theta": 2e4}},
+            1.6e5,
+            "none",
+            "layer-type-missing",
+        ),
+        # type is looked for before rope_scaling is put in
+        (
+            {"model_type": "gemma3_text", "rope_theta": 1e6, "rope_scaling": {"type": "linear", "factor": 8.0}},
+            1e6,
+            "none",
+            "key-not-read",
+        ),
+        (
+            {"model_type": "gemma3_text", "rope_theta": 1e6, "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+            1e6,
+            "linear",
+            None,
+        ),
+    ],
+)
+def test_keys_in_a_shape_that_the_class_does_not_read(changes, base, scaling, code):
+    found = audit(change(**changes))
+    layer = next((one for one in found.layers if one.name == "full_attention"), found.layers[0])
+    assert (layer.rotation.base, layer.rotation.scaling) == (base, scaling)
+    assert [finding.code for finding in found.findings if finding.level == "error"] == ([code] if code else [])
+
+
+def test_shares_in_two_places():
+    config = change(
+        model_type="phi", partial_rotary_factor=0.5, rope_parameters={"rope_theta": 5e5, "partial_rotary_factor": 0.25}
+    )
+    (layer,) = audit(config).layers
+    assert (layer.rotation.rotary_dim, layer.statement.share_beside) == (32, 0.5)
+    (finding,) = [one for one in audit(config).findings if one.level == "error"]
+    assert finding.code == "keys-contradict"
+    assert "32 of 128 channels" in finding.message
+    assert "64 of 128 channels" in finding.message
+    assert not [one for one in audit({**config, "partial_rotary_factor": 0.25}).findings if one.level == "error"]
+
+
+def test_null_is_told_from_absent():
+    (layer,) = read(scale(**{**YARN, "factor": None})).layers
+    assert layer.older.nulls == {"factor"}
+    assert read(scale(**YARN)).layers[0].older.nulls == frozenset()
+
+
+def test_the_class_of_phi3_has_an_original_length():
+    lists = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+    config = change(model_type="phi3", max_position_embeddings=16384, rope_scaling={"rope_type": "longrope", **lists})
+    config["rope_scaling"]["original_max_position_embeddings"] = 8192
+    (layer,) = audit(config).layers
+    assert layer.original_length == 4096
+    assert "by default of the class" in audit(config).findings[0].message
+    (layer,) = audit({**config, "original_max_position_embeddings": 8192}).layers
+    assert layer.original_length == 8192
+
+
+def test_a_factor_of_the_file_stands_on_cosines_of_phimoe():
+    lists = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+    block = {"type": "longrope", **lists, "short_mscale": 1.25, "long_mscale": 1.25}
+    found = audit(change(model_type="phimoe", max_position_embeddings=131072, original_max_position_embeddings=4096,
+                         rope_scaling={**block, "original_max_position_embeddings": 4096}))  # fmt: skip
+    assert found.layers[0].rotation.attention_scaling == 1.25
+    assert "attention-factor" not in {finding.code for finding in found.findings}
+
+
 # ----------------------------------------------------------------------------------- schemes
 
 
@@ -337,6 +501,11 @@ def test_phases_and_turns_end_at_the_window():
         ({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, "learned"),
         ({"model_type": "marian", "d_model": 64}, "sinusoidal"),
         ({"model_type": "mamba", "hidden_size": 64}, "none"),
+        (change(model_type="granitemoehybrid", position_embedding_type="nope"), "none"),
+        (change(model_type="granitemoehybrid"), "none"),
+        (change(model_type="granitemoehybrid", position_embedding_type="rope"), "rotary"),
+        (change(model_type="zamba2", attention_head_dim=160, use_mem_rope=False), "none"),
+        (change(model_type="zamba2", attention_head_dim=160, use_mem_rope=True), "rotary"),
         ({"hidden_size": 64, "num_attention_heads": 4, "rope_theta": 1e4}, "rotary"),
     ],
 )
@@ -388,6 +557,9 @@ PROVOKED = [
     ),
     ("unknown-key", "note", provoke_config(rope_is_great=1)),
     ("key-not-read", "warning", provoke_config(rotary_emb_base=1e6)),
+    ("key-not-read", "error", provoke_config(rope_theta=None, rope_parameters={"full_attention": {"rope_theta": 5e5}})),
+    ("scaling-in-code", "note", provoke_config(model_type="qwen", use_dynamic_ntk=True, seq_length=8192)),
+    ("scaling-not-used", "warning", provoke_config(rope_scaling={"factor": 8.0})),
     ("older-name", "note", provoke_config(rope_scaling={**LONGROPE, "rope_type": "su"})),
     (
         "original-length-twice",
@@ -420,13 +592,23 @@ PROVOKED = [
     ("list-length", "error", lambda: audit(scale(**{**LONGROPE, "short_factor": [1.0] * 10}))),
     ("key-missing", "error", provoke_config(rope_scaling={"rope_type": "linear"})),
     ("refused", "error", provoke_config(head_dim=127)),
+    ("scaling-order", "error", lambda: audit(scale(32768, **YARN, beta_fast=1, beta_slow=32))),
+    (
+        "scaling-order",
+        "error",
+        lambda: audit(scale(32768, **{**LLAMA3, "low_freq_factor": 4.0, "high_freq_factor": 1.0})),
+    ),
+    ("factor-below-one", "warning", provoke_config(rope_scaling={"rope_type": "linear", "factor": 0.5})),
     ("head-width", "error", provoke_config(num_key_value_heads=5)),
     ("head-width", "error", provoke_config(rope_scaling={"rope_type": "default", "mrope_section": [1, 2, 3]})),
     (
         "layer-type-missing",
         "warning",
-        provoke_config(rope_theta=None, layer_types=TWO_TYPES, sliding_window=128, rope_parameters=NESTED),
+        provoke_config(
+            model_type="olmo3", rope_theta=None, layer_types=TWO_TYPES, sliding_window=128, rope_parameters=NESTED
+        ),
     ),
+    ("layer-type-missing", "error", provoke_config(model_type="olmo3", rope_parameters={"rope_type": "default"})),
     (
         "original-length-missing",
         "warning",
@@ -526,6 +708,84 @@ def test_training_with_the_scaling_is_seen_where_the_caller_says_so():
     config = scale(65536, **YARN)
     assert audit(config).layers[0].unseen
     assert audit(config, trained=65536).layers[0].unseen == ()
+
+
+def find_finding(config, code):
+    return next((finding for finding in audit(config).findings if finding.code == code), None)
+
+
+def test_a_key_of_another_class_that_changes_nothing_is_no_warning():
+    nomic = {"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_positions": 2048}
+    assert find_finding({**nomic, "rotary_emb_base": 1000}, "key-not-read") is None
+    assert find_finding({**nomic, "rotary_emb_base": 10000}, "key-not-read").level == "warning"
+
+
+def test_a_base_that_is_not_read_is_said_once():
+    config = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "max_seq_len": 32768}
+    found = find_finding({**config, "attn_config": {"rope_theta": 500000}}, "key-not-read")
+    assert "attn_config.rope_theta 500000 is not read" in found.message
+    assert find_finding({**config, "attn_config": {"rope_theta": 500000}}, "base-defaulted") is None
+    assert find_finding(config, "base-defaulted").level == "warning"
+
+
+@pytest.mark.parametrize(
+    ("block", "level"),
+    [({"rope_type": "linear", "factor": 8.0}, "note"), ({"rope_type": "dynamic", "factor": 8.0}, "warning")],
+)
+def test_a_base_is_defaulted_for_the_length_before_scaling(block, level):
+    config = change(rope_theta=None, max_position_embeddings=32768, rope_scaling=block)
+    assert find_finding(config, "base-defaulted").level == level
+
+
+def test_a_base_that_was_trained_with_and_left_out_is_a_note():
+    config = {"model_type": "minicpm3", "hidden_size": 2560, "num_attention_heads": 40, "qk_rope_head_dim": 32}
+    assert find_finding({**config, "max_position_embeddings": 32768}, "base-defaulted").level == "note"
+
+
+def test_a_missing_base_is_named_as_the_format_has_it():
+    (found,) = [one for one in provoke_bare_gguf().findings if one.code == "base-defaulted"]
+    assert found.message.endswith("state llama.rope.freq_base")
+    neox = {"model_type": "gpt_neox", "hidden_size": 64, "num_attention_heads": 1}
+    assert find_finding(neox, "base-defaulted").message.endswith("state rotary_emb_base")
+
+
+def provoke_bare_gguf():
+    keys = {"general.architecture": "llama", "llama.embedding_length": 64, "llama.attention.head_count": 1}
+    return audit_configuration(read_gguf_configuration(keys, {}, "model.gguf", {}))
+
+
+def test_a_contradiction_names_what_is_used_and_what_is_stale():
+    config = change(rope_theta=1e4, rope_parameters={"rope_type": "default", "rope_theta": 5e5})
+    found = find_finding(config, "keys-contradict")
+    assert "transformers 5 takes base 500000 with no scaling, transformers 4 takes base 10000" in found.message
+    assert found.message.endswith("delete the stale rope_theta outside of rope_parameters")
+    config = scale(**YARN) | {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
+    found = find_finding(config, "keys-contradict")
+    assert "transformers 5 and 4 take base 500000 with yarn scaling of factor 4" in found.message
+    assert found.message.endswith("delete the stale rope_parameters")
+
+
+def test_releases_are_told_apart_by_what_they_read():
+    config = change(rope_scaling=YARN, original_max_position_embeddings=4096, max_position_embeddings=32768)
+    assert "original length 8192, not 4096" in find_finding(config, "releases-differ").message
+    config = scale(**YARN, rope_theta=1e4)
+    assert "base 500000, not 10000" in find_finding(config, "releases-differ").message
+
+
+def test_values_that_give_no_rotation_are_named_as_the_file_has_them():
+    assert "head_dim is odd (127)" in find_finding(change(head_dim=127), "refused").message
+    config = change(model_type="phi", partial_rotary_factor=2.0)
+    assert "partial_rotary_factor is out of range (2.0)" in find_finding(config, "refused").message
+    config = {"model_type": "gpt_neox", "hidden_size": 64, "num_attention_heads": 1, "rotary_pct": 2.0}
+    assert "rotary_pct is out of range (2.0)" in find_finding(config, "refused").message
+
+
+def test_keys_that_transformers_saves_are_known():
+    block = {**YARN, "rope_theta": 5e5, "max_position_embeddings": 32768}
+    assert (
+        find_finding(change(rope_theta=None, max_position_embeddings=32768, rope_parameters=block), "unknown-key")
+        is None
+    )
 
 
 # ----------------------------------------------------------------------------------- damage

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -277,8 +278,32 @@ def test_the_inverse_on_the_command_line(cli):
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_on_a_terminal_no_number_is_cut(cli, width):
     shown = cli(f"{LLAMA3} --color always", COLUMNS=str(width)).out
-    for number in ("18438", "135110", "100.531"):
+    for number in ("18438", "135110", "100.5"):
         assert number in shown
+
+
+def test_the_ways_are_side_by_side_on_a_terminal_of_80_columns(cli):
+    shown = cli(f"{LLAMA3} --color always", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    assert max(map(len, lines)) <= 80
+    cells = [line.split() for line in lines[lines.index("") :]]
+    rows = {row[0]: row[1:] for row in cells if len(row) == 7 and row[0] in METHODS}
+    assert tuple(rows) == METHODS
+    assert rows["linear"] == ["0", "29", "0", "100.5", "295005", "1"]
+    assert rows["yarn"] == ["0", "29", "19", "6.283", "199047", "1.277"]
+    said = " ".join(" ".join(lines).split())
+    assert "min_wavelength and first_negative_lag are positions" in said
+    assert "men-exact base 8,800,000:" in said
+
+
+def test_csv_with_full_has_every_pair(cli):
+    listed = list(csv.DictReader(io.StringIO(cli(f"{LLAMA3} --format csv --full").out)))
+    assert list(listed[0]) == ["method", "pair", "frequency", "wavelength", "turns", "unseen"]
+    found = read_json(cli(f"{LLAMA3} --json"))["rows"]
+    expected = [(row["method"], pair["frequency"], pair["turns"]) for row in found for pair in row["frequencies"]]
+    assert [(row["method"], float(row["frequency"]), float(row["turns"])) for row in listed] == expected
+    bounds = "context --d 64 --target 4096 --format csv"
+    assert cli(f"{bounds} --full").out == cli(bounds).out
 
 
 def test_the_command_to_try_next_is_one(cli, report):
@@ -290,6 +315,8 @@ def test_the_command_to_try_next_is_one(cli, report):
         spec = command.removeprefix("pe-spectra inspect ")
         assert cli(f"encodings {spec} --json").code == 0, spec
     assert answer_context(compare_methods(128, 1e4, 8, 1 << 30)).next_command == ""
+    # the base of the verdict
+    assert answer_context(propose_bases(128, 131072)).next_command.endswith("base=23000000")
 
 
 @pytest.mark.parametrize(

@@ -284,8 +284,116 @@ def test_another_width():
     diff = compare(make_rotation(), make_rotation(width=64), length=4096)
     (found,) = diff.differences
     assert (found.what, found.a, found.b) == ("rotary_dim", 128, 64)
-    assert found.effect == "64 channels of each head are turned in A only"
+    assert found.effect == "32 pairs, 64 channels of each head, are turned in A only"
     assert diff.layer_types[0].pairs[40] == (40, 1e4 ** (-40 / 64), None, None)
+    # a pair that both turn breaks first; the verdict has both
+    assert state_verdict(diff)[1] == (
+        "Different: breaks from position 2 on (pair 5 is off by more than pi/8); "
+        "32 pairs, 64 channels of each head, are turned in A only."
+    )
+
+
+@pytest.mark.parametrize("kept", [1, 2, 32, 50])
+@pytest.mark.parametrize("narrow", ["A", "B"])
+def test_pairs_that_only_one_side_turns_break_it(kept, narrow):
+    dump = read_inverse_frequencies(LLAMA.frequencies[:kept])
+    sides = (dump, LLAMA) if narrow == "A" else (LLAMA, dump)
+    diff = compare(*sides)
+    wide, (layer,), (found,) = "B" if narrow == "A" else "A", diff.layer_types, diff.differences
+    # by hand: the fastest pair that is not turned reaches pi/8 at the next position
+    position = math.floor(math.pi / 8 / LLAMA.frequencies[kept]) + 1
+    assert (found.what, found.first_position) == ("rotary_dim", position)
+    assert (layer.first_position_off, layer.breaking_pair, layer.agree) == (position, kept, False)
+    assert layer.max_phase_error == pytest.approx((LENGTH - 1) * LLAMA.frequencies[kept])
+    count = 64 - kept
+    what = (
+        f"{count} pairs, {2 * count} channels of each head, are" if count > 1 else "1 pair, 2 channels of each head, is"
+    )
+    text = f"Different: breaks from position {position:,} on ({what} turned in {wide} only; "
+    assert state_verdict(diff) == ("breaks", f"{text}pair {kept}, the fastest of them, is off by more than pi/8).")
+    shared = "the pair that both have turns" if kept == 1 else f"the {kept} pairs that both have turn"
+    assert any(remark.startswith(shared) for remark in diff.remarks)
+    # too few positions for that: it is said all the same
+    short = state_verdict(compare(*sides, length=position))
+    assert short == ("differs", f"Different: {what} turned in {wide} only.")
+
+
+def test_one_pair_that_only_one_side_turns():
+    diff = compare(make_rotation(width=4), make_rotation(width=2))
+    assert diff.differences[0].effect == "1 pair, 2 channels of each head, is turned in A only"
+    assert diff.remarks == ("the pair that both have turns alike",)
+
+
+def test_pairs_that_are_listed_and_not_turned():
+    wide = make_rotation("proportional", 1e6, share=0.25)
+    diff = compare(wide, read_inverse_frequencies(wide.frequencies[:16]))
+    (found,) = diff.differences
+    assert found.effect == "A has 48 pairs more, whose frequency is 0: they are not turned"
+    assert (found.first_position, diff.layer_types[0].max_phase_error) == (None, 0.0)
+
+
+def test_a_width_and_a_base_that_break_nothing_within_the_length():
+    diff = compare(make_rotation(), make_rotation(base=2e4, width=64), length=2)
+    text = "base and rotary_dim differ (32 pairs, 64 channels of each head, are turned in A only), but no phase"
+    assert state_verdict(diff)[1].replace("rotary dim", "rotary_dim").startswith(f"Different: {text}")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_pair_that_is_off(dtype):
+    values = make_rotation(base=5e5).frequencies.copy()
+    values[10] *= 1.001
+    diff = compare(make_rotation(base=5e5), read_inverse_frequencies(values.astype(dtype)), length=8192)
+    first = find_naively(values.astype(dtype).astype(float), make_rotation(base=5e5).frequencies, 8192)
+    assert first == (3052, 10)
+    assert state_verdict(diff)[1] == "Different: breaks from position 3,052 on (pair 10 is off by more than pi/8)."
+    (found,) = diff.differences
+    # the other 63 are as near as storing allows
+    assert (found.what, found.effect) == ("frequencies", "1 of 64 pairs differs, by up to 0.1 % (pair 10)")
+    assert diff.unknown[0].what == "scaling"
+
+
+def test_a_pair_that_is_not_turned_has_no_ratio():
+    a = make_rotation()
+    b = replace(a, base=None, scaling=None, frequencies=np.where(np.arange(64) == 63, 0.0, a.frequencies))
+    (found,) = compare(a, b).differences
+    assert found.effect == "1 of 64 pairs differs, by up to 100 % (pair 63)"
+    assert compare(b, a).differences[0].effect == "1 of 64 pairs differs"
+    # beside so slow a pair a ratio is no number, and a wavelength is not written with all its digits
+    slow = replace(b, frequencies=np.where(np.arange(64) > 50, 1e-320, a.frequencies))
+    diff = compare(slow, a)
+    assert diff.layer_types[0].pairs[60].ratio is None
+    assert diff.differences[0].effect == "13 of 64 pairs differ"
+    much = replace(b, frequencies=np.where(np.arange(64) == 63, a.frequencies / 500, a.frequencies))
+    assert compare(much, a).differences[0].effect == "1 of 64 pairs differs, by a factor of up to 500 (pair 63)"
+    steep = read_inverse_frequencies(np.array([1.0, 1e-100]))
+    assert "e+100 in B" in compare(make_rotation(base=2e4, width=4), steep).differences[0].effect
+
+
+@st.composite
+def draw_dumps(draw):
+    values = make_rotation(base=10.0 ** draw(st.floats(0.1, 100)), width=2 * draw(st.integers(1, 70))).frequencies
+    factors = draw(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=8))
+    for factor in factors:
+        values[draw(st.integers(0, len(values) - 1))] *= factor
+    return np.sort(values)[::-1]
+
+
+@given(draw_dumps(), st.integers(1, 5000))
+def test_any_dump_is_compared(values, length):
+    try:
+        dump = read_inverse_frequencies(values)
+    except InputError:
+        return
+    width = max(len(values), 64)
+    one, other = np.zeros(width), np.zeros(width)
+    one[:64], other[: len(values)] = LLAMA.frequencies, values
+    for diff in (compare(LLAMA, dump, length), compare(dump, LLAMA, length)):
+        (layer,) = diff.layer_types
+        assert layer.agree is False
+        assert (layer.first_position_off is None) == (find_first_position(one, other, length) is None)
+        assert layer.max_phase_error == pytest.approx((length - 1) * np.abs(one - other).max())
+        assert state_verdict(diff)[1].startswith("Different: ")
+    assert compare(dump, dump, length).agree is not False
 
 
 def test_a_base_is_compared_within_the_rounding_of_a_dump():
@@ -303,7 +411,10 @@ def test_a_base_is_compared_within_the_rounding_of_a_dump():
 def test_layers_that_are_not_turned():
     none = replace(LLAMA, rotary_dim=0, base=None, scaling="none", frequencies=np.zeros(0), options={})
     diff = compare(LLAMA, none)
-    assert state_verdict(diff)[1] == "Different: only A turns queries and keys, 128 channels of each head."
+    assert state_verdict(diff)[1] == (
+        "Different: breaks from position 1 on "
+        "(only A turns queries and keys, 128 channels of each head; pair 0 is off by more than pi/8)."
+    )
     assert compare(none, none).agree is True
 
 
@@ -484,7 +595,7 @@ HALVES = np.arange(32).reshape(2, 16)
 def test_equal_tables(table):
     diff = compare_tables(table, table.copy())
     assert (diff.agree, diff.equal_rows, diff.first_row, diff.max_difference) == (True, 200, None, 0.0)
-    assert state_table_verdict(diff) == ("same", "The same: all rows are equal (200).")
+    assert state_table_verdict(diff) == ("same", "The same: all 200 rows are equal.")
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
@@ -535,13 +646,13 @@ def test_special_rows_are_named(table):
     other[[0, 17]] += 1
     diff = compare_tables(table, other)
     assert (diff.unmatched_rows, diff.first_row, diff.equal_rows) == ((0, 17), 0, 198)
-    assert diff.findings[0] == "row i of B is row i of A, except rows 0, 17 of B"
+    assert diff.findings[0] == "A and B are the same except rows 0, 17 of B"
 
 
 def test_a_longer_table_with_the_same_rows(table):
     diff = compare_tables(table[:150], table)
     assert (diff.agree, diff.explained, diff.equal_rows) == (False, True, 150)
-    text = "Different: B has 50 rows more (150 and 200); all rows are equal (150)."
+    text = "Different: B has 50 rows more (150 and 200); the 150 rows that both have are equal."
     assert state_table_verdict(diff) == ("explained", text)
 
 
@@ -556,12 +667,41 @@ def test_tables_that_have_nothing_in_common(table):
 def test_tables_that_are_nearly_the_same(table):
     diff = compare_tables(table, table + 1e-3)
     assert not diff.explained
-    assert "cosine of 1.0000" in diff.findings[-1]
+    assert diff.findings[-1] == "rows at one index have a cosine of 1 - 5e-07, B's are as long as A's (medians)"
 
 
 def test_other_widths(table):
     diff = compare_tables(table, table[:, :16])
-    assert state_table_verdict(diff) == ("differs", "Different: A has 32 columns and B has 16.")
+    assert state_table_verdict(diff) == (
+        "differs",
+        "Different: A has 32 columns and B has 16; the first 16 columns are equal (200 rows).",
+    )
+    diff = compare_tables(table, table[:, 8:16])
+    assert diff.findings == ("A has 32 columns and B has 8",)
+    diff = compare_tables(table, table.T)
+    assert diff.findings == ("rows of B are columns of A: B is A transposed (200 x 32 and 32 x 200)",)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t[::-1], "the rows of B are those of A in reverse order"),
+        (lambda t: t[np.random.default_rng(0).permutation(200)], "the rows of B are those of A in another order"),
+        (lambda t: np.repeat(t, 2, axis=0), "400 of 400 rows of B are in A, at other indices"),
+        (lambda t: np.vstack([t[::-1][:150], 0 * t[:50]]), "150 of 200 rows of B are in A, at other indices"),
+    ],
+    ids=["reverse", "another order", "twice", "some"],
+)
+def test_rows_that_moved_are_found(table, change, words):
+    diff = compare_tables(table, change(table))
+    assert (diff.explained, diff.findings[0]) == (False, words)
+    assert state_table_verdict(diff)[1].startswith(f"Different: {words}; ")
+
+
+def test_a_table_of_zeros_is_said_to_be_one(table):
+    assert compare_tables(table, 0 * table).findings[-1] == "B has only zeros"
+    assert compare_tables(table, np.vstack([table, 9 + table[:1]])).findings[0] == "B has 1 row more (200 and 201)"
+    assert "no row equals the one at its index" in compare_tables(table, table**3).findings[0]
 
 
 def test_small_and_empty_tables(table):

@@ -2,10 +2,13 @@
 
 import math
 import tracemalloc
+import warnings
 
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
@@ -217,6 +220,145 @@ def test_the_smallest_ladders():
     assert find_shortest(0.1, 0.1) == 0.1
     found = identify_scaling(np.array([1.0, 0.01, 0.0, 0.0]), np.full(4, 1e-12))
     assert (found.scaling, found.options["share"], found.base) == ("proportional", 0.5, 1e8)
+
+
+# ----------------------------------------------------------------------------------- frequencies that were changed
+
+
+#: Scalings with usual parameters, whatever the base and the width.
+OPTIONS = {
+    "none": {},
+    "linear": {"factor": 4.0},
+    "ntk": {"factor": 8.0},
+    "llama3": {"factor": 8.0, "original": 8192},
+    "yarn": {"factor": 4.0, "original": 32768},
+    "yarn-paper": {"factor": 8.0, "original": 4096},
+    "proportional": {"share": 0.25},
+    "clipped": {"clipped_pairs": 3},
+    "resonance": {},
+}
+
+
+def read_or_refuse(values):
+    """What reading a dump gives, None where it is refused in words; nothing else may happen, not even a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return read_inverse_frequencies(values)
+        except InputError:
+            return None
+
+
+def assert_own_frequencies(found, values):
+    """A dump has the frequencies that were given, changed in nothing."""
+    if found is None or any("taken as 1/frequency" in note for note in found.notes):
+        return
+    given = values.astype(float)
+    once = {"half": given[: len(given) // 2], "interleaved": given[::2], None: given}[found.layout]
+    np.testing.assert_array_equal(found.frequencies, once)
+
+
+def scale_ladder(name, base, width):
+    try:
+        scaled = SCALINGS[name].function(base, width, **OPTIONS[name])
+    except InputError:
+        return None
+    return np.array([float(value) for value in scaled.frequencies])
+
+
+@st.composite
+def draw_dumps(draw):
+    """A ladder of any scaling with pairs multiplied, set to 0, in any type."""
+    exponent = draw(st.floats(1e-3, 300) | st.sampled_from([4.0, 5.7, 6.0]))
+    values = scale_ladder(draw(st.sampled_from(sorted(OPTIONS))), 10.0**exponent, 2 * draw(st.integers(1, 128)))
+    if values is None:
+        return np.ones(1)
+    places = st.integers(0, len(values) - 1)
+    for pair, factor in draw(st.lists(st.tuples(places, st.floats(-6, 6) | st.floats(-1e-3, 1e-3)), max_size=8)):
+        values[pair] *= 10.0**factor
+    if draw(st.booleans()):
+        values[draw(places) :] = 0
+    values = np.sort(values)[::-1] if draw(st.booleans()) else values
+    with np.errstate(all="ignore"):
+        return values.astype(DTYPES[draw(st.sampled_from(sorted(DTYPES)))])
+
+
+@settings(max_examples=150, deadline=None)
+@given(draw_dumps())
+def test_any_dump_is_read_or_refused_in_words(values):
+    assert_own_frequencies(read_or_refuse(values), values)
+
+
+def change_ladder(rng):
+    """A ladder of any scaling, changed as ports change them: one pair, two, many, or all by a little."""
+    name, width = str(rng.choice(sorted(OPTIONS))), int(rng.choice([2, 4, 8, 16, 64, 128, 256]))
+    exponent = rng.choice([1e-13, 1e-3, 0.2, 4.0, 5.7, 6.0, 20.0, 300.0]) if rng.random() < 0.5 else rng.uniform(1, 12)
+    values = scale_ladder(name, 10.0**exponent, width)
+    if values is None:
+        return None
+    count = int(rng.choice([0, 1, 1, 2, len(values)]))
+    power = rng.choice([6.0, 0.1, 1e-3, 1e-6])
+    with np.errstate(all="ignore"):
+        values[rng.integers(0, len(values), size=count)] *= 10.0 ** rng.uniform(-power, power, size=count)
+        if rng.random() < 0.2:
+            values[int(rng.integers(len(values))) :] /= 10.0 ** rng.uniform(0, 308)
+        if rng.random() < 0.1:
+            values *= 10.0 ** rng.uniform(-300, 300)
+        values = np.sort(values)[::-1] if rng.random() < 0.5 else values
+        return values.astype(DTYPES[str(rng.choice(sorted(DTYPES)))])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_thousands_of_changed_dumps_are_read_or_refused_in_words(seed):
+    rng = np.random.default_rng(seed)
+    read = 0
+    for _ in range(1000):
+        values = change_ladder(rng)
+        if values is not None:
+            found = read_or_refuse(values)
+            assert_own_frequencies(found, values)
+            read += found is not None
+    assert read > 500
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("pair", [0, 1, 10, 40, 63])
+@pytest.mark.parametrize("divisor", [1.0, 4.0])
+def test_the_base_is_that_of_most_pairs(pair, divisor, dtype):
+    values = compute_ladder("llama-3") / divisor
+    values[pair] *= 1.02
+    found = read_inverse_frequencies(store(values, dtype), dtype)
+    assert (found.base, found.scaling) == (500000.0, None)
+    np.testing.assert_array_equal(found.frequencies, store(values, dtype))
+    divided = ", divided by 4" if divisor != 1 else ""
+    who = "the first 63 pairs" if pair == 63 else f"all pairs but {pair}"
+    assert found.notes[-1].endswith(f"; {who} are those of base 500000{divided}")
+
+
+def test_the_base_of_most_pairs_says_how_many_they_are():
+    values = compute_ladder("llama-3")
+    values[[3, 17]] *= 0.99
+    assert "; all pairs but 3, 17 are those of base 500000" in read_inverse_frequencies(values).notes[-1]
+    values[20:30] *= 0.999
+    assert "; 52 of 64 pairs are those of base 500000" in read_inverse_frequencies(values).notes[-1]
+    values[50:] = 0
+    found = read_inverse_frequencies(values)
+    assert (found.base, found.scaling) == (500000.0, None)
+    # half of them is not most, and too few are in front
+    values = compute_ladder("llama-3")
+    values[5:40] *= np.linspace(0.99, 0.9, 35)
+    assert read_inverse_frequencies(values).base is None
+
+
+def test_slow_pairs_that_were_divided_leave_the_base_known():
+    values = compute_ladder("llama-2")
+    values[40:] /= 4
+    found = read_inverse_frequencies(values)
+    assert (found.base, found.scaling) == (10000.0, None)
+    assert "the first 40 pairs are those of base 10000" in found.notes[-1]
+
+
+# ----------------------------------------------------------------------------------- types
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -16,7 +16,16 @@ from pe_spectra.errors import InputError
 from pe_spectra.figures import RECIPES, Difference, Recipe, build_figures, check_figures, list_figure_files
 from pe_spectra.figures.build import compute_columns, write_columns
 
-NAMES = ("fig1_spectrum", "fig2_reconstruction", "fig3_width_bandwidth", "fig4_lag_window", "fig5_rotary_ladders")
+NAMES = (
+    "fig1_spectrum",
+    "fig2_reconstruction",
+    "fig3_width_bandwidth",
+    "fig4_lag_window",
+    "fig5_rotary_ladders",
+    "fig6_precision_staircase",
+    "fig7_separation",
+    "fig8_gram",
+)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +105,39 @@ def test_figure_4_holds_one_curve_twice() -> None:
     assert columns["eq15_reflected"].sum() == pytest.approx(1)
 
 
+def test_figure_6_holds_the_known_answers() -> None:
+    """bfloat16 has 8 bits: 256 and 257 are one, and of 0 .. 8191 there are 257 + 5 x 128 = 897 left."""
+    columns = compute_columns(recipe_of("fig6_precision_staircase"), None)
+    assert columns["positions"][[0, -1]].tolist() == [1, 8192]
+    last = {name: column[-1] for name, column in columns.items() if name.startswith("distinct_")}
+    assert last["distinct_fp32_then_cast_bfloat16"] == 8192
+    assert last["distinct_bf16_positions_bfloat16"] == last["distinct_all_bf16_bfloat16"] == 897
+    assert last["distinct_bf16_positions_float16"] == 2049 + 2 * 1024
+    assert columns["first_collision_bf16_positions_bfloat16"][:2].tolist() == [256, 257]
+    assert columns["first_collision_bf16_positions_float16"][:2].tolist() == [2048, 2049]
+    assert "first_collision_fp32_then_cast_bfloat16" not in columns
+    # the fastest frequency is 1 rad: the error of an angle is that of its position, at most half a step of 32
+    assert columns["log10_phase_error_bf16_positions_bfloat16"][-1] == pytest.approx(math.log10(16))
+
+
+def test_figure_7_holds_the_witness() -> None:
+    columns = compute_columns(recipe_of("fig7_separation"), None)
+    place = int(np.argmin(columns["separation"]))
+    assert columns["lag"][place] == 446
+    assert columns["separation"][place] == pytest.approx(0.95283, abs=5e-6)
+    frequencies = 3.0 ** (-np.arange(0, 8, 2) / 8)
+    expected = np.sqrt(sum(4 * np.sin(w * columns["lag"] / 2) ** 2 for w in frequencies))
+    np.testing.assert_allclose(columns["separation"], expected, rtol=1e-12)
+
+
+def test_figure_8_holds_the_dot_products() -> None:
+    columns = compute_columns(recipe_of("fig8_gram"), None)
+    lags = columns["s"] - columns["t"]
+    frequencies = 10000.0 ** (-np.arange(0, 256, 2) / 256)
+    np.testing.assert_allclose(columns["dot_product"], np.cos(np.outer(lags, frequencies)).mean(axis=1), rtol=1e-12)
+    assert len(set(zip(columns["s"], columns["t"], strict=True))) == 64**2
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
     """Other columns give another drawing, and each column is a line of it or an axis of one."""
@@ -104,6 +146,9 @@ def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
     drawn = [np.asarray(line.get_xdata(), dtype=float) for axes in figure.axes for line in axes.lines]
     drawn += [np.asarray(line.get_ydata(), dtype=float) for axes in figure.axes for line in axes.lines]
     bands = [path.vertices[:, 1] for axes in figure.axes for area in axes.collections for path in area.get_paths()]
+    images = [np.asarray(image.get_array()) for axes in figure.axes for image in axes.images]
+    drawn += [place.ravel() for image in images for place in (image, *np.indices(image.shape))]
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
     scales = {"difference": 1e16}
     for name, column in columns.items():
         length = len(column) - int(np.argmax(np.isfinite(column[::-1])))  # shorter columns end in nan
@@ -111,7 +156,15 @@ def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
         if name.startswith("unseen_"):  # a line over these pairs
             assert any(np.isfinite(line).sum() == np.count_nonzero(scaled) for line in drawn) or not scaled.any(), name
             continue
-        is_line = any(line.shape == scaled.shape and np.allclose(line, scaled, equal_nan=True) for line in drawn)
+        if name.startswith("first_collision_"):  # a label at its mark; curves that are one have one label
+            assert "{:g} = {:g}".format(*scaled) in words, name
+            continue
+        forms = [scaled, 10**scaled] if name.startswith("log10_") else [scaled]  # on an axis of logarithms
+        is_line = any(
+            line.shape == form.shape and np.allclose(line, form, rtol=1e-9, equal_nan=True)
+            for line in drawn
+            for form in forms
+        )
         assert is_line or any(np.isin(np.round(scaled, 9), np.round(band, 9)).all() for band in bands), name
 
 
@@ -122,7 +175,7 @@ def test_other_lattices_build_and_check(grid: int, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(contents)
     assert check_figures(tmp_path, grid=grid) == ()
     lines = {name: built[f"{name}.csv"].count(b"\n") - 1 for name in NAMES}
-    assert [lines[name] for name in NAMES] == [grid // 2 + 1, grid, 33, grid // 2 + 1, 137]
+    assert [lines[name] for name in NAMES] == [grid // 2 + 1, grid, 33, grid // 2 + 1, 137, 275, 799, 4096]
     manifest = json.loads(built["manifest.json"])
     assert manifest["figures"]["fig1_spectrum"]["parameters"]["grid"] == grid
     assert manifest["figures"]["fig3_width_bandwidth"]["parameters"]["grid"] == 256

@@ -90,6 +90,11 @@ LINES = [
     "inspect learned:init=normal,length=64,d=16",
     "inspect one-hot:d=8 --length 1",
     "inspect --explain seam",
+    "precision sinusoidal:d=8 --length 300 --dtype bfloat16 float32",
+    "precision rope:d=8 --length 300 --dtype float16 --recipe all-bf16 --embedding 16",
+    "precision alibi:heads=2 --length 20 --dtype bfloat16 float8_e4m3fn --recipe fp32 fp32-then-cast",
+    "precision rnn:d=4 --length 12 --dtype float8_e5m2",
+    "precision dft:d=8 --length 300 --dtype float64 --require injective",
 ]
 #: Lines about files, which `tables` makes.
 FILE_LINES = [
@@ -314,6 +319,7 @@ DEMANDING = (
     "compare dft:d=4 --length 8",
     "inspect dft:d=4 --length 8",
     "inspect --explain seam",
+    "precision sinusoidal:d=4 --length 8 --dtype bfloat16",
     "context --target 1024",
     "audit small.json",
     "diff small.json inv_freq.npy",
@@ -437,6 +443,7 @@ def test_members_on_other_lattices_say_so(cli, line):
 #: Fields that are null for one reason only, which the schema states; every other null has its note.
 WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", "distinct"}
 WITHOUT_NOTE |= {"near_pairs", "largest", "error"}
+WITHOUT_NOTE |= {"first_collision", "max_phase_error", "constant_channels", "ulp_margin", "exact_distinct"}
 WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
 #: field -> a command line in which it is null, and words of the note that says why.
 NULLS = {

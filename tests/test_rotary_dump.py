@@ -205,21 +205,26 @@ def test_parts_count_as_numbers(tmp_path, monkeypatch):
         (np.tile(LADDER, 2), "frequencies"),
         (np.hstack([COS, SIN]), "cache"),
         (np.stack([COS, SIN], axis=-1), "cache"),
+        (LADDER[None, None], "frequencies"),
+        (np.hstack([COS, SIN])[None], "cache"),
+        (np.hstack([COS, SIN])[:, None], "cache"),
     ],
-    ids=["list", "row", "column", "twice", "beside", "stacked"],
+    ids=["list", "row", "column", "twice", "beside", "stacked", "row of three", "batch", "axis inside"],
 )
 def test_what_an_array_shows(tmp_path, values, kind):
     np.save(tmp_path / "port.npy", values)
     side = read_side(str(tmp_path / "port.npy"))
     assert side.dump.kind == kind
-    assert side.table is None
+    # rows and columns are a table too, where the other side is one
+    assert (side.table is not None) == (kind == "cache" and values.shape[-1] > 2)
     assert side.dump.base == pytest.approx(1e4, rel=1e-6)
     assert side.dump.rows == (32 if kind == "cache" else None)
 
 
-def test_a_table_of_positions_says_why_it_is_no_rotation(tmp_path):
+@pytest.mark.parametrize("shape", [(9, 4), (1, 9, 4), (9, 1, 4)])
+def test_a_table_of_positions_says_why_it_is_no_rotation(tmp_path, shape):
     values = np.random.Generator(np.random.PCG64(0)).normal(size=(9, 4))
-    np.save(tmp_path / "table.npy", values)
+    np.save(tmp_path / "table.npy", values.reshape(shape))
     side = read_side(str(tmp_path / "table.npy"))
     assert side.dump is None
     assert "do not lie on one circle" in side.reason

@@ -17,6 +17,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import EARLIER, STACKS, Refusal, describe_rope
 from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
+from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 OLDER = ("transformers-4", "transformers-4.49")
@@ -291,13 +292,19 @@ def test_keys_that_4_49_did_not_read():
 
 
 def test_the_factor_of_yarn_is_derived():
-    values = {"original_max_position_embeddings": 4096.0}
-    found = read("transformers-5", state(block("yarn", values)))
+    """From null alone: both releases raise a KeyError without the key, transformers 4 a TypeError for null."""
+    absent = block("yarn", {"original_max_position_embeddings": 4096.0})
+    null = replace(absent, nulls=frozenset({"factor"}))
+    found = read("transformers-5", state(null))
     assert found.options["factor"] == 8
-    assert any("factor is not set" in note for note in found.notes)
-    assert "factor is not set" in refuse("transformers-5", state(block("yarn", values), length=2048))
+    assert any("factor is null" in note for note in found.notes)
+    assert read("transformers-5", state(null, length=2048)).options["factor"] == 0.5
+    assert "factor is not set" in refuse("transformers-5", state(null, length=None))
+    assert "is out of range" in refuse("transformers-5", state(null, length=2))
+    for name in ("transformers-5", *OLDER):
+        assert "factor is not set" in refuse(name, state(absent))
     for name in OLDER:
-        assert "factor is not set" in refuse(name, state(block("yarn", values)))
+        assert "factor is not set" in refuse(name, state(null))
 
 
 def test_attention_factors_of_yarn():
@@ -387,6 +394,7 @@ def test_su_of_phi_3():
     configuration = replace(EXAMPLES["longrope"], model="phi3")
     configuration = replace(configuration, layers=(replace(configuration.layers[0], older=block("su", LONG)),))
     assert "rope_type is an older name (su)" in refuse("transformers-5", configuration)
+    assert ALL["transformers-5"].read(configuration, configuration.layers[0], None).seen
     expected = read("transformers-5", EXAMPLES["longrope"]).frequencies
     inside = replace(block("su", LONG), original_beside=False, original_inside=4096.0)
     found = read("transformers-5", state(inside, length=131072, model="phi3", head_dim=96))
@@ -395,6 +403,14 @@ def test_su_of_phi_3():
     assert_array_equal(read("transformers-5", other).frequencies, expected)
     for name in (*OLDER, "vllm", "llama.cpp", "keras-hub"):
         assert_array_equal(read(name, configuration).frequencies, expected)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3"])
+def test_phi_3_has_longrope_alone(kind):
+    """Its class in transformers 5.23.0 takes yarn for longrope (KeyError) and raises a ValueError for others; 4 too."""
+    configuration = replace(EXAMPLES[kind], model="phi3")
+    for name in ("transformers-5", "transformers-4"):
+        assert f"rope_type is not known to {STACKS[name].title} ({kind}); default" in refuse(name, configuration)
 
 
 def test_keys_that_stand_where_4_does_not_look():
@@ -455,11 +471,73 @@ def test_ntk_of_vllm():
         ("llama3", {"factor": 8.0}, "low_freq_factor is not set"),
         ("longrope", {"short_factor": (1.0,) * 64}, "long_factor is not set"),
         ("longrope", {**LONG}, "48 numbers"),
-        ("yarn", {**YARN, "beta_fast": 1.0, "beta_slow": 4.0}, "beta"),
+        ("yarn", {"original_max_position_embeddings": 4096.0}, "rope_scaling: factor is not set"),
+        ("linear", {"factor": 1e-4}, "factor is out of range (0.0001)"),
     ],
 )
 def test_what_transformers_5_refuses(kind, values, said):
     assert said in refuse("transformers-5", state(block(kind, values)))
+
+
+def test_what_is_beyond_the_ranges_here_was_not_seen_to_be_refused():
+    for values in ({}, {"factor": 1e-4}):
+        configuration = state(block("linear", values))
+        assert not ALL["transformers-5"].read(configuration, configuration.layers[0], None).seen
+
+
+def test_a_ramp_that_runs_backwards():
+    """transformers and vLLM divide by the negative width; ggml and keras-hub by at least 0.001, which is a step."""
+    configuration = state(block("yarn", {**YARN, "beta_fast": 1.0, "beta_slow": 32.0}))
+    low, high = 46, 20  # floor and ceiling of 64 ln(4096/(2 pi beta))/ln 10000
+    pairs = np.arange(64)
+    ramp = np.clip((pairs - (low - 1)) / ((high + 1) - (low - 1)), 0, 1)
+    backwards = ladder() * (1 - ramp) + ladder() / 8 * ramp
+    for name in ("transformers-5", *OLDER, "vllm"):
+        length = 4096 if name == "transformers-4.49" else 32768
+        found = read(name, replace(configuration, length=length))
+        assert_allclose(found.frequencies, backwards, rtol=1e-13)
+    step = np.where(pairs <= low - 1, ladder(), ladder() / 8)
+    found = read("llama.cpp", configuration)
+    assert_allclose(found.frequencies, step, rtol=1e-13)
+    assert "beta_fast is below beta_slow: there is no ramp, but a step at 1 turns" in found.notes
+    turns = 4096 * ladder() / (2 * math.pi)
+    assert_allclose(read("yarn-paper", configuration).frequencies, np.where(turns < 32, ladder() / 8, ladder()))
+
+
+def test_llama3_with_its_ends_in_the_wrong_order():
+    """transformers divides below low first; vLLM and the converter of llama.cpp keep above high first."""
+    configuration = state(block("llama3", {**LLAMA3, "low_freq_factor": 4.0, "high_freq_factor": 1.0}, 5e5))
+    plain = ladder(5e5)
+    turns = 8192 * plain / (2 * math.pi)
+    for name in ("transformers-5", "transformers-4", "keras-hub"):
+        assert_allclose(read(name, configuration).frequencies, np.where(turns < 4, plain / 8, plain), rtol=1e-13)
+    for name in ("vllm", "llama.cpp"):
+        found = read(name, configuration)
+        assert_allclose(found.frequencies, np.where(turns > 1, plain, plain / 8), rtol=1e-13)
+        assert any("there is no ramp" in note for note in found.notes)
+
+
+def test_transformers_4_reads_the_share_beside():
+    newer = block(base=1e4, where="rope_parameters")
+    both = state(newer=newer, share=0.5, share_beside=0.25)
+    assert read("transformers-5", both).rotary_dim == 64
+    assert read("transformers-4", both).rotary_dim == 32
+
+
+def test_a_factor_that_the_file_does_not_state():
+    params = {"dim": 2048, "n_heads": 32, "rope_theta": 5e5, "use_scaled_rope": True}
+    found = read("meta", read_params(params, "config.json"))
+    assert found.notes == ("the factor is 8 in the code, whatever the width of the model",)
+    stated = read("meta", read_params({**params, "rope_scaling_factor": 32.0}, "config.json"))
+    assert stated.notes == ("factor 32 is not read: 8 is fixed in the code",)
+    assert_array_equal(found.frequencies, stated.frequencies)
+
+
+def test_numbers_in_notes_have_all_their_digits():
+    large = {**YARN, "original_max_position_embeddings": 1048576.0}
+    assert any("1048576 is not read" in note for note in read("transformers-4.49", state(block("yarn", large))).notes)
+    silent = state(block("linear", {"factor": 2.0}, base=None), default_base=1e6)
+    assert "the file gives it no base, so 1000000 is taken" in read("transformers-5", silent).notes[0]
 
 
 def test_widths_that_cannot_be_turned():

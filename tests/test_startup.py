@@ -57,7 +57,7 @@ def complete(tmp_path, shell, line):
 
 LLAMA = Path(__file__).with_name("models") / "llama-3.1-8b.json"
 HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
-HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h"]
+HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h", "precision -h"]
 
 
 @pytest.mark.parametrize("line", HELP)

@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pe_spectra.errors import InputError
+from pe_spectra.numbers import Choice
 
 _NUMERIC = re.compile(r"-[0-9.]")
 _NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
@@ -92,6 +93,12 @@ def _fit_terminal(formatter: Any) -> None:
         formatter.write_dl = lambda rows, **_: write_list(rows, col_max=4)
 
 
+def _list_members(option: Any) -> tuple[str, ...]:
+    """The words that an option takes several of, where they are a few; empty for another option."""
+    words = (option.metavar or "").rstrip(".").split("|")
+    return tuple(words) if getattr(option, "multiple", False) and len(words) > 1 else ()
+
+
 class _Rewriter:
     def __init__(self, command: PaperCommand, ctx: typer.Context) -> None:
         parameters = command.get_params(ctx)
@@ -99,6 +106,8 @@ class _Rewriter:
         self.options = {name: p for p in named for name in (*p.opts, *p.secondary_opts)}
         self.arguments = [p for p in parameters if p.param_type_name == "argument"]
         self.seen: dict[str, str] = {}
+        #: Arguments that follow the values of an option that takes several of a few words: place, and the option.
+        self.behind: dict[int, Any] = {}
 
     def rewrite(self, tokens: list[str]) -> list[str]:
         before = tokens[: tokens.index("--")] if "--" in tokens else tokens
@@ -106,14 +115,19 @@ class _Rewriter:
             return ["--help"]
         result: list[str] = []
         given: list[str] = []
+        latest: Any = None
         while tokens:
             token = tokens.pop(0)
             if token == "--":
                 given += tokens
                 break
             if not token.startswith("-") or token == "-":
+                if latest is not None and _list_members(latest):
+                    self.behind[len(given)] = latest
                 given.append(token)
+                latest = None
             else:
+                latest = self.options.get(token.partition("=")[0])
                 result += self._read_option(token, tokens)
         self._check_arguments(given)
         return [*result, "--", *given] if given else result
@@ -121,15 +135,24 @@ class _Rewriter:
     def _check_arguments(self, given: list[str]) -> None:
         most = sum(len(given) if p.nargs < 0 else p.nargs for p in self.arguments)
         if len(given) > most:
+            self._refuse_members(given, most)
             self._refuse_arguments(given[most:])
         needed = [p for p in self.arguments if p.required]
         if len(given) < len(needed):
             missing = needed[len(given)]
             raise InputError(f"{missing.metavar} is missing", accepted=f"{getattr(missing, 'help', '')}; see --help")
 
+    def _refuse_members(self, given: list[str], most: int) -> None:
+        """Refuse what was meant as one more value of an option that takes a few words: the last, or a slip."""
+        for place, option in sorted(self.behind.items(), reverse=True):
+            members = _list_members(option)
+            if place >= most or get_close_matches(given[place], members, n=1):
+                Choice(members=members).parse(given[place], max(option.opts, key=len))
+
     def _refuse_arguments(self, tokens: list[str]) -> None:
         single = [name for name in self.seen if name.startswith("--")]
-        hint = f"{single[-1]} takes one value here; " if single else ""
+        takes_one = bool(single) and not _list_members(self.options[single[-1]])
+        hint = f"{single[-1]} takes one value here; " if takes_one else ""
         takes = f"at most {len(self.arguments)} argument" if self.arguments else "options only"
         raise InputError("unexpected argument", tokens[0] or "''", f"{hint}this command takes {takes}, see --help")
 
@@ -169,5 +192,5 @@ class _Rewriter:
     def _looks_like_value(self, token: str, option: Any) -> bool:
         if self.arguments:
             # a SPEC or a file may follow: only numbers and members of a closed choice belong to the option
-            return bool(_NUMBER.match(token)) or token in (option.metavar or "").rstrip(".").split("|")
+            return bool(_NUMBER.match(token)) or token in _list_members(option)
         return not token.startswith("-") or token == "-" or bool(_NUMERIC.match(token))

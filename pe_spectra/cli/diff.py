@@ -92,7 +92,7 @@ def diff(
     again = _name_next(named, *(word for name, value in given if value is not None for word in (name, value)))
     if all_stacks:
         return _tabulate(run, found[0], lengths[1], again)
-    if len(found) == 2 and (found[0].table is not None or found[1].table is not None):
+    if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, lengths)
     setting = replace(setting, full=run.screen.full, check=check, again=again)
@@ -152,10 +152,12 @@ def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
     from pe_spectra.records.table_diff import answer_table_diff
 
     if a.table is None or b.table is None:
-        table = a if a.table is not None else b
+        table = a if a.reason else b
         raise FileError(table.shown, f"shows no rotation to compare: {table.reason}")
     found = compare_tables(a.table, b.table)
-    notes = tuple(f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes)
+    # what the rotation of a cache is called says nothing of it as a table
+    said = [(letter, note, side.dump) for letter, side in (("A", a), ("B", b)) for note in side.notes]
+    notes = tuple(f"{letter}: {note}" for letter, note, dump in said if dump is None or note not in dump.notes)
     return run.finish(answer_table_diff(a.shown, b.shown, found, notes=notes, check=check))
 
 
@@ -228,7 +230,7 @@ def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None
 
 
 def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
-    """The longest lag of each layer type that attends within a window wherever a file states it."""
+    """Positions that layers see at once, of each layer type that attends within a window wherever a file states it."""
     found: dict[str, int] = {}
     layers = [side.configuration.layers for side in sides if side.configuration is not None]
     for name in {layer.name for one in layers for layer in one}:

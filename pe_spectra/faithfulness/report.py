@@ -11,8 +11,9 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasLagTable, HasTable
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance, list_places
+from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance
 from pe_spectra.faithfulness.closest_numbers import count_pair_work
+from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.growth import Grown, compute_gram_matrix, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT

@@ -16,7 +16,7 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
-from pe_spectra.figures import ladders
+from pe_spectra.figures import ladders, separations, staircase
 from pe_spectra.reconstruction import measure_width, reconstruct_positions
 from pe_spectra.spectrum import (
     compute_dft_weights,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Columns = Mapping[str, F64]
-Parameters = Mapping[str, int | float | str | tuple[float, ...]]
+Parameters = Mapping[str, int | float | str | tuple[float, ...] | tuple[str, ...]]
 
 #: Lattice length of the paper's figures.
 DEFAULT_GRID = 256
@@ -240,6 +240,46 @@ RECIPES: tuple[Recipe, ...] = (
         parameters={"d": ladders.D, "base": ladders.BASE, "trained": ladders.TRAINED, "target": ladders.TARGET},
         compute=ladders.compute_ladders,
         draw=ladders.draw_ladders,
+        follows_grid=False,
+    ),
+    Recipe(
+        name="fig6_precision_staircase",
+        title="Distinct codes and phase errors by number of positions, in the number types that models use",
+        parameters={
+            "encoding": "sinusoidal",
+            "d": staircase.D,
+            "rho": staircase.RHO,
+            "length": staircase.LENGTH,
+            "pipelines": staircase.NAMES,
+        },
+        compute=staircase.compute_staircases,
+        draw=staircase.draw_staircases,
+        follows_grid=False,
+    ),
+    Recipe(
+        name="fig7_separation",
+        title="Distance of two codes by lag, and the closest pair",
+        parameters={
+            "encoding": "sinusoidal",
+            "d": separations.D,
+            "rho": separations.RHO,
+            "length": separations.LENGTH,
+        },
+        compute=separations.compute_separations,
+        draw=separations.draw_separations,
+        follows_grid=False,
+    ),
+    Recipe(
+        name="fig8_gram",
+        title="Gram matrix of the first codes of the original encoding",
+        parameters={
+            "encoding": "sinusoidal",
+            "d": separations.GRAM_D,
+            "rho": separations.GRAM_RHO,
+            "length": separations.GRAM_LENGTH,
+        },
+        compute=separations.compute_gram,
+        draw=separations.draw_gram,
         follows_grid=False,
     ),
 )

@@ -7,17 +7,33 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_DEPTH, MAX_DIGITS
 
 
+@final
+class Unlimited:
+    """What Infinity in a file is read as: no number, so whoever reads that key refuses it.
+
+    Python writes it for limits that there are none of, such as time_step_limit of Mamba models.
+    """
+
+    def __repr__(self) -> str:
+        """Write it as the file has it."""
+        return "Infinity"
+
+
+_UNLIMITED = Unlimited()
+
+
 def read_json(path: Path, label: str = "", *, limit: int = MAX_CONFIGURATION_BYTES) -> dict[str, Any]:
     """Read the object in a JSON file.
 
-    Python's own reader takes the last of two equal keys, NaN, and 1e999 as infinity; this one does not.
+    Python's own reader takes the last of two equal keys, NaN, and 1e999 as infinity; this one does not. The word
+    Infinity, which Python writes into files of models, is no number here: :class:`Unlimited`.
 
     Parameters
     ----------
@@ -79,7 +95,7 @@ def _parse(text: str) -> object:
         return json.loads(
             text,
             object_pairs_hook=join_pairs,
-            parse_constant=_refuse_constant,
+            parse_constant=_read_constant,
             parse_float=_parse_float,
             parse_int=_parse_int,
         )
@@ -103,7 +119,9 @@ def join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(text: str) -> float:
+def _read_constant(text: str) -> Unlimited:
+    if text == "Infinity":
+        return _UNLIMITED
     raise RefusedError(f"has {text}, which is not JSON; finite numbers are accepted")
 
 

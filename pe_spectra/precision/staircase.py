@@ -10,7 +10,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasBias, HasContinuousTable, HasExactKey, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import list_places
+from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
 from pe_spectra.precision.dtypes import COMMON, DTYPE, Carried

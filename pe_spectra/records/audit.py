@@ -21,6 +21,12 @@ from pe_spectra.spectrum import LowBinCount
 _SHOWN = ("file", "layer", "base", "never_turn", "level", "findings")
 #: Of these a narrow terminal shows less.
 _NARROW = ("file", "layer", "findings")
+#: What the numbers of a pair are.
+_UNITS = (
+    "frequency in rad/position, wavelength in positions; turns in the trained length, turns_served in the served one"
+)
+#: Significant digits of a row on a terminal.
+_DIGITS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +73,9 @@ def answer_audits(
             "models": [_describe_file(one) for one in files],
         },
         columns=columns,
-        facts=list_facts(good[0][1]) if is_single else (),
+        facts=(*list_facts(good[0][1]), *((("columns", _UNITS),) if rows == "pairs" else ())) if is_single else (),
         shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
+        digits=_DIGITS,
         narrow=_NARROW,
         next_command=_suggest(files[0].file, found, is_single),
         failed=tuple(dict.fromkeys(_list_failures(good, fail_on, is_single))),

@@ -32,7 +32,7 @@ _NUMBERS = (
 #: Significant digits of a row on a terminal.
 _DIGITS = 4
 _SHOWN_BOUNDS = ("name", "value", "assumption")
-#: Bounds between these are written as whole numbers, with commas, in place of an exponent.
+#: Bounds between these are written as whole numbers in place of an exponent.
 _LARGE, _LARGEST = 1e5, 1e15
 #: Names of the catalogue's scalings, for the command to try next.
 _SCALINGS = ("linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3")
@@ -221,7 +221,7 @@ def _write_value(bound: Bound) -> str:
     if bound.value is None:
         return "not known"
     text = f"{bound.value:,.6g}"
-    if bound.value.is_integer() or _LARGE <= bound.value < _LARGEST:
+    if bound.value < _LARGEST and (bound.value >= _LARGE or float(bound.value).is_integer()):
         text = f"{bound.value:,.0f}"
     return f"base {text}" if bound.unit == "base" else f"{text} {bound.unit}"
 
@@ -244,7 +244,8 @@ def _list_remarks(report: ContextReport) -> list[str]:
 
 def _suggest(report: ContextReport) -> str:
     if not report.methods:
-        base = next(bound.value for bound in report.bounds if bound.name == "men-exact")
+        found = {bound.name: bound.value for bound in report.bounds}
+        base = found["men-settled"] if found["men-settled"] is not None else found["men-exact"]
         return f"pe-spectra inspect rope:d={report.d},base={base:.17g}" if base is not None else ""
     best = find_best(report)
     keys = {"d": report.d, "base": best.parameters["base"]}

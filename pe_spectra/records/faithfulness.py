@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.faithfulness import Faithfulness, NearPairs
 from pe_spectra.faithfulness.collisions import describe_pair
-from pe_spectra.faithfulness.near_pairs import NearPairs
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
 from pe_spectra.records.reconstruction import describe_bandwidth
 

@@ -14,10 +14,14 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.known_models import find_known
+from pe_spectra.models.stated.layer_types import SLIDING
 from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.wording import write_number
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192
+#: Models that were trained with it at a longer one, and whose published files leave it out.
+_TRAINED_WITH_DEFAULT = ("minicpm3",)
 _OTHER_RELEASE = "transformers-4"
 #: Parameters of the catalogue by the words of a sentence.
 _OPTIONS = {"original": "original length", "served": "served length"}
@@ -36,14 +40,15 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
     stated = layer.limit(length) if length is not None else None
     is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
     known = statement.default_base != DEFAULT_BASE
-    level: Level = "warning" if is_long and not known else "note"
+    meant = known or configuration.model in _TRAINED_WITH_DEFAULT
+    level: Level = "warning" if is_long and not meant else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
     reach = f", for a context of {write_length(stated)}" if stated is not None else ""
     yield make(
         level,
         "base-defaulted",
-        f"no key gives the base, so {rotation.base:g} is taken in silence, {whose}{reach}; state "
-        f"{_name_base_key(configuration, statement)}",
+        f"no key gives the base, so {_write(rotation.base)} is taken in silence, {whose}{reach}; state "
+        f"{_name_base_key(configuration, layer)}",
         layer,
         base=rotation.base,
         stated_length=stated,
@@ -61,11 +66,16 @@ def _find_length_before(configuration: Configuration, layer: LayerAudit) -> int 
     return length if original is None else min(length, int(original))
 
 
-def _name_base_key(configuration: Configuration, statement: LayerStatement) -> str:
-    if configuration.format == "gguf" and statement.older is not None:
+def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
+    statement = layer.statement
+    if configuration.format == "gguf" and statement is not None and statement.older is not None:
         return f"{statement.older.where}.freq_base"
     known = find_known(configuration.model) if configuration.format == "config.json" else None
-    return known.base_key or "rope_theta" if known is not None else "rope_theta"
+    if known is None:
+        return "rope_theta"
+    if known.local_base is not None and layer.name == SLIDING:
+        return known.local_key or f"rope_parameters.{SLIDING}.rope_theta"
+    return known.base_key or "rope_theta"
 
 
 def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -115,12 +125,10 @@ def _report_contradiction(
     beside = [key for key in different if key in ("rope_theta", "partial_rotary_factor")]
     inside = [older.where] if older is not None and older.where and len(beside) < len(different) else []
     stale = [where] if older is not None and used is older else [*beside, *inside]
-    message = (
-        f"the two generations of keys contradict each other: {'; '.join(parts)}; transformers 5 takes "
-        f"{_describe(layer.rotation)}"
-    )
-    if other is not None:
-        message += f", transformers 4 takes {_describe(other)}"
+    taken, old = _describe(layer.rotation), _describe(other) if other is not None else ""
+    message = f"the two generations of keys contradict each other: {'; '.join(parts)}; "
+    message += f"transformers 5 and 4 take {taken}" if old == taken else f"transformers 5 takes {taken}"
+    message += f", transformers 4 takes {old}" if old not in ("", taken) else ""
     message += f"; delete the stale {', '.join(stale)}"
     message += "" if used is older and older is not None else f" outside of {where}"
     data = {key: list(pair) for key, pair in different.items()}
@@ -143,7 +151,9 @@ def _describe(rotation: Rotation | None) -> str:
 
 
 def _write(value: object) -> str:
-    return "not set" if value is None else f"{value:.9g}" if isinstance(value, float) else str(value)
+    if value is None:
+        return "not set"
+    return write_number(value) if isinstance(value, float) else str(value)
 
 
 def _report_newer_only(configuration: Configuration, layer: LayerAudit, newer: RotaryBlock) -> Iterator[Finding]:
@@ -230,7 +240,7 @@ def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     if statement.share == 1 or rotation.rotary_dim != statement.head_dim:
         return
     message = (
-        f"a share of {statement.share:g} of each head is stated, but the class of this model turns all "
+        f"a share of {write_number(statement.share)} of each head is stated, but the class of this model turns all "
         f"{statement.head_dim} channels of a ladder without scaling; transformers 4 turns the share"
     )
     yield make("warning", "key-not-read", message, layer, share=statement.share)

@@ -27,8 +27,6 @@ _SCANNED = 1 << 20
 _FAR = 64
 #: What rounding may take off a quotient that is an integer.
 _ROUNDING = 1e-9
-#: Scalings whose frequencies change with the length that is served.
-_BY_LENGTH = ("dynamic", "longrope")
 
 
 def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -78,10 +76,14 @@ def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
 
 def _find_safe_length(configuration: Configuration, layer: LayerAudit) -> int | None:
     """Find the longest length that shows no phase beyond those of training; None where none is found."""
-    if layer.rotation is not None and layer.rotation.scaling in _BY_LENGTH:
+    scaling = layer.rotation.scaling if layer.rotation is not None else None
+    if scaling == "dynamic":
         return _search_safe_length(configuration, layer)
     unseen = list(layer.unseen)
-    return int(np.min(layer.seen_phases[unseen] / layer.frequencies[unseen]) * (1 + _ROUNDING)) or None
+    longest = int(np.min(layer.seen_phases[unseen] / layer.frequencies[unseen]) * (1 + _ROUNDING))
+    if scaling == "longrope":  # up to the original length it has another list
+        longest = max(longest, layer.original_length or 0)
+    return longest or None
 
 
 def _search_safe_length(configuration: Configuration, layer: LayerAudit) -> int | None:

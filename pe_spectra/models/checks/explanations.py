@@ -75,10 +75,10 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             references=("ggml-org/llama.cpp, src/llama-model.cpp",),
         ),
         "factor-by-width": Explanation(
-            reasoning="Meta's params.json asks for scaling, but does not give its factor. Published Llama 3.2 models "
-            "of 1B "
-            "and 3B have 32, Llama 3.1 has 8; the width tells which.",
-            formula="use_scaled_rope without rope_scaling_factor: 32 for dim 2048 and 3072, else 8",
+            reasoning="Meta's params.json asks for scaling, but does not give its factor. In transformers "
+            "Llama 3.2 models of 1B and 3B have 32, and Llama 3.1 has 8; Meta's own code has 8 for all, and for a "
+            "params.json the answer is that of Meta's code.",
+            formula="use_scaled_rope without rope_scaling_factor, dim 2048 or 3072",
             references=("meta-llama/llama-models, models/llama3/model.py",),
         ),
         "scaling-not-used": Explanation(

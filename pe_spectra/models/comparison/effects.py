@@ -8,6 +8,7 @@ from inspect import Parameter as Argument
 from inspect import signature
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
@@ -23,6 +24,10 @@ from pe_spectra.models.stated.statement import DEFAULT_BASE
 _BLENDS = ("yarn", "yarn-paper", "llama3")
 #: Bases that models are trained with: what an NTK scaling may have started from.
 _USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
+#: Relative differences from which on a factor is easier to read than a percentage.
+_MUCH = 2.0
+#: Wavelengths below this are written with all their digits.
+_LONGEST_WRITTEN = 1e15
 
 
 def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
@@ -35,7 +40,8 @@ def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
     slowest = [_measure_slowest(side) for side in (a, b)]
     if None in slowest:
         return f"every pair but the first turns at another speed: {a.base:.10g} in A, {b.base:.10g} in B"
-    return f"the slowest pair takes {slowest[0]:,.0f} positions for a turn in A and {slowest[1]:,.0f} in B"
+    shown = [f"{one:,.0f}" if one < _LONGEST_WRITTEN else f"{one:.3g}" for one in slowest if one is not None]
+    return f"the slowest pair takes {shown[0]} positions for a turn in A and {shown[1]} in B"
 
 
 def explain_scaling(a: Rotation, b: Rotation) -> str:
@@ -60,25 +66,51 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
     return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""
 
 
-def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference]) -> str:
-    """Say how many pairs differ and by how much, for frequencies whose ladder is not to blame."""
-    off = [(abs(one.ratio - 1), one.pair) for one in pairs if one.ratio is not None and one.ratio != 1]
-    largest, pair = max(off, default=(0.0, 0))
+def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference], differs: NDArray[np.bool_]) -> str:
+    """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame."""
+    off = [one for one in pairs if differs[one.pair]]
+    largest, pair = max(((abs(one.ratio - 1), one.pair) for one in off if one.ratio is not None), default=(0.0, 0))
     rounded = [
         f"; those of {letter} were rounded to {side.frequency_dtype}"
         for letter, side in (("A", a), ("B", b))
         if isinstance(side, Dump) and side.frequency_dtype
     ]
-    return f"{len(off)} of {len(pairs)} pairs differ, by up to {100 * largest:.3g} % (pair {pair}){''.join(rounded)}"
+    # of a pair that is not turned in A there is no ratio
+    size = f"up to {100 * largest:.3g} %" if largest < _MUCH else f"a factor of up to {1 + largest:.3g}"
+    by = f", by {size} (pair {pair})" if largest else ""
+    verb = "differs" if len(off) == 1 else "differ"
+    return f"{len(off)} of {len(pairs)} pairs {verb}{by}{''.join(rounded)}"
 
 
 def explain_rotary_width(a: Rotation, b: Rotation) -> str:
-    """Say how many channels are turned on one side only."""
+    """Say how many pairs are turned on one side only."""
     one, other = a.rotary_dim or 0, b.rotary_dim or 0
     more = "A" if one > other else "B"
     if min(one, other) == 0:
         return f"only {more} turns queries and keys, {max(one, other)} channels of each head"
-    return f"{abs(one - other)} channels of each head are turned in {more} only"
+    wider = a if more == "A" else b
+    count = abs(one - other) // 2
+    if wider.frequencies is None:
+        return f"{2 * count} channels of each head are turned in {more} only"
+    turned = int(np.count_nonzero(wider.frequencies[min(one, other) // 2 :]))
+    if turned == 0:
+        return f"{more} has {_count_pairs(count)} more, whose frequency is 0: they are not turned"
+    verb = "is" if turned == 1 else "are"
+    return f"{_count_pairs(turned)}, {2 * turned} channels of each head, {verb} turned in {more} only"
+
+
+def remark_shared(a: Rotation, b: Rotation) -> str:
+    """Say that the pairs that both sides turn have the same frequencies, and why their bases are others."""
+    count = min(a.rotary_dim or 0, b.rotary_dim or 0) // 2
+    start = "the pair that both have turns alike" if count == 1 else f"the {count} pairs that both have turn alike"
+    if count == 1 or not a.base or not b.base or abs(a.base / b.base - 1) < 1e-3:
+        return start
+    bases = [f"base {side.base:.10g} over {side.rotary_dim} channels in {one}" for one, side in (("A", a), ("B", b))]
+    return f"{start}: {bases[0]} and {bases[1]} are the same for them"
+
+
+def _count_pairs(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count} pairs"
 
 
 def explain_layout(a: Rotation, b: Rotation) -> str:
@@ -194,7 +226,8 @@ def _show(value: object) -> str:
 def _measure_slowest(rotation: Rotation) -> float | None:
     if rotation.frequencies is None or not rotation.frequencies.any():
         return None
-    return 2 * math.pi / float(rotation.frequencies[rotation.frequencies > 0].min())
+    wavelength = 2 * math.pi / float(rotation.frequencies[rotation.frequencies > 0].min())
+    return wavelength if math.isfinite(wavelength) else None
 
 
 def _describe_scaling(rotation: Rotation) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, Unknown, find_first_position
@@ -22,6 +24,7 @@ from pe_spectra.models.comparison.effects import (
     fill_options,
     label_scalings,
     remark_ntk,
+    remark_shared,
 )
 from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.dumps.inverse_frequencies import Dump
@@ -37,14 +40,13 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
 
     They agree where each differs by no more than the rounding of both sides. Numbers that were rounded
     to bfloat16 or float16 are what a port computes with, so the first position off is found for them
-    even where they agree.
+    even where they agree. A pair that one side does not have is not turned there: its frequency is 0.
     """
     if a.frequencies is None or b.frequencies is None:
         return LayerDiff(name=name, length=length, agree=None)
-    count = min(len(a.frequencies), len(b.frequencies))
-    left, right = a.frequencies[:count], b.frequencies[:count]
-    allowed = _list_errors(a, count) + _list_errors(b, count)
-    agree = len(a.frequencies) == len(b.frequencies) and bool(np.all(np.abs(left - right) <= allowed))
+    count = max(len(a.frequencies), len(b.frequencies))
+    left, right = _pad(a.frequencies, count), _pad(b.frequencies, count)
+    agree = len(a.frequencies) == len(b.frequencies) and not _find_off(a, b).any()
     matters = not agree or is_rounded(a) != is_rounded(b)
     first = find_first_position(left, right, length) if matters else None
     return LayerDiff(
@@ -62,6 +64,23 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
 def is_rounded(rotation: Rotation) -> str | None:
     """Return the coarse type that frequencies themselves were rounded to; None where to none."""
     return rotation.frequency_dtype if isinstance(rotation, Dump) else None
+
+
+def _pad(values: F64, count: int) -> F64:
+    """Add zeros up to a number of pairs."""
+    padded: F64 = np.pad(values, (0, count - len(values)))
+    return padded
+
+
+def _find_off(a: Rotation, b: Rotation) -> NDArray[np.bool_]:
+    """Tell which of the pairs that both sides have differ by more than the rounding of both."""
+    if a.frequencies is None or b.frequencies is None:
+        return np.zeros(0, dtype=bool)
+    count = min(len(a.frequencies), len(b.frequencies))
+    off: NDArray[np.bool_] = np.abs(a.frequencies[:count] - b.frequencies[:count]) > _list_errors(
+        a, count
+    ) + _list_errors(b, count)
+    return off
 
 
 def _list_errors(rotation: Rotation, count: int) -> F64:
@@ -82,7 +101,9 @@ def _list_pairs(a: F64, b: F64) -> Iterator[PairDifference]:
     for pair in range(max(len(a), len(b))):
         one = float(a[pair]) if pair < len(a) else None
         other = float(b[pair]) if pair < len(b) else None
-        yield PairDifference(pair, one, other, other / one if one and other is not None else None)
+        ratio = other / one if one and other is not None else math.inf
+        # what hardly turns in A has no ratio that is a number
+        yield PairDifference(pair, one, other, ratio if math.isfinite(ratio) else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +161,9 @@ class Parts:
             ]
             if a.scaling != b.scaling or not self._have_one_base():
                 yield f"{written[0]} (A) and {written[1]} (B) give the same frequencies"
-        if a.base and b.base and not self._have_one_base():
+        if self.layer.agree is False and self._share_pairs():
+            yield remark_shared(a, b)
+        elif a.base and b.base and not self._have_one_base():
             raised, other = (a, b) if a.base > b.base else (b, a)
             # what is stated is no guess
             if not self.layer.agree and isinstance(raised, Dump) and raised.scaling in LADDERS:
@@ -149,7 +172,7 @@ class Parts:
     def _list_of_frequencies(self) -> Iterator[Difference]:
         a, b, first = self.a, self.b, self.layer.first_position_off
         found = False
-        if not self.layer.agree:
+        if not self.layer.agree and not self._share_pairs():
             if a.base is not None and b.base is not None and not self._have_one_base():
                 found = True
                 yield self._make("base", a.base, b.base, explain_base(a, b, self.base_keys), first)
@@ -161,7 +184,9 @@ class Parts:
             found = True
             yield self._make("rotary_dim", a.rotary_dim, b.rotary_dim, explain_rotary_width(a, b), first)
         if self.layer.agree is False and not found:
-            yield self._make("frequencies", None, None, explain_frequencies(a, b, self.layer.pairs), first)
+            yield self._make(
+                "frequencies", None, None, explain_frequencies(a, b, self.layer.pairs, _find_off(a, b)), first
+            )
 
     def _list_of_dtype(self) -> Iterator[Difference]:
         a, b = self.a, self.b
@@ -179,6 +204,11 @@ class Parts:
         stored = _name_cosine_dtype(a), _name_cosine_dtype(b)
         if stored[0] and stored[1] and stored[0] != stored[1]:
             yield self._make("dtype", stored[0], stored[1], explain_dtype(stored, None, self.layer.length))
+
+    def _share_pairs(self) -> bool:
+        """Tell whether one side turns fewer pairs, and those as the other does: whatever their bases are called."""
+        widths = {self.a.rotary_dim or 0, self.b.rotary_dim or 0}
+        return len(widths) == 2 and 0 not in widths and not _find_off(self.a, self.b).any()
 
     def _have_one_base(self) -> bool:
         one, other = self.a.base or 0.0, self.b.base or 0.0

@@ -118,7 +118,19 @@ def _state_break(diff: Diff, first: Difference) -> str:
     if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
         return f"{start} ({first.effect})."
     where = f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
-    return f"{start}{where} (pair {layer.breaking_pair} is off by more than pi/8)."
+    pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
+    breaking = layer.pairs[layer.breaking_pair]
+    if breaking.frequency_a is None or breaking.frequency_b is None:
+        # at one position the fastest pair is the furthest off
+        fastest = ", the fastest of them," if layer.breaking_pair else ""
+        return f"{start}{where} ({width}; {pair}{fastest} is off by more than pi/8)."
+    return f"{start}{where} ({pair} is off by more than pi/8){f'; {width}' if width else ''}."
+
+
+def _find_width(diff: Diff, layer: LayerDiff) -> str:
+    """What is turned on one side only, in words; empty where nothing is."""
+    found = (one.effect for one in diff.differences if one.what == "rotary_dim" and layer.name in one.layers)
+    return next(found, "")
 
 
 def _state_difference(diff: Diff) -> str:
@@ -133,7 +145,9 @@ def _state_difference(diff: Diff) -> str:
         return f"Different: {first.effect}."
     within = f"no phase is off by more than pi/8 within {count_positions(diff.length)}"
     verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
-    return f"Different: {' and '.join(names)} {verb}, but {within} (at most {max(errors):.2g} rad)."
+    widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
+    said = f" ({'; '.join(widths)})" if widths else ""
+    return f"Different: {' and '.join(names)} {verb}{said}, but {within} (at most {max(errors):.2g} rad)."
 
 
 # --------------------------------------------------------------------- layers

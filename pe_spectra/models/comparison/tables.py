@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
+from pe_spectra.models.comparison.table_words import state_likeness, state_moved_rows, state_rows, state_widths
 from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding
 
@@ -83,16 +84,17 @@ def compare_tables(table_a: F64, table_b: F64) -> TableDiff:
     dtypes = find_rounding(a, "float64"), find_rounding(b, "float64")
     found = TableDiff(agree=False, shape_a=_shape(a), shape_b=_shape(b), dtypes=dtypes)
     if a.shape[1] != b.shape[1]:
-        return replace(found, findings=(f"A has {a.shape[1]} columns and B has {b.shape[1]}",))
+        return replace(found, findings=tuple(state_widths(a, b)))
     rows = min(len(a), len(b))
     equal, first, largest = _compare_rows(a[:rows], b[:rows])
     tolerance = max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64)
     near = bool(_find_near_rows(a[:rows], b[:rows], tolerance).all())
     match = _Match(order="", columns=None, shift=0, factor=1.0) if near else _find_match(a, b, tolerance)
-    findings = list(match.describe()) if match and not near else []
-    findings += _state_rows(found, equal, first, largest, near=near)
+    findings = list(state_moved_rows(a, b) if match is None else () if near else match.describe())
+    within = _name_within(dtypes) if near else ""
+    findings += state_rows(found.shape_a, found.shape_b, equal, first, largest, within=within)
     if match is None:
-        findings += _state_likeness(a[:rows], b[:rows])
+        findings += state_likeness(a[:rows], b[:rows])
     return replace(
         found,
         agree=a.shape == b.shape and near,
@@ -118,6 +120,11 @@ def state_table_verdict(diff: TableDiff) -> tuple[str, str]:
     if diff.shift == 0 and diff.factor == 1 and not diff.order and not diff.unmatched_rows:
         return "explained", f"Different: {'; '.join(diff.findings)}."
     return "explained", f"Different: {diff.findings[0]}."
+
+
+def _name_within(dtypes: tuple[str, str]) -> str:
+    coarse = max(dtypes, key=lambda name: ROUNDOFF[name])
+    return coarse if dtypes[0] == dtypes[1] else f"{coarse} ({'A' if dtypes[0] == coarse else 'B'} is rounded)"
 
 
 # --------------------------------------------------------------------- rows
@@ -179,13 +186,15 @@ class _Match:
         index = "i" if self.shift == 0 else f"i {'+' if self.shift > 0 else '-'} {abs(self.shift)}"
         factor = "" if self.factor == 1 else f", times {self.factor:.10g}"
         parts = [self.order] if self.order else []
-        if self.shift or factor or not self.order:
+        if self.shift or factor:
             parts.insert(0, f"row i of B is row {index} of A{factor}")
-        if self.unmatched:
-            shown = ", ".join(str(row) for row in self.unmatched[:6])
-            more = f" and {len(self.unmatched) - 6} more" if len(self.unmatched) > 6 else ""
-            parts.append(f"except row{'s' if len(self.unmatched) > 1 else ''} {shown}{more} of B")
-        yield ", ".join(parts)
+        shown = ", ".join(str(row) for row in self.unmatched[:6])
+        more = f" and {len(self.unmatched) - 6} more" if len(self.unmatched) > 6 else ""
+        rows = f"row{'s' if len(self.unmatched) > 1 else ''} {shown}{more} of B"
+        if not parts:
+            yield f"A and B are the same except {rows}"
+            return
+        yield ", ".join([*parts, f"except {rows}"] if self.unmatched else parts)
 
 
 def _list_orders(width: int) -> Iterator[tuple[str, I64 | None]]:
@@ -272,34 +281,3 @@ def _match_columns(a: F64, b: F64) -> I64 | None:
     columns = np.array(found, dtype=np.int64)
     columns.flags.writeable = False
     return columns
-
-
-# --------------------------------------------------------------------- words
-
-
-def _state_rows(diff: TableDiff, equal: int, first: int | None, largest: float, *, near: bool) -> Iterator[str]:
-    (rows_a, _), (rows_b, _) = diff.shape_a, diff.shape_b
-    rows = min(rows_a, rows_b)
-    if rows_a != rows_b:
-        yield f"{'A' if rows_a > rows_b else 'B'} has {abs(rows_a - rows_b)} rows more ({rows_a} and {rows_b})"
-    if first is None:
-        yield f"all rows are equal ({rows})"
-        return
-    if near:
-        coarse = max(diff.dtypes, key=lambda name: ROUNDOFF[name])
-        names = "" if diff.dtypes[0] == diff.dtypes[1] else f" ({'A' if diff.dtypes[0] == coarse else 'B'} is rounded)"
-        yield f"all rows ({rows}) are equal within the rounding of {coarse}{names}, by {largest:.2g} at most"
-        return
-    yield f"{equal} of {rows} rows are equal; the first that differs is {first}; numbers differ by up to {largest:.4g}"
-
-
-def _state_likeness(a: F64, b: F64) -> Iterator[str]:
-    """Say how alike rows at the same index are, and how long."""
-    norms = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
-    usable = (norms[0] > 0) & (norms[1] > 0)
-    if not usable.any():
-        return
-    cosines = np.einsum("ij,ij->i", a, b)[usable] / (norms[0] * norms[1])[usable]
-    ratio = float(np.median(norms[1][usable] / norms[0][usable]))
-    cosine = float(np.median(cosines))
-    yield f"rows at one index have a cosine of {cosine:.4f}, B's are {ratio:.4g} times as long (medians)"

@@ -245,7 +245,7 @@ def turn_by_rope(layer: LayerStatement, found: Description, *, dtype: str | None
     try:
         rope = Rope(**found.values)
     except InputError as error:
-        return Refusal(reason=f"{found.configuration.path}: {error}")
+        return Refusal(reason=f"{found.configuration.path}: {layer.say_in_keys(str(error))}")
     frequencies = rope.frequencies()
     return Rotation(
         name=layer.name,

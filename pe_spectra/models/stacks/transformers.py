@@ -40,6 +40,8 @@ SCALINGS = {
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
+#: What its class accepts, in both major releases.
+_OF_PHI3 = ("default", "longrope", "su")
 
 
 class _SeenError(InputError):
@@ -83,7 +85,7 @@ def read_five(configuration: Configuration, layer: LayerStatement, served: int |
 
 def _describe_for_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Description:
     block, notes = choose_block(layer)
-    scaling = name_scaling(block, _FIVE)
+    scaling = name_scaling(block, _FIVE, list_unknown(configuration.model))
     if layer.share_ignored and layer.share != 1 and scaling == "none":
         share = write_number(layer.share)
         notes = (*notes, f"the share {share} is not read: its class turns all channels of a plain ladder")
@@ -92,6 +94,11 @@ def _describe_for_five(configuration: Configuration, layer: LayerStatement, serv
     found.notes += notes
     follow(_STEPS_OF_FIVE, found)
     return found
+
+
+def list_unknown(model: str) -> tuple[str, ...]:
+    """List what the class of a model refuses of the scalings that transformers has."""
+    return tuple(kind for kind in SCALINGS if kind not in _OF_PHI3) if model == _WITH_SU else ()
 
 
 def name_scaling(block: RotaryBlock, stack: str, unknown: tuple[str, ...] = ()) -> str:

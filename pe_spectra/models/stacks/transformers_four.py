@@ -23,7 +23,15 @@ from pe_spectra.models.stacks.description import (
     turn_by_rope,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.transformers import Step, copy_yarn, fill_dynamic, fill_linear, follow, name_scaling
+from pe_spectra.models.stacks.transformers import (
+    Step,
+    copy_yarn,
+    fill_dynamic,
+    fill_linear,
+    follow,
+    list_unknown,
+    name_scaling,
+)
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
@@ -52,7 +60,8 @@ def read_four(
         return early
     block, layer = _choose_block(layer), _choose_share(configuration, layer)
     try:
-        found = start_description(configuration, layer, block, name_scaling(block, title, _UNKNOWN), served)
+        scaling = name_scaling(block, title, (*_UNKNOWN, *list_unknown(configuration.model)))
+        found = start_description(configuration, layer, block, scaling, served)
         if layer.newer is not None and layer.older is None and block is not layer.newer:
             found.notes.append(f"{layer.newer.where or 'rope_parameters'} is not read: {title} does not know it")
         follow(steps, found)

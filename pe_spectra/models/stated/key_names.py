@@ -10,6 +10,7 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.models.wording import write_number
 
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
 HEADS = (
@@ -94,14 +95,21 @@ def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
         ignored.append("rope_interleave")
     found = []
     for key in ignored:
-        meant = f"; it reads {wanted}" if key in BASES else f"; its layout is {known.layout}"
+        meant = (
+            f", which takes base {write_number(taken)}; it reads {wanted}"
+            if key in BASES
+            else f"; its layout is {known.layout}"
+        )
         message = f"{keys.where}{key} is not read by the class of {model}{meant}"
         found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
     nested = keys.find_object("attn_config")
     stated = nested.find_number("rope_theta") if nested is not None and not nested.find_truth("rope") else None
     if nested is not None and stated is not None and stated != taken:
         key = f"{nested.where}rope_theta"
-        message = f"{key} {stated:g} is not read by the class of {model}, which takes base {taken:g}; it reads {wanted}"
+        message = (
+            f"{key} {write_number(stated)} is not read by the class of {model}, which takes base "
+            f"{write_number(taken)}; it reads {wanted}"
+        )
         found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
     return found
 
@@ -148,8 +156,8 @@ def check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
         pairs = int(layer.head_dim * layer.share) // 2
         if block is not None and sections is not None and sum(sections) != pairs:
             message = (
-                f"{block.where}mrope_section adds up to {sum(sections):g} pairs, but {pairs} pairs are turned; its "
-                "sections must cover them"
+                f"{block.where}mrope_section adds up to {write_number(sum(sections))} pairs, but {pairs} pairs are "
+                "turned; its sections must cover them"
             )
             return [Finding(level="error", code="head-width", message=message, data={"sections": sections})]
     return []

@@ -264,7 +264,7 @@ READS_SHARE = _split(
     "bamba diffusion_gemma_text glm glm4 glm4_moe glm4v_moe_text glm4v_text glm_image_text glm_ocr_text gpt_neox",
     "gpt_neox_japanese laguna mellum mimo_v2_flash minimax_m2 minimax_m3_vl_text moonshine moonshine_streaming",
     "nemotron neomme persimmon phi phi3 phi4_multimodal qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text",
-    "recurrent_gemma solar_open stablelm step3p5 zaya chatglm gemma4_text gemma4_unified_text lfm3",
+    "qwen recurrent_gemma solar_open stablelm step3p5 zaya chatglm gemma4_text gemma4_unified_text lfm3",
 )
 _PARTS = _split(
     "aya_vision:cohere2 blt:blt cohere2_vision:cohere2 deepseek_vl:llama dia:dia_decoder emu3:emu3_text_model",

@@ -95,8 +95,8 @@ def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryB
     if not fourth and stated["factor"] is None and keys.find_integer("dim") in _LLAMA32_WIDTHS:
         values["factor"] = _LLAMA32_FACTOR
         message = (
-            "no key gives the factor of the scaling: 32 is taken, which transformers has for models of this width "
-            "(Llama 3.2); Meta's own code has 8 for all"
+            "no key gives the factor of the scaling: Meta's own code has 8 for all models, which is the answer here; "
+            "transformers has 32 for models of this width (Llama 3.2)"
         )
         findings.append(Finding(level="note", code="factor-by-width", message=message, data={"factor": 32.0}))
     values.update({name: number for name, number in stated.items() if number is not None})

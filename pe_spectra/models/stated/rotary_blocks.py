@@ -18,11 +18,10 @@ from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.layer_types import COMPRESSED, FULL, MAIN, SLIDING, list_stated_types
 from pe_spectra.models.stated.statement import DEFAULT_BASE, KeyValue, RotaryBlock
+from pe_spectra.models.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
 _ORIGINAL = "original_max_position_embeddings"
-#: Scalings whose original length a key beside the block replaces.
-_COUNT_FROM_ORIGINAL = ("yarn", "llama3", "longrope")
 #: Keys without meaning where no scaling is asked for.
 _OF_SCALINGS = ("factor", "low_freq_factor", "high_freq_factor", *LISTS)
 
@@ -70,7 +69,8 @@ def _report_nested(found: Keys, nested: list[str], known: KnownModel, model: str
     where = found.where.rstrip(".")
     message = (
         f"{where} is nested by layer type, but the class of {model} reads it flat: nothing in {found.where}"
-        f"{shorten(nested[0])} is read, base {base:g} is taken in silence; write its keys into {where} itself"
+        f"{shorten(nested[0])} is read, not even its rope_theta; base {write_number(base)} is taken in silence; write "
+        f"its keys into {where} itself"
     )
     data = {"key": f"{found.where}{nested[0]}", "model": model, "base": base}
     return Finding(level="error", code="key-not-read", message=message, data=data)
@@ -106,11 +106,11 @@ def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Findin
         block = replace(block, base=base, base_key=key)
     if local is None and (not known.is_layered or known.compressed_base is not None):
         return {"": block}
-    own = keys.find_key(LOCAL_BASES) or ("" if known.local_base is not None else key)
-    return {
-        FULL: block,
-        SLIDING: RotaryBlock(where="", base=local, base_key=own, base_beside=base if local is None else local),
-    }
+    if known.local_base is not None:  # a base of its own, whatever the other layers have
+        own, beside = keys.find_key(LOCAL_BASES) or "", local
+    else:
+        own, beside = keys.find_key(LOCAL_BASES) or key, base if local is None else local
+    return {FULL: block, SLIDING: RotaryBlock(where="", base=local, base_key=own, base_beside=beside)}
 
 
 def _read_base_list(keys: Keys) -> Blocks:
@@ -132,11 +132,11 @@ def _drop_type(block: RotaryBlock, scaling: Keys | None, model: str, findings: l
         return block
     message = (
         f"{scaling.where}type {shorten(repr(block.kind))} is not read by the class of {model} in transformers 5, so "
-        "its layers are not scaled; write rope_type"
+        "its layers are not scaled, and transformers 4 may refuse the file; write rope_type"
     )
     data = {"key": f"{scaling.where}type", "model": model}
     findings.append(Finding(level="error", code="key-not-read", message=message, data=data))
-    return replace(block, kind="default")
+    return replace(block, kind="default", type_inside=None)
 
 
 def _add_original(keys: Keys, known: KnownModel, blocks: Blocks, findings: list[Finding]) -> Blocks:
@@ -148,7 +148,7 @@ def _add_original(keys: Keys, known: KnownModel, blocks: Blocks, findings: list[
     found = {}
     for name, block in blocks.items():
         original = stated
-        if original is None and block.kind in _COUNT_FROM_ORIGINAL:
+        if original is None and block.kind == "longrope":
             original = known.original
         if original is None or name or block.kind in ("default", "dynamic"):
             found[name] = block
@@ -157,7 +157,7 @@ def _add_original(keys: Keys, known: KnownModel, blocks: Blocks, findings: list[
         if inside is not None and inside != original:
             place = f"beside {block.where}" if stated is not None else "by default of the class"
             message = (
-                f"{_ORIGINAL} is {original} {place} and {inside:g} in {block.where}; the one that is read is {original}"
+                f"{_ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
             )
             data = {"beside": original, "inside": inside}
             findings.append(Finding(level="warning", code="original-length-twice", message=message, data=data))

@@ -58,8 +58,8 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
     findings += _check_types(keys, newer, types)
     layers = []
     for one in types:
-        width = _read_head_width(keys, known, one.name)
-        share = _read_share(keys, known, model, one.name, width)
+        width, width_key = _read_head_width(keys, known, one.name)
+        share, share_key = _read_share(keys, known, model, one.name, width)
         layers.append(
             LayerStatement(
                 name=one.name,
@@ -74,6 +74,8 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
                 window=one.window,
                 beside=_read_beside(keys, known, width),
                 turns=one.turns,
+                width_key=width_key,
+                share_key=share_key,
             )
         )
     findings += check_sections(keys, layers[0])
@@ -108,16 +110,18 @@ def _choose_default(known: KnownModel, name: str) -> float:
     return known.local_base if known.local_base is not None and name == SLIDING else known.default_base
 
 
-def _read_head_width(keys: Keys, known: KnownModel, name: str) -> int:
+def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str]:
+    """The width of a head, and the key or keys that it comes from."""
     if known.full_head_dim is not None and name == FULL:
-        return keys.find_integer("global_head_dim") or known.full_head_dim
-    stated = keys.find_integer("qk_rope_head_dim", "head_dim", "attention_head_dim", known.head_key) or known.head_dim
+        return keys.find_integer("global_head_dim") or known.full_head_dim, "global_head_dim"
+    key = keys.find_key(("qk_rope_head_dim", "head_dim", "attention_head_dim", known.head_key))
+    stated = known.head_dim if key is None else keys.find_integer(key)
     if stated is not None:
-        return stated
+        return stated, key or known.head_key
     width, heads = keys.read_integer(*WIDTHS), keys.read_integer(*HEADS)
     if width % heads:
         keys.refuse(keys.find_key(WIDTHS) or WIDTHS[0], f"a multiple of the {heads} heads, or head_dim, is accepted")
-    return width // heads
+    return width // heads, f"{keys.find_key(WIDTHS)} / {keys.find_key(HEADS)}"
 
 
 def _read_layout(keys: Keys, known: KnownModel, model: str) -> Literal["half", "interleaved"]:
@@ -133,20 +137,22 @@ def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
     return keys.find_integer("qk_nope_head_dim", least=0) or 0
 
 
-def _read_share(keys: Keys, known: KnownModel, model: str, name: str, width: int) -> float:
+def _read_share(keys: Keys, known: KnownModel, model: str, name: str, width: int) -> tuple[float, str]:
+    """The share of a head that is turned, and the key or keys that it comes from."""
     if "qk_rope_head_dim" in keys:
-        return 1.0  # the channels that are turned are a part of their own, turned as a whole
+        return 1.0, ""  # the channels that are turned are a part of their own, turned as a whole
     block = keys.find_object("rope_parameters")
     nested = block.find_object(name) if block is not None and isinstance(block.found.get(name), dict) else None
     for place in (nested, block, keys.find_object("rope_scaling"), keys):
-        if place is not None and (share := place.find_number(*SHARES)) is not None:
-            return share
+        key = place.find_key(SHARES) if place is not None else None
+        if place is not None and key is not None and (share := place.find_number(key)) is not None:
+            return share, f"{place.where}{key}"
     if known.by_type and (share := _read_share_list(keys, name)) is not None:
-        return share
+        return share, "partial_rotary_factors"
     own = known.local_share if known.local_share is not None and name == SLIDING else known.share
     width_key = known.width_key or ("" if find_known(model) is not None else "rotary_dim")
     whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
-    return own if whole is None else whole / width
+    return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
 
 
 def _read_share_list(keys: Keys, name: str) -> float | None:

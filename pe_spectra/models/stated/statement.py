@@ -101,6 +101,7 @@ class LayerStatement:
     window : positions that attention in these layers sees at once (sliding_window); None for all.
     beside : channels of a query that stand beside the turned part and are not turned (qk_nope_head_dim).
     turns : False for layers that are not turned (NoPE).
+    width_key, share_key : what gives `head_dim` and `share`, for messages.
     """
 
     name: str = "all"
@@ -115,6 +116,25 @@ class LayerStatement:
     window: int | None = None
     beside: int = 0
     turns: bool = True
+    width_key: str = "head_dim"
+    share_key: str = "partial_rotary_factor"
+
+    def say_in_keys(self, text: str) -> str:
+        """Write a sentence about the catalogue's `rope` with the keys of the file.
+
+        >>> LayerStatement(head_dim=127).say_in_keys("rope: d is odd (127); an even d is accepted")
+        'head_dim is odd (127); an even number is accepted'
+        """
+        words = {
+            "rope: int(d share)": f"int({self.width_key} x {self.share_key})",
+            "int(head_dim share)": f"int({self.width_key} x {self.share_key})",
+            "rope: share": self.share_key,
+            "rope: d ": f"{self.width_key} ",
+            "an even d ": "an even number ",
+        }
+        for word, key in words.items():
+            text = text.replace(word, key)
+        return text.removeprefix("rope: ")
 
     @property
     def block(self) -> RotaryBlock | None:

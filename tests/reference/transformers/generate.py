@@ -153,8 +153,39 @@ def list_layer_types():
     yield "proportional", describe("llama", 131072, rope_parameters=full | {"factor": 2.0})
 
 
+def list_other_shapes():
+    """Keys that are right in another class, or in another place."""
+    base = {"rope_type": "default", "rope_theta": 5e5}
+    yield "nested by layer type, read flat", describe("llama", 8192, rope_parameters={"full_attention": base})
+    yield "yarn, no factor", describe("llama", 131072, rope_theta=5e5, rope_scaling=drop(YARN, "factor"))
+    shape = HEADS | {"head_dim": 64, "num_hidden_layers": 6}
+    block = {"type": "linear", "factor": 8.0}
+    older = {"rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": block}
+    yield "Gemma 3, type", describe("gemma3_text", 131072, shape, **older)
+    shape = HEADS | {"num_hidden_layers": 4, "sliding_window": 4096}
+    yield "OLMo 3, type", describe("olmo3", 65536, shape, rope_theta=5e5, rope_scaling=drop(YARN, "rope_type") | block)
+    flat = YARN | {"rope_theta": 2.5e5}
+    yield "OLMo 3, newer keys not nested", describe("olmo3", 65536, shape, rope_parameters=flat)
+    shape = HEADS | {"hidden_size": 384}
+    block = {"rope_type": "longrope", "short_factor": SHORT, "long_factor": LONG}
+    block |= {"original_max_position_embeddings": 8192}
+    yield "Phi-3, original in the block only", describe("phi3", 16384, shape, rope_theta=1e4, rope_scaling=block), 4096
+    yield "Phi-3 with YaRN", describe("phi3", 16384, shape, rope_theta=1e4, rope_scaling=YARN)
+    shape = HEADS | {"num_hidden_layers": 2, "head_dim": 128, "qk_rope_head_dim": 32, "sliding_window": 128}
+    shape |= {"q_lora_rank": 16, "o_lora_rank": 16, "o_groups": 2, "index_n_heads": 2, "index_head_dim": 64}
+    shape |= {"num_key_value_heads": 1, "compress_ratios": [0, 4]}
+    bases = {"rope_theta": 1e4, "compress_rope_theta": 16e4}
+    block = {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536}
+    yield "DeepSeek V4", describe("deepseek_v4", 1048576, shape, **bases, rope_scaling=block)
+
+
+def drop(block, key):
+    return {one: value for one, value in block.items() if one != key}
+
+
 def list_cases():
-    for found in (list_plain, list_yarn, list_llama3, list_longrope, list_shares, list_layer_types):
+    steps = (list_plain, list_yarn, list_llama3, list_longrope, list_shares, list_layer_types, list_other_shapes)
+    for found in steps:
         for name, config, *length in found():
             yield name, config, length[0] if length else None
 

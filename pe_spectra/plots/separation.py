@@ -1,0 +1,151 @@
+"""Separation against lag, and a Gram matrix: the panels of faithfulness, from numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pe_spectra.exact import F64
+from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.heatmap import MAP_RIGHT, draw_map, find_extent
+from pe_spectra.plots.sheet import MARGIN, Layout, lay_out
+from pe_spectra.plots.style import LineStyle, curve_style, escape_text, fixed_style
+
+#: Inches: a panel of curves, a map, and the white left of a map.
+HEIGHT, MAP_HEIGHT, MAP_LEFT = 2.0, 1.92, 0.68
+#: Lags, or separations, that span more than this stand on a logarithmic axis.
+_LINEAR_SPAN = 1000.0
+#: Points of a curve; of one with so many lags that it may swing to and fro across the panel.
+_LINE, _THIN_LINE, _MANY_LAGS = 1.2, 0.6, 200
+#: Dot products, over the largest squared norm, that are 0 up to rounding.
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SeparationCurve:
+    """How far apart the codes of an encoding are, by lag.
+
+    Attributes
+    ----------
+    label : the encoding.
+    length : number of positions.
+    lags, distances : (K,) lags, and the smallest distance at each; None where there is no curve.
+    closest : the closest two positions and their distance; None where there are none.
+    """
+
+    label: str
+    length: int
+    lags: F64 | None
+    distances: F64 | None
+    closest: tuple[int, int, float] | None
+
+
+def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
+    """Draw distances by lag, mark the closest pair of each encoding, and name those that have no curve."""
+    axes.set_xlabel("lag |s − t| (positions)")
+    axes.set_ylabel("separation ‖e(s) − e(t)‖")
+    _set_scales(axes, curves)
+    for number, curve in enumerate(curves):
+        _draw_curve(axes, curve, curve_style(number))
+    for number, curve in enumerate(curves):
+        _name_closest(axes, curve, curve_style(number))
+    _name_absent(axes, curves)
+
+
+def plot_matrix(axes: Axes, gram: F64, label: str) -> None:
+    """Draw dot products over the largest squared norm, both positions from 0 on."""
+    places = np.arange(len(gram), dtype=float)
+    signed = bool((gram < -_NOTHING).any())
+    extent = find_extent(places, places)
+    draw_map(axes, gram, extent=extent, label="dot product / largest", diverging=signed)
+    axes.set_xlabel("t (position)")
+    axes.set_ylabel("s (position)")
+    for axis in (axes.xaxis, axes.yaxis):
+        label_integers(axis)
+    head_panel(axes, f"Gram matrix of {escape_text(label)}", beyond=MAP_RIGHT - MARGIN, pad=6)
+
+
+@fixed_style()
+def compose_separation(*curves: SeparationCurve, title: str, small_print: tuple[str, ...]) -> Figure:
+    """Draw separation against lag as a figure of its own."""
+    key = tuple((escape_text(curve.label), curve_style(number)) for number, curve in enumerate(curves))
+    figure, (axes,) = lay_out(Layout(title=title, heights=(HEIGHT,), key=key, small_print=small_print, top=0.10))
+    plot_curves(axes, curves)
+    return figure
+
+
+@fixed_style()
+def compose_matrix(gram: F64, label: str, *, title: str, small_print: tuple[str, ...]) -> Figure:
+    """Draw a Gram matrix as a figure of its own."""
+    layout = Layout(
+        title=title, heights=(MAP_HEIGHT,), left=MAP_LEFT, right=MAP_RIGHT, small_print=small_print, top=0.30
+    )
+    figure, (axes,) = lay_out(layout)
+    plot_matrix(axes, gram, label)
+    return figure
+
+
+def _draw_curve(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
+    if curve.lags is not None and curve.distances is not None:
+        width = _LINE if len(curve.lags) <= _MANY_LAGS else _THIN_LINE
+        marker = "." if len(curve.lags) == 1 else ""
+        draw_curve(axes, curve.lags, curve.distances, style, linewidth=width, marker=marker)
+    if curve.closest is not None:
+        s, t, distance = curve.closest
+        axes.plot(
+            [t - s],
+            [distance],
+            marker="o",
+            markersize=5,
+            markerfacecolor="none",
+            markeredgewidth=1.0,
+            color=style["color"],
+            linestyle="none",
+            clip_on=False,
+            zorder=5,
+        )
+
+
+def _name_closest(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
+    """Write the closest pair beside its mark, or failing that wherever there is room."""
+    if curve.closest is None:
+        return
+    s, t, distance = curve.closest
+    text = f"closest: {s} and {t}, distance {distance:.5g}"
+    sides = ("right", "below right", "above right", "left", "below left", "above left", "above")
+    places = [Place(x=t - s, y=distance, side=side) for side in sides]
+    for x, side in zip(axes.get_xlim(), ("right", "left"), strict=True):
+        rows = np.linspace(*axes.get_ylim(), 40)
+        places += [Place(x=x, y=float(y), side=side) for y in rows]
+    place_label(axes, text, places, colour=style["color"])
+
+
+def _name_absent(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
+    """Say above the curves which encodings have none."""
+    absent = [curve for curve in curves if curve.lags is None]
+    if absent:
+        names = ", ".join(escape_text(curve.label) for curve in absent)
+        head_panel(axes, f"no curve by lag: {names}")
+
+
+def _set_scales(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
+    drawn = [curve.distances for curve in curves if curve.distances is not None]
+    seen = np.concatenate([*drawn, [curve.closest[2] for curve in curves if curve.closest is not None]])
+    last = max((curve.length - 1 for curve in curves), default=1)
+    if last > _LINEAR_SPAN:
+        axes.set_xscale("log")
+        axes.set_xlim(0.9, last * 1.1)
+    else:
+        axes.set_xlim(0, max(last + 0.5, 1.5))
+        label_integers(axes.xaxis)
+    largest = float(seen.max()) if seen.size else 1.0
+    smallest = float(seen.min()) if seen.size else 0.0
+    if 0 < smallest * _LINEAR_SPAN < largest:
+        axes.set_yscale("log")
+        axes.set_ylim(smallest / 2, largest * 2)
+    else:
+        axes.set_ylim(0, largest * 1.12 if largest > 0 else 1.0)

@@ -16,8 +16,8 @@ from pe_spectra.files import gguf_header
 from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.gguf_file import read_gguf, read_gguf_table
 from pe_spectra.files.reading import open_regular
-from pe_spectra.models.stated import gguf_architectures as architectures
 from pe_spectra.models.stacks.gguf import read_gguf_rotation, turn_gguf_layer
+from pe_spectra.models.stated import gguf_architectures as architectures
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 
 gguf = pytest.importorskip("gguf")

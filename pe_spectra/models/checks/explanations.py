@@ -50,7 +50,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="The length before scaling may stand beside the rotary block or in it. transformers 5 takes "
             "the one "
             "beside it, transformers 4.57 the one in it for yarn and llama3, so the two should agree.",
-            formula="original_max_position_embeddings is given in both places with other values",
+            formula="original_max_position_embeddings is given in both places with other values; beside the block the "
+            "class of Phi-3 has 4096 where the file has none",
             references=(_HF,),
         ),
         "scaling-in-tensor": Explanation(
@@ -179,7 +180,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "layer-type-missing": Explanation(
             reasoning="rope_parameters may be nested by the type of a layer. A type that the model has and the file "
             "leaves out is turned by the default of its class, which nobody wrote down.",
-            formula="a type of layer_types that is turned has no entry in rope_parameters",
+            formula="a type of layer_types that is turned has no entry in rope_parameters (warning), or rope_parameters "
+            "is flat and the class reads it by layer type (error)",
             references=(_HF,),
         ),
         "original-length-missing": Explanation(

@@ -8,6 +8,8 @@ from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel
 
 FULL, SLIDING, CHUNKED, LINEAR = "full_attention", "sliding_attention", "chunked_attention", "linear_attention"
+#: Layers that have the base and the share of those that slide. Zaya's have a recurrence beside attention.
+WITH_WINDOW = (SLIDING, "hybrid_sliding")
 #: What DeepSeek V4 calls the rotations of its sliding-window layers and of all others.
 MAIN, COMPRESSED = "main", "compress"
 #: Layers without attention, or with one that is not turned.

@@ -27,7 +27,7 @@ from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel, find_
 from pe_spectra.models.stated.layer_types import (
     COMPRESSED,
     FULL,
-    SLIDING,
+    WITH_WINDOW,
     LayerType,
     list_layer_types,
     list_stated_types,
@@ -107,7 +107,7 @@ def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[L
 def _choose_default(known: KnownModel, name: str) -> float:
     if known.compressed_base is not None and name == COMPRESSED:
         return known.compressed_base
-    return known.local_base if known.local_base is not None and name == SLIDING else known.default_base
+    return known.local_base if known.local_base is not None and name in WITH_WINDOW else known.default_base
 
 
 def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str]:
@@ -149,7 +149,7 @@ def _read_share(keys: Keys, known: KnownModel, model: str, name: str, width: int
             return share, f"{place.where}{key}"
     if known.by_type and (share := _read_share_list(keys, name)) is not None:
         return share, "partial_rotary_factors"
-    own = known.local_share if known.local_share is not None and name == SLIDING else known.share
+    own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
     width_key = known.width_key or ("" if find_known(model) is not None else "rotary_dim")
     whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")

@@ -14,7 +14,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.known_models import find_known
-from pe_spectra.models.stated.layer_types import SLIDING
+from pe_spectra.models.stated.layer_types import WITH_WINDOW
 from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
 
@@ -39,7 +39,7 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
     length = _find_length_before(configuration, layer)
     stated = layer.limit(length) if length is not None else None
     is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
-    known = statement.default_base != DEFAULT_BASE
+    known = statement.default_base != DEFAULT_BASE or _has_local_base(configuration, layer)
     meant = known or configuration.model in _TRAINED_WITH_DEFAULT
     level: Level = "warning" if is_long and not meant else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
@@ -66,6 +66,12 @@ def _find_length_before(configuration: Configuration, layer: LayerAudit) -> int 
     return length if original is None else min(length, int(original))
 
 
+def _has_local_base(configuration: Configuration, layer: LayerAudit) -> bool:
+    """Whether the class of the model has a base of its own for layers of this type."""
+    known = find_known(configuration.model)
+    return known is not None and known.local_base is not None and layer.name in WITH_WINDOW
+
+
 def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
     statement = layer.statement
     if configuration.format == "gguf" and statement is not None and statement.older is not None:
@@ -73,8 +79,8 @@ def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
     known = find_known(configuration.model) if configuration.format == "config.json" else None
     if known is None:
         return "rope_theta"
-    if known.local_base is not None and layer.name == SLIDING:
-        return known.local_key or f"rope_parameters.{SLIDING}.rope_theta"
+    if known.local_base is not None and layer.name in WITH_WINDOW:
+        return known.local_key or f"rope_parameters.{layer.name}.rope_theta"
     return known.base_key or "rope_theta"
 
 

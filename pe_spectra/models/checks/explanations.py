@@ -180,8 +180,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "layer-type-missing": Explanation(
             reasoning="rope_parameters may be nested by the type of a layer. A type that the model has and the file "
             "leaves out is turned by the default of its class, which nobody wrote down.",
-            formula="a type of layer_types that is turned has no entry in rope_parameters (warning), or rope_parameters "
-            "is flat and the class reads it by layer type (error)",
+            formula="a type of layer_types that is turned has no entry in rope_parameters (warning), or "
+            "rope_parameters is flat and the class reads it by layer type (error)",
             references=(_HF,),
         ),
         "original-length-missing": Explanation(

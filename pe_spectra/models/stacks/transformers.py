@@ -194,6 +194,9 @@ def _fill_longrope_of_five(found: Description) -> None:
     found.copy_keys("factor", "attention_factor")
     original = find_original(found)
     found.values |= {"original": original, "served": find_served(found) or original}
+    if found.configuration.model == "phimoe":
+        found.values["served"] = original
+        found.notes.append("short_factor serves every length: the class of Phi-3.5-MoE does not hand the length on")
     if "factor" not in found.values:
         found.values["factor"] = max(1.0, (found.configuration.length or original) / original)
 

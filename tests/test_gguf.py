@@ -16,11 +16,17 @@ from pe_spectra.files import gguf_header
 from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.gguf_file import read_gguf, read_gguf_table
 from pe_spectra.files.reading import open_regular
-from pe_spectra.models.stacks.gguf import read_gguf_rotation, turn_gguf_layer
+from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stated import gguf_architectures as architectures
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 
 gguf = pytest.importorskip("gguf")
+
+
+def read_gguf_rotation(keys, factors, path, served=None):
+    """The rotation in each type of layer of a GGUF file."""
+    stated = read_gguf_configuration(keys, factors, path)
+    return tuple(turn_gguf_layer(stated, layer, served) for layer in stated.layers)
 
 
 def make_llama(**changes):

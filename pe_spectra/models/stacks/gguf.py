@@ -6,7 +6,6 @@ Source: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp (rope_yarn, ggml_rope_cach
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -19,32 +18,10 @@ from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import SCALING_KEYS, spell_option
 from pe_spectra.models.stated.gguf_divisors import STILL
-from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: The parameters of scalings by the keys of a block.
 _NAMES = {**{key: name for name, key in SCALING_KEYS.items()}, "alpha": "factor"}
-
-
-def read_gguf_rotation(
-    metadata: Mapping[str, Any],
-    tensors: Mapping[str, tuple[float, ...]],
-    path: str,
-    served: int | None = None,
-) -> tuple[Rotation, ...]:
-    """Compute the rotation in each type of layer; empty for models that turn nothing.
-
-    Parameters
-    ----------
-    metadata, tensors, path : see :func:`pe_spectra.models.stated.gguf_metadata.read_gguf_configuration`.
-    served : the length of the context (n_ctx), on which longrope depends; None for the stated one.
-
-    Raises
-    ------
-    FileError : a key or tensor that cannot be used.
-    """
-    configuration = read_gguf_configuration(metadata, tensors, path)
-    return tuple(turn_gguf_layer(configuration, layer, served) for layer in configuration.layers)
 
 
 def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation:

@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -179,6 +180,84 @@ def test_a_terminal_shows_the_staircase(cli, monkeypatch):
     done = cli("precision sinusoidal --length 8192 --dtype bfloat16 --color always")
     assert "distinct codes for each of the first n positions, n on a log axis   bfloat16, bf16-positions" in done.out
     assert "fp32-then-cast all 8,192; bf16-positions 897 (256 = 257)" in " ".join(done.out.split())
+
+
+@pytest.fixture
+def on_terminal(monkeypatch, cli):
+    """Run precision as on a terminal of 80 columns and give its table, line by line."""
+
+    def run(line):
+        monkeypatch.setenv("COLUMNS", "80")
+        text = re.sub(r"\x1b\[[0-9;]*m", "", cli(f"precision {line} --color always").out)
+        assert max(map(len, text.splitlines())) <= 80
+        return text.rstrip("\n").split("\n\n")[-1].splitlines()
+
+    return run
+
+
+def test_a_narrow_terminal_shows_a_table_of_what_changes(on_terminal, cli):
+    lines = on_terminal("sinusoidal --length 8192 --dtype bfloat16 float16")
+    assert [line.split() for line in lines[3:7]] == [
+        ["bfloat16", "fp32", "code", "8192", "-", "0.000485"],
+        ["bfloat16", "fp32-then-cast", "code", "8192", "-", "0.000485"],
+        ["bfloat16", "bf16-positions", "positions", "897", "256", "257", "16"],
+        ["bfloat16", "bf16-positions", "code", "897", "256", "257", "16"],
+    ]
+    assert lines[2].split() == ["dtype", "recipe", "stage", "distinct", "collision", "error"]
+    assert (len(lines), lines[-1]) == (3 + 12 + 1, "36 more rows: --full")
+    spaced = cli("precision sinusoidal --length 8192 --dtype bfloat16 float16").out.splitlines()
+    stages = [line.split("\t")[2] for line in spaced if line.startswith(("bfloat16\t", "float16\t"))]
+    assert stages == STAGES * 8
+
+
+def test_a_full_table_is_in_the_order_of_the_steps(cli):
+    text = cli("precision sinusoidal:d=8 --length 600 --dtype bfloat16 --recipe all-bf16 --full --color always").out
+    seen = re.findall(rf"(?:stage:|all-bf16) +({'|'.join(STAGES)})", text.partition("phase error")[2])
+    assert seen == STAGES
+
+
+@pytest.mark.parametrize("line", ["sinusoidal -S 30000 --dtype float8_e4m3fnuz", "alibi -S 5000", "t5", "ramp"])
+def test_tables_of_all_sizes_are_tables(on_terminal, line):
+    assert "dtype" in " ".join(on_terminal(line)[:3]).split()
+
+
+def test_positions_that_overflow_are_counted_in_the_verdict(ask):
+    line = "sinusoidal --length 600 --dtype float8_e4m3fn bfloat16 --recipe bf16-positions"
+    assert ask(line)["verdict"]["text"] == (
+        "In float8_e4m3fn positions 16 and 17 have one code when positions are cast first (56 of 600 distinct, "
+        "135 positions are NaN). At worst are left: bfloat16 407."
+    )
+    line = line.replace("float8_e4m3fn bfloat16", "bfloat16 float8_e4m3fn")
+    assert ask(line)["verdict"]["text"].endswith("left: float8_e4m3fn 56 (135 positions are NaN).")
+
+
+def test_a_single_overflow_is_no_success(ask, tmp_path):
+    np.save(tmp_path / "large.npy", np.array([[1.0, 2], [3, 4], [5, 1e5]]))
+    verdict = ask("large.npy --dtype float16")["verdict"]
+    assert (verdict["code"], verdict["level"]) == ("not-finite", "warning")
+    assert verdict["text"] == (
+        "In float16 1 position is not finite when computed in float32 and cast at the end; kept in float32 all 3 "
+        "stay apart."
+    )
+    text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
+    assert text.endswith("At worst are left: float8_e4m3fn 3 (1 position is NaN).")
+
+
+def test_the_step_that_merges_is_blamed(ask, tmp_path):
+    """Two rows that differ in the last bit of a double are one in float32, before any cast to the type."""
+    table = np.random.default_rng(0).normal(size=(512, 8))
+    table[493] = table[11]
+    table[493, 3] = np.nextafter(table[11, 3], 9)
+    np.save(tmp_path / "table.npy", table)
+    assert ask("table.npy --dtype bfloat16")["verdict"]["text"] == (
+        "Positions 11 and 493 have one code already when kept in float32 (511 of 512 distinct); "
+        "no recipe keeps all apart."
+    )
+    assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 have one")
+    table[400] = table[2] * (1 + 1e-5)  # the cast to bfloat16 merges these first
+    np.save(tmp_path / "table.npy", table)
+    text = ask("table.npy --dtype bfloat16")["verdict"]["text"]
+    assert text.startswith("In bfloat16 positions 2 and 400 have one code when computed in float32 and cast at the end")
 
 
 def test_what_a_recipe_does_is_said(cli, ask):

@@ -25,7 +25,7 @@ def read_times(text: str, label: str = "--positions") -> F64:
 
     Raises
     ------
-    InputError : an empty range, a step of 0, or more positions than are accepted.
+    InputError : an empty range, a step of 0, a position beyond +-2**53, or more of them than are accepted.
     FileError : a file that cannot be read.
 
     >>> read_times("0:1:0.25")
@@ -52,7 +52,10 @@ def read_times(text: str, label: str = "--positions") -> F64:
     found = read_array(Path(text).expanduser(), None, label=label, axes=(1, 2)).values
     if found.ndim == 2 and 1 not in found.shape:
         raise InputError(f"{label} has shape {found.shape}", text, _ACCEPTED)
-    return found.ravel()
+    times = found.ravel()
+    for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
+        _TIME.check(value, label)
+    return times
 
 
 def sample(encodings: Sequence[Encoding], positions: str | None, length: str | None) -> tuple[Encoding, ...]:
@@ -67,8 +70,12 @@ def sample(encodings: Sequence[Encoding], positions: str | None, length: str | N
         return tuple(encodings)
     if length is not None:
         raise InputError("--length and --positions exclude each other", length, "one of them")
-    from pe_spectra.encodings import GivenArray
+    from pe_spectra.encodings import GivenArray, HasContinuousTable
     from pe_spectra.encodings.sampled import Sampled
 
+    whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
+    if whole is not None:
+        accepted = f"--length gives it integers, in place of {positions or repr(positions)}"
+        raise InputError("--positions: this encoding takes no real positions", whole, accepted)
     times = GivenArray(read_times(positions), origin=positions)
     return tuple(Sampled(encoding=encoding, times=times) for encoding in encodings)

@@ -109,8 +109,11 @@ Boundary = Annotated[
 WindowFree = Annotated[bool, typer.Option("--window-free", help="show the encoding's bare kernel beside it")]
 Length = Annotated[
     str | None,
-    typer.Option("--length", "-S", metavar="N", help="number of positions, 1 to 1048576  [80, or all rows of a table]"),
-]
+    typer.Option(
+        "--length", "-S", metavar="N",
+        help="number of positions, 1 to 1048576  [80; 256 lags; 192 of calendar; all rows of a table]",
+    ),
+]  # fmt: skip
 ComparedLength = Annotated[
     str | None,
     typer.Option(
@@ -153,9 +156,10 @@ Require = Annotated[
 RequireMetric = Annotated[
     list[str] | None,
     typer.Option(
-        "--require", metavar="TEXT...", help="'injective', or a metric as in 'separation>=0.1': exit 1 unless it holds"
+        "--require", metavar="TEXT",
+        help="'injective', or a metric as in 'separation>=0.1': exit 1 unless it holds; give --require again for each",
     ),
-]
+]  # fmt: skip
 Trained = Annotated[
     str | None, typer.Option("--trained", metavar="N", help="positions the model was trained with  [as its file says]")
 ]

@@ -90,8 +90,9 @@ def precision(
         list[str] | None,
         typer.Option(
             "--require",
-            metavar="TEXT...",
-            help="'injective', 'separation>=0.1' or 'ulp_margin>=1' of every code: exit 1 unless it holds",
+            metavar="TEXT",
+            help="'injective', 'separation>=0.1' or 'ulp_margin>=1' of every code: exit 1 unless it holds; "
+            "give --require again for each",
         ),
     ] = None,
 ) -> Outcome:
@@ -112,7 +113,9 @@ def precision(
     size = read_length(length, (encoding,))
     with Progress("rounding", quiet=run.quiet):
         report = _measure(encoding, size, dtypes, recipes, spread)
-        answer = answer_precision(report, check_precision(requirements, report))
+        # all rows, and in CSV and a pipe, they stand in the order of the steps
+        brief = run.format == "table" and (run.screen.terminal or run.screen.colour) and not run.screen.full
+        answer = answer_precision(report, check_precision(requirements, report), telling_first=brief)
         return run.finish(answer, lambda: _draw(report))
 
 

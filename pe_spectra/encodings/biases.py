@@ -25,8 +25,11 @@ from pe_spectra.encodings.heads import (
 from pe_spectra.encodings.parameters import Parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines, to_words
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+
+#: Terms up to which a sum of cosines less its first value is computed without cancellation.
+_EXACT_TERMS = 1 << 20
 
 
 def compute_slopes(heads: int) -> F64:
@@ -103,7 +106,7 @@ class Alibi(HeadedEncoding):
 
     def exact_key(self, positions: I64) -> I64:
         """The distance |lag| of each lag."""
-        return np.abs(self.read_lags(positions))
+        return np.abs(self.read_lags(positions, 1))
 
     @property
     def theorem(self) -> Theorem:
@@ -190,10 +193,7 @@ class Kerple(HeadedEncoding):
         wide = np.maximum(2 * generator.random(self.all_heads), 0.01)  # the code's p, then its a
         narrow = np.maximum(generator.random(self.all_heads), 0.01)
         first, second = (wide, narrow) if self.kind == "log" else (narrow, wide)
-        return (
-            first if self.r1 is None else np.array(self.r1),
-            second if self.r2 is None else np.array(self.r2),
-        )
+        return (first if self.r1 is None else np.array(self.r1)), (second if self.r2 is None else np.array(self.r2))
 
     def bias(self, lags: ArrayLike) -> F64:
         """What is added at the lags, shape (heads, L)."""
@@ -204,7 +204,7 @@ class Kerple(HeadedEncoding):
 
     def exact_key(self, positions: I64) -> I64:
         """The lag itself."""
-        return self.read_lags(positions)
+        return self.read_lags(positions, 1)
 
     @property
     def theorem(self) -> Theorem:
@@ -276,15 +276,27 @@ class Sandwich(HeadedEncoding):
 
     def bias(self, lags: ArrayLike) -> F64:
         """What is added at the lags, shape (heads, L); 0 at lag 0."""
-        count = self.d // 2
-        kernel = sum_cosines(self.words(), np.ones(count), self.read_lags(lags))
+        read, count = self.read_lags(lags), self.d // 2
+        if len(read) * count > _EXACT_TERMS:
+            return self._factors * (sum_cosines(self.words(), np.ones(count), read) - count)
+        half = sin_cos(self.words() / 2, read)[0]  # cos x - 1 = -2 sin(x/2)**2 does not cancel
+        halves: F64 = np.sum(half * half, axis=1)
+        return self._factors * (0.0 - 2 * halves)
+
+    def bound_error(self, table: F64) -> float | None:
+        """A few units of the largest entry; where lags are so many that sums are products of tables, of d/2."""
+        if len(table) * self.d // 2 <= _EXACT_TERMS:
+            return super().bound_error(table)
+        return float(self._factors.max() * np.finfo(float).eps / 2 * (self.d + 2) * (self.d + 36))
+
+    @property
+    def _factors(self) -> F64:
         ratios = 8.0 * np.arange(1, self.head_count + 1) / self.head_count
-        factors = ratios if self.ratio == "multiply" else 1 / ratios
-        return self.choose_heads(factors[:, None]) * (kernel - count)
+        return self.choose_heads((ratios if self.ratio == "multiply" else 1 / ratios)[:, None])
 
     def exact_key(self, positions: I64) -> I64:
         """The lag itself."""
-        return self.read_lags(positions)
+        return self.read_lags(positions, 1)
 
     @property
     def theorem(self) -> Theorem:

@@ -166,7 +166,7 @@ class T5(HeadTable):
     def find_buckets(self, lags: ArrayLike) -> I64:
         """The bucket of each lag, shape (L,)."""
         return compute_buckets(
-            -self.read_lags(lags),
+            -self.read_lags(lags, 1),
             buckets=self.height,
             max_distance=self.max_distance,
             bidirectional=not self.causal,
@@ -174,7 +174,7 @@ class T5(HeadTable):
 
     def bias(self, lags: ArrayLike) -> F64:
         """What is added at the lags, shape (heads, L)."""
-        return self.look_up(self.find_buckets(lags))
+        return self.look_up(self.find_buckets(self.read_lags(lags)))
 
     def exact_key(self, positions: I64) -> I64:
         """A number for the bucket of each lag, the same for buckets with equal rows."""

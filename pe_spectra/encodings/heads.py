@@ -132,8 +132,8 @@ class LagEncoding(Encoding):
                 f"{self.name}: the {what} is too large to hold", shape, f"at most {MAX_HELD_ENTRIES} numbers"
             )
 
-    def read_lags(self, lags: ArrayLike) -> I64:
-        """Read lags (query minus key), shape (L,).
+    def read_lags(self, lags: ArrayLike, width: int | None = None) -> I64:
+        """Read lags (query minus key), shape (L,), of each of which `width` numbers will be held; not set: its vector.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class LagEncoding(Encoding):
             beyond = str(int(array[np.abs(array).argmax()]))
             accepted = f"at most {self.rows - 1} either way is accepted"
             raise InputError(f"{self.name}: a lag is beyond the table", beyond, accepted)
-        self.check_size("answer", self.numbers_per_lag, array.size)
+        self.check_size("answer", width or self.numbers_per_lag, array.size)
         return array
 
 

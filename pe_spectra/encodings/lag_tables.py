@@ -101,7 +101,7 @@ class Erpe(HeadTable):
 
     def exact_key(self, positions: I64) -> I64:
         """A number for each lag, the same for lags with equal rows."""
-        return self.row_numbers[self.read_lags(positions) + self.rows - 1]
+        return self.row_numbers[self.read_lags(positions, 1) + self.rows - 1]
 
     @property
     def theorem(self) -> Theorem:
@@ -214,19 +214,19 @@ class Shaw(LagEncoding):
 
     def lag_table(self, lags: ArrayLike) -> F64:
         """The vectors of the lags (query minus key), shape (L, d)."""
-        return self.entries[self._find_rows(lags)]
+        return self.entries[self._find_rows(self.read_lags(lags))]
 
     def exact_key(self, positions: I64) -> I64:
         """A number for each clipped lag, the same for those with equal rows."""
-        return self.row_numbers[self._find_rows(positions)]
+        return self.row_numbers[self._find_rows(self.read_lags(positions, 1))]
 
     @property
     def theorem(self) -> Theorem:
         """Lags are clipped in integers, and rows compared as they are."""
         return Theorem(kind="rows", text="clipped lags share a row of the table; rows are compared bit by bit")
 
-    def _find_rows(self, lags: ArrayLike) -> I64:
-        clipped = np.clip(self.read_lags(lags), -self.farthest, self.farthest)
+    def _find_rows(self, lags: I64) -> I64:
+        clipped = np.clip(lags, -self.farthest, self.farthest)
         return self.farthest - clipped  # rows count key minus query
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -10,9 +11,12 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
 from pe_spectra.encodings.positions import as_positions, as_times
-from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
+
+#: Integers up to this are computed as such, whatever the encoding adds to them.
+_LAST = 1 << 52
 
 
 @final
@@ -26,7 +30,7 @@ class Sampled(Encoding):
     formula: ClassVar[str] = "row s is e(t_s)"
     source: ClassVar[str] = "the encoding that is sampled"
     pitfalls: ClassVar[str] = (
-        "its codes are computed in plain float64 arithmetic, without the exact reduction of integers"
+        "unless all positions are integers, codes are computed in plain float64 arithmetic, without exact reduction"
     )
     accepts: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -49,6 +53,15 @@ class Sampled(Encoding):
     def positions(self) -> F64:
         """The real positions, (S,)."""
         return self.times.values if self.times is not None else as_times([])
+
+    @cached_property
+    def integers(self) -> I64 | None:
+        """The positions, where all are integers that the encoding itself has codes for; else None."""
+        times, rows = self.positions, self.encoding.rows
+        if not (times.size and isinstance(self.encoding, HasTable) and np.array_equal(times, np.rint(times))):
+            return None
+        last = _LAST if rows is None else rows - 1
+        return times.astype(np.int64) if times.min() >= 0 and times.max() <= last else None
 
     @property
     def d(self) -> int:
@@ -90,7 +103,9 @@ class Sampled(Encoding):
         return f"{self.positions[s]:.12g}"
 
     def bound_error(self, table: F64) -> float | None:
-        """Rounding of the angles w t; None for an encoding without a list of frequencies."""
+        """Rounding of the angles w t; None for an encoding without a list of frequencies. Of integers: as it says."""
+        if self.integers is not None:
+            return self.encoding.bound_error(table)
         if not isinstance(self.encoding, HasFrequencies):
             return None
         found = self.encoding.frequencies()
@@ -104,6 +119,8 @@ class Sampled(Encoding):
         s = as_positions(positions, max(1, self.d))
         if s.size and int(s.max()) >= self.rows:
             raise InputError("a position has no row", str(int(s.max())), f"0 to {self.rows - 1} is accepted")
+        if self.integers is not None and isinstance(self.encoding, HasTable):
+            return self.encoding.table(self.integers[s])
         if not isinstance(self.encoding, HasContinuousTable):
             raise InputError("this encoding takes no real positions", self.encoding.label)
         return self.encoding.table_at(self.positions[s])

@@ -1,11 +1,13 @@
-"""The closest two of many numbers: neighbours once they are sorted."""
+"""The closest two of many numbers: neighbours once they are sorted; and of rows whose columns all rise or fall."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness.closest_pair import ClosestPair, make_room, scale_up
+from pe_spectra.faithfulness.closest_pair import ClosestPair, make_room, measure_pairs, scale_up
 
 _EPS = float(np.finfo(float).eps)
 #: Columns that a table is taken to have at least: narrower products cost as much.
@@ -40,3 +42,29 @@ def find_closest_numbers(table: F64, error: float = 0.0) -> ClosestPair:
         pair=(int(first[0]), int(first[1])),
         error=(scale_up(_EPS * best, exponent) or 0.0) + 2 * error,
     )
+
+
+def find_closest_neighbours(table: F64, error: float = 0.0) -> ClosestPair | None:
+    """Find the closest two rows where every column rises or falls all the way, in O(S d); None where one does not.
+
+    There no two rows are closer than the neighbours between them.
+
+    Parameters
+    ----------
+    table : (S, d), S at least 2, finite.
+    error : by how much an entry may be wrong; distances that differ by less than it allows are ties.
+
+    >>> find_closest_neighbours(np.array([[0.0, 9.0], [3.0, 5.0], [4.0, 4.0]])).pair
+    (1, 2)
+    """
+    roomy, exponent = make_room(table)
+    steps = np.diff(roomy, axis=0)
+    if not ((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)).all():
+        return None
+    before = np.arange(len(table) - 1)
+    distances = measure_pairs(roomy, before, before + 1)
+    best, allowed = float(distances.min()), 2 * math.sqrt(table.shape[1]) * error
+    tied = distances <= best * (1 + 4 * _EPS) + math.ldexp(allowed, -exponent)
+    first = int(np.argmax(tied))
+    rounding = scale_up((table.shape[1] + 16) * _EPS * best, exponent) or 0.0
+    return ClosestPair(distance=scale_up(best, exponent), pair=(first, first + 1), error=rounding + allowed)

@@ -16,7 +16,7 @@ from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closes
 from pe_spectra.faithfulness.closest_pair import find_closest_pair, scale_down
 from pe_spectra.faithfulness.collisions import build_codes, list_places
 from pe_spectra.faithfulness.pair_lags import PairWords
-from pe_spectra.faithfulness.separation import bound_entry_errors, find_pair_words
+from pe_spectra.faithfulness.separation import bound_entries, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
@@ -102,9 +102,11 @@ def _measure_rows(encoding: Encoding, length: int) -> Grown | None:
     codes = build_codes(encoding, places)
     if codes is None:
         return None
-    found = find_closest_numbers(codes) if codes.shape[1] == 1 else find_closest_pair(codes)
-    wrong = bound_entry_errors(encoding, codes)
-    if found.distance is None or wrong is None or found.distance <= wrong:
+    wrong = bound_entries(encoding, codes)
+    if wrong is None:
+        return None
+    found = find_closest_numbers(codes, wrong) if codes.shape[1] == 1 else find_closest_pair(codes, wrong)
+    if found.distance is None or found.distance <= 2 * math.sqrt(codes.shape[1]) * wrong:
         return None
     s, t = sorted(int(places[row]) for row in found.pair)
     return Grown(length=length, separation=found.distance, pair=(s, t))

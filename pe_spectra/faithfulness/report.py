@@ -21,9 +21,9 @@ from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
 from pe_spectra.faithfulness.separation import (
     Separation,
     Sidelobe,
-    add_entry_errors,
     measure_separation,
-    separate_rows,
+    separate_codes,
+    separate_neighbours,
     trace_lags,
 )
 from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
@@ -155,7 +155,7 @@ def measure_faithfulness(
         certificate=certificate,
         min_separation=smallest,
         closest_pair=_pair(separation, collisions),
-        error_bound=_bound(separation, smallest),
+        error_bound=_bound(separation, smallest, injective),
         collisions=collisions,
         near_pairs=near,
         rank=conditioning.rank,
@@ -191,15 +191,17 @@ def _list_codes(encoding: Encoding, size: int) -> F64 | None:
 def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:
     if codes is None:
         return measure_separation(encoding, size, equal)
-    if len(codes) == 1 or count_pair_work(*codes.shape) > MAX_PAIR_WORK:
-        return measure_separation(encoding, 1) if len(codes) == 1 else None
+    if len(codes) == 1:
+        return measure_separation(encoding, 1)
+    if count_pair_work(*codes.shape) > MAX_PAIR_WORK:
+        return separate_neighbours(encoding, codes) if codes.shape[0] == size else None
     places = list_places(encoding, size)
-    found = separate_rows(codes)
+    rows = None if equal is None else (int(np.argmax(places == equal[0])), int(np.argmax(places == equal[1])))
+    found = separate_codes(encoding, codes, rows)
     ends = [int(places[row]) for row in found.pair or ()]
     pair = (min(ends), max(ends)) if ends else None
     by_lag = trace_lags(codes[np.argsort(places)])
-    bounded = add_entry_errors(found, encoding, codes)
-    return Separation(smallest=found.smallest, pair=pair, error=bounded.error, by_lag=by_lag, sidelobe=None)
+    return replace(found, pair=pair, by_lag=by_lag, sidelobe=None)
 
 
 def _decide(
@@ -218,15 +220,16 @@ def _decide(
 def _smallest(separation: Separation | None, injective: bool | None, certificate: Certificate) -> float | None:
     if injective is False:
         return 0.0  # decided exactly; a computed distance would show its rounding
-    if certificate.kind == "rounding":
+    found = separation.smallest if separation else None
+    if certificate.kind == "rounding" or (injective is None and not found):
         return None  # what was computed is rounding, and no distance
-    return separation.smallest if separation else None
+    return found
 
 
-def _bound(separation: Separation | None, smallest: float | None) -> float | None:
+def _bound(separation: Separation | None, smallest: float | None, injective: bool | None) -> float | None:
     if smallest is None:
         return None
-    return 0.0 if separation is None or smallest == 0 else separation.error
+    return 0.0 if separation is None or injective is False else separation.error
 
 
 def _pair(separation: Separation | None, collisions: Collisions) -> tuple[int, int] | None:

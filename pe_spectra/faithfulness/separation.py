@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
+from pe_spectra.encodings import Dft, Encoding, HasExactKey, HasFrequencies, HasKernel, HasLadder, HasTable
 from pe_spectra.encodings.buckets import T5
 from pe_spectra.encodings.lag_tables import Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.exact import F64, sum_cosines
-from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_numbers
+from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.exact import F64, I64, sum_cosines
+from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_neighbours, find_closest_numbers
 from pe_spectra.faithfulness.closest_pair import (
     ClosestPair,
     find_closest_pair,
@@ -22,7 +23,7 @@ from pe_spectra.faithfulness.closest_pair import (
     scale_up,
 )
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
-from pe_spectra.limits import MAX_PAIR_WORK, MAX_RANK_WORK
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.spectrum import compute_gram_kernel
 
 #: Differences of a normalised kernel below this are none.
@@ -30,6 +31,8 @@ _FLAT = 1e-9
 #: Encodings whose codes are stored numbers.
 _GIVEN = (Learned, Shaw, T5, Erpe)
 _EPS = float(np.finfo(float).eps)
+#: The largest share of the largest entry that an error of entries may be and make ties.
+_COARSE = 2.0**-16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,40 +72,57 @@ def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] |
         return Separation(smallest=None, pair=None, error=None, by_lag=np.empty(0), sidelobe=None)
     if isinstance(encoding, Dft):
         return _separate_dft(encoding, length)
-    is_given = isinstance(encoding, Learned)
     words = find_pair_words(encoding)
     if words is not None:
         return _separate_pairs(words, length)
     if isinstance(encoding, HasTable) and count_pair_work(length, encoding.d) <= MAX_PAIR_WORK:
-        table = encoding.table(length)
-        error = 0.0 if is_given else 4 * _EPS * float(np.abs(table).max())
-        return add_entry_errors(separate_rows(table, error, equal), encoding, table)
+        return separate_codes(encoding, encoding.table(length), equal)
+    theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
+    is_monotone = theorem is not None and theorem.kind == "monotone"
+    if is_monotone and isinstance(encoding, HasTable) and length * encoding.d <= MAX_HELD_ENTRIES:
+        return separate_neighbours(encoding, encoding.table(length))
     return None
 
 
-def bound_entry_errors(encoding: Encoding, codes: F64) -> float | None:
-    """Return by how much the distance of two codes may be wrong since their entries may; None where it is not known.
+def bound_entries(encoding: Encoding, codes: F64) -> float | None:
+    """Return by how much an entry of computed codes may be wrong: 0 for given numbers; None where it is not known."""
+    return 0.0 if isinstance(encoding, _GIVEN) else encoding.bound_error(codes)
 
-    0 for given numbers; else each of the entries of both codes may be wrong by what the encoding says.
+
+def separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None = None) -> Separation:
+    """Measure the separation of the codes of an encoding, (S, d), S at least 2; as :func:`separate_rows` does.
+
+    Pairs whose order the errors of entries could turn round are ties, and `error` holds what entries may be wrong by.
     """
-    if isinstance(encoding, _GIVEN):
-        return 0.0
-    wrong = encoding.bound_error(codes)
-    return None if wrong is None else 2 * math.sqrt(codes.shape[1]) * wrong
+    wrong, largest = bound_entries(encoding, codes), float(np.abs(codes).max())
+    # a few roundings at the least make ties; where a bound is so coarse that most pairs would be, it makes none
+    share = 4 * _EPS * largest if wrong is None else min(wrong, _COARSE * largest)
+    found = separate_rows(codes, share, equal)
+    if wrong is None or found.error is None:
+        return replace(found, error=None)
+    return replace(found, error=found.error + 2 * math.sqrt(codes.shape[1]) * (wrong - share))
 
 
-def add_entry_errors(found: Separation, encoding: Encoding, codes: F64) -> Separation:
-    """Let the error of the smallest separation hold what entries may be wrong by."""
-    wrong = bound_entry_errors(encoding, codes)
-    return replace(found, error=None if wrong is None or found.error is None else found.error + wrong)
+def separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
+    """Measure the smallest separation of codes too many to compare all: those whose columns rise or fall; else None."""
+    wrong = bound_entries(encoding, codes)
+    closest = find_closest_neighbours(codes, wrong or 0.0)
+    if closest is None:
+        return None
+    error = None if wrong is None or closest.distance is None else closest.error
+    return Separation(smallest=closest.distance, pair=closest.pair, error=error, by_lag=None, sidelobe=None)
 
 
 def find_pair_words(encoding: Encoding) -> PairWords | None:
     """Return the frequencies of an encoding whose distances are functions of the lag; None for any other.
 
     That is, whose similarity is amplitude**2 times the sum of cos(w tau), but for a lone sine where d is odd;
-    a few lags tell whether the kernel is that sum.
+    a few lags tell whether the kernel is that sum. Real positions that are integers in a row are such, too.
     """
+    if isinstance(encoding, Sampled):
+        pairs = find_pair_words(encoding.encoding) if _is_in_a_row(encoding.integers) else None
+        # a lone sine depends on where the row begins
+        return pairs if pairs is not None and pairs.words.shape[1] == pairs.count else None
     if not (isinstance(encoding, HasFrequencies) and isinstance(encoding, HasKernel)):
         return None
     found = encoding.frequencies()
@@ -118,6 +138,10 @@ def find_pair_words(encoding: Encoding) -> PairWords | None:
     summed = found.amplitude**2 * sum_cosines(words, found.masses, lags)
     is_sum = np.abs(encoding.kernel(lags)[0] - summed).max() <= 1e-12 * summed[0]
     return PairWords(words=words, count=words.shape[1], amplitude=found.amplitude, phase=0.0) if is_sum else None
+
+
+def _is_in_a_row(integers: I64 | None) -> bool:
+    return integers is not None and bool((np.diff(integers) == 1).all())
 
 
 def _separate_dft(encoding: Dft, length: int) -> Separation:

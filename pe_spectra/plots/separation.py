@@ -21,6 +21,8 @@ HEIGHT, MAP_HEIGHT, MAP_LEFT = 2.0, 1.92, 0.68
 _LINEAR_SPAN = 1000.0
 #: Points of a curve; of one with so many lags that it may swing to and fro across the panel.
 _LINE, _THIN_LINE, _MANY_LAGS = 1.2, 0.6, 200
+#: Places across and up that are tried for a label.
+_COLUMNS, _ROWS = 9, 40
 #: Dot products, over the largest squared norm, that are 0 up to rounding.
 _NOTHING = 1e-12
 
@@ -118,10 +120,17 @@ def _name_closest(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
     text = f"closest: {s} and {t}, distance {distance:.5g}"
     sides = ("right", "below right", "above right", "left", "below left", "above left", "above")
     places = [Place(x=t - s, y=distance, side=side) for side in sides]
-    for x, side in zip(axes.get_xlim(), ("right", "left"), strict=True):
-        rows = np.linspace(*axes.get_ylim(), 40)
-        places += [Place(x=x, y=float(y), side=side) for y in rows]
+    places += _list_places(axes, (t - s, distance))
     place_label(axes, text, places, colour=style["color"])
+
+
+def _list_places(axes: Axes, mark: tuple[float, float]) -> list[Place]:
+    """Places all over a panel, those nearest to a mark first."""
+    across, up = np.meshgrid(np.linspace(0, 1, _COLUMNS), np.linspace(0, 1, _ROWS))
+    points = axes.transAxes.transform(np.column_stack([across.ravel(), up.ravel()]))
+    away = np.hypot(*(points - axes.transData.transform(mark)).T)
+    nearest = axes.transData.inverted().transform(points[np.argsort(away, kind="stable")])
+    return [Place(x=float(x), y=float(y), side=side) for x, y in nearest for side in ("left", "right")]
 
 
 def _name_absent(axes: Axes, curves: Sequence[SeparationCurve]) -> None:

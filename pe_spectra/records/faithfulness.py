@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
@@ -12,6 +13,8 @@ from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, 
 from pe_spectra.records.reconstruction import describe_bandwidth
 
 _CONDITION = "> 1e15"
+#: Significant digits of a distance, at most: in sentences, and in tables on a terminal.
+_DIGITS, _TABLE_DIGITS = 5, 6
 
 
 def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...] = ()) -> Answer:
@@ -32,6 +35,7 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         facts=tuple(fact for result in results for fact in _list_facts(result, len(results) > 1)),
         notes=tuple(dict.fromkeys(notes)),
         shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
+        digits=max(_count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
         drawing=_draw(first),
         next_command="pe-spectra spectrum",
         failed=failed,
@@ -96,18 +100,24 @@ def _list_rows(results: Sequence[Faithfulness]) -> dict[str, Sequence[Cell]]:
         "collisions": [r.collisions.count for r in results],
         "rank": [r.rank for r in results],
         "rank_tolerance": [r.rank_tolerance for r in results],
-        "condition_number": [_write_condition(r) for r in results],
+        "condition_number": [r.condition_number for r in results],
         "sidelobe_lag": [r.sidelobe.lag if r.sidelobe else None for r in results],
         "sidelobe": [r.sidelobe.value if r.sidelobe else None for r in results],
         "bandwidth": [r.bandwidth for r in results],
         "fwhm": [r.fwhm for r in results],
         "relative_error": [r.relative_error for r in results],
         "certificate": [r.certificate.kind for r in results],
+        "near_count": [r.near_pairs.count if r.near_pairs else None for r in results],
+        "near_pair": [_write_near(r.near_pairs) for r in results],
     }
 
 
 def _write_pair(result: Faithfulness) -> str | None:
     return None if result.closest_pair is None else "{} {}".format(*result.closest_pair)
+
+
+def _write_near(found: NearPairs | None) -> str | None:
+    return f"{found.examples[0].s} {found.examples[0].t}" if found and found.examples else None
 
 
 def _write_condition(result: Faithfulness) -> Cell:
@@ -154,10 +164,30 @@ def _write_distance(distance: float, error: float | None) -> str:
 
     >>> _write_distance(2.671201607980057, 1.1862e-15), _write_distance(1.5, 0.0), _write_distance(1.5, None)
     ('2.6712 (+- 1.2e-15)', '1.5 (exact)', '1.5 (error not known)')
+    >>> _write_distance(3.7857e-13, 1.38e-14), _write_distance(0.95283, 0.0025)
+    ('3.79e-13 (+- 1.4e-14)', '0.953 (+- 0.0025)')
     """
+    text = _write_number(distance, error)
     if error is None:
-        return f"{distance:.5g} (error not known)"
-    return f"{distance:.5g} (exact)" if error == 0 else f"{distance:.5g} (+- {error:.2g})"
+        return f"{text} (error not known)"
+    return f"{text} (exact)" if error == 0 else f"{text} (+- {error:.2g})"
+
+
+def _write_number(distance: float, error: float | None) -> str:
+    return f"{distance:.{_count_digits(distance, error)}g}"
+
+
+def _count_digits(distance: float, error: float | None, most: int = _DIGITS) -> int:
+    """Count the digits of a distance that its error leaves: to the error's first, or its second where that is 1.
+
+    >>> _count_digits(0.95283, 0.0025), _count_digits(0.95283, 0.0012), _count_digits(0.95283, 3.0)
+    (3, 4, 1)
+    """
+    if not error or not distance or not math.isfinite(error):
+        return most
+    written = f"{error:.1e}"
+    kept = math.floor(math.log10(distance)) - int(written.partition("e")[2]) + (2 if written[0] == "1" else 1)
+    return max(1, min(most, kept))
 
 
 def _count_sharing(result: Faithfulness) -> str:
@@ -188,7 +218,7 @@ def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
         facts.append(("collisions", shown + (f", and {more} more pairs" if more else "")))
     near = result.near_pairs
     if near is not None:
-        shown = ", ".join(f"{one.text} ({one.distance:.5g})" for one in near.examples)
+        shown = ", ".join(f"{one.text} ({_write_number(one.distance, near.error)})" for one in near.examples)
         unsure = f" ({near.unsure} so near the radius that rounding decides)" if near.unsure else ""
         said = f"{near.count} pairs of different codes within {near.radius:g}{unsure}"
         facts.append(("near pairs", f"{said}: {shown}" if shown else said))
@@ -228,10 +258,14 @@ def _describe_growth(result: Faithfulness) -> str:
     grown = result.separation_by_length if result.min_separation else ()
     if len(grown) < 2:
         return ""
+    error = result.error_bound  # that of a longer length is no smaller
     steps = [one for before, one in pairwise(grown) if one.separation < before.separation]
     if not steps:
-        return f"smallest separation {grown[0].separation:.5g} up to length {grown[-1].length}"
-    shown = [f"{one.separation:.5g} at length {one.length} ({_name_pair(result, *one.pair)})" for one in steps[-3:]]
+        return f"smallest separation {_write_number(grown[0].separation, error)} up to length {grown[-1].length}"
+    shown = [
+        f"{_write_number(one.separation, error)} at length {one.length} ({_name_pair(result, *one.pair)})"
+        for one in steps[-3:]
+    ]
     return f"smallest separation {', '.join(shown)}; up to length {grown[-1].length}"
 
 

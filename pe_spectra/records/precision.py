@@ -7,16 +7,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from pe_spectra.precision import PrecisionReport, Recipe, Stage
+from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.precision.judging import find_blamed, find_merged, find_praised
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, join
 
 _STEPS = ("positions", "frequencies", "phases", "sines", "code")
 #: Values of the staircase in characters, in even steps of the logarithm.
 _STEPS_DRAWN = 200
+#: What a terminal shows, and to how many significant digits; all of both in a pipe and in CSV.
+_SHOWN = ("dtype", "recipe", "stage", "distinct", "first_collision", "max_phase_error")
+_DIGITS = 3
 
 
-def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> Answer:
-    """Turn a report into an answer; `failed` lists the requirements that do not hold."""
+def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = (), *, telling_first: bool = False) -> Answer:
+    """Turn a report into an answer; `failed` lists the requirements that do not hold.
+
+    Parameters
+    ----------
+    telling_first : whether the rows begin with the codes and the stages that change what is told apart.
+    """
+    telling, others = _part(report.rows)
     return Answer(
         kind="precision",
         verdict=_judge(report),
@@ -32,15 +42,32 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> A
             "exact_distinct": report.exact_distinct,
             "rows": [_describe(row) for row in report.rows],
         },
-        columns=_list_columns(report.rows),
+        columns=_list_columns((*telling, *others) if telling_first else report.rows),
         facts=tuple(_list_facts(report)),
         notes=(*report.notes, *_remark(report)),
-        shown=("dtype", "recipe", "stage", "distinct", "first_collision", "max_phase_error", "constant_channels"),
-        brief=max(12, sum(row.dtype == report.dtypes[0] for row in report.rows)),
+        shown=_SHOWN,
+        brief=len(telling),
+        digits=_DIGITS,
+        narrow=("dtype",),
         drawing=_draw(report),
         next_command=_suggest(report),
         failed=failed,
     )
+
+
+def _part(rows: Sequence[Stage]) -> tuple[list[Stage], list[Stage]]:
+    """Part the codes, and the stages that tell other positions apart than the stage before, from all the rest."""
+    telling: list[Stage] = []
+    others: list[Stage] = []
+    pipeline = ("", "")
+    before: tuple[int, tuple[int, int] | None, int] = (0, None, 0)
+    for row in rows:
+        left = (row.distinct, row.first_collision, row.not_finite)
+        if pipeline != (row.dtype, row.recipe):
+            pipeline, before = (row.dtype, row.recipe), (row.total, None, 0)
+        (telling if row.stage == "code" or left != before else others).append(row)
+        before = left
+    return telling, others
 
 
 def name_pipeline(row: Stage) -> str:
@@ -55,8 +82,9 @@ def _judge(report: PrecisionReport) -> Verdict:
     blamed = [row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None]
     total = report.codes[0].total
     if blamed:
-        text = f"{_blame(blamed[0], report)}{_praise(blamed[0].dtype, report)}.{_count_others(blamed[1:], report)}"
-        return Verdict(level="warning", code="merged-by-rounding", text=text)
+        text = f"{_blame(blamed[0], report)}{_praise(blamed[0].dtype, report)}.{_count_others(blamed, report)}"
+        code = "not-finite" if find_merged(blamed[0], report) is None else "merged-by-rounding"
+        return Verdict(level="warning", code=code, text=text)
     if report.exact_distinct is not None and report.exact_distinct < total:
         text = (
             f"Rounding merges nothing: in exact arithmetic {total:,} {report.domain} have {report.exact_distinct:,} "
@@ -73,11 +101,27 @@ def _judge(report: PrecisionReport) -> Verdict:
 
 
 def _blame(row: Stage, report: PrecisionReport) -> str:
-    s, t = find_merged(row, report) or (0, 0)
     when = _find_recipe(report, row.recipe).when
-    return (
-        f"In {row.dtype} {report.domain} {s} and {t} have one code {when} ({row.distinct:,} of {row.total:,} distinct)"
-    )
+    merged = find_merged(row, report)
+    what = f"{_count_not_finite(row, report)} {when}"
+    if merged is not None:
+        s, t = merged
+        beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
+        step = when if row.type == row.dtype else f"already {when}"
+        what = f"{report.domain} {s} and {t} have one code {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
+    if row.type == row.dtype:
+        return f"In {row.dtype} {what}"
+    # nothing was rounded to the type that is looked at: it is not to blame
+    return f"{what[0].upper()}{what[1:]}"
+
+
+def _count_not_finite(row: Stage, report: PrecisionReport) -> str:
+    """Say how many positions have a code that is no finite number, and what it is: a sine of infinity is NaN."""
+    has_sines = any(one.stage == "sines" for one in report.rows)
+    what = "NaN" if has_sines or not np.isinf(DTYPES[row.type].overflow) else "not finite"
+    if row.not_finite == 1:
+        return f"1 {report.domain[:-1]} is {what}"
+    return f"{row.not_finite:,} {report.domain} are {what}"
 
 
 def _praise(dtype: str, report: PrecisionReport) -> str:
@@ -91,12 +135,17 @@ def _praise(dtype: str, report: PrecisionReport) -> str:
 
 
 def _count_others(blamed: Sequence[Stage], report: PrecisionReport) -> str:
-    """What the other types leave at worst."""
-    if not blamed:
-        return ""
-    worst = [min(row.distinct for row in report.codes if row.dtype == one.dtype) for one in blamed]
-    counts = join([f"{one.dtype} {count:,}" for one, count in zip(blamed, worst, strict=True)])
-    return f" At worst are left: {counts}."
+    """What other types leave at worst, and the first one, where its own rounding merges more."""
+    counts = []
+    for one in blamed:
+        worst = min(
+            (row for row in report.codes if row.dtype == one.dtype), key=lambda row: (row.distinct, -row.not_finite)
+        )
+        if one is blamed[0] and (one.type == one.dtype or worst.distinct == one.distinct):
+            continue
+        beyond = f" ({_count_not_finite(worst, report)})" if worst.not_finite else ""
+        counts.append(f"{one.dtype} {worst.distinct:,}{beyond}")
+    return f" At worst are left: {join(counts)}." if counts else ""
 
 
 def _find_recipe(report: PrecisionReport, name: str) -> Recipe:
@@ -143,7 +192,7 @@ def _list_facts(report: PrecisionReport) -> list[tuple[str, str]]:
     facts = []
     for dtype in report.dtypes:
         codes = [row for row in report.codes if row.dtype == dtype]
-        facts.append((f"{dtype}, codes apart", "; ".join(_count_codes(row) for row in codes)))
+        facts.append((f"{dtype}, codes apart", "; ".join(_count_codes(row, report) for row in codes)))
         errors = [row for row in codes if row.max_phase_error is not None]
         if errors:
             said = "; ".join(f"{row.recipe} {row.max_phase_error:.3g}" for row in errors)
@@ -151,11 +200,12 @@ def _list_facts(report: PrecisionReport) -> list[tuple[str, str]]:
     return facts
 
 
-def _count_codes(row: Stage) -> str:
+def _count_codes(row: Stage, report: PrecisionReport) -> str:
+    beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
     if row.first_collision is None:
-        return f"{row.recipe} all {row.total:,}"
+        return f"{row.recipe} all {row.total:,}{beyond}"
     s, t = row.first_collision
-    return f"{row.recipe} {row.distinct:,} ({s} = {t})"
+    return f"{row.recipe} {row.distinct:,} ({s} = {t}{beyond})"
 
 
 def _remark(report: PrecisionReport) -> list[str]:
@@ -175,7 +225,7 @@ def _remark(report: PrecisionReport) -> list[str]:
 def _draw(report: PrecisionReport) -> Drawing | None:
     """The staircase of the recipe that the verdict is about, as the share that is still told apart."""
     blamed = next((row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None), None)
-    if blamed is None or report.length < 4:
+    if blamed is None or find_merged(blamed, report) is None or report.length < 4:
         return None
     stair = next(one for one in report.stairs if (one.dtype, one.recipe) == (blamed.dtype, blamed.recipe))
     last = int(stair.counts[-1])

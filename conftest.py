@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Measure ratios in one process, and a few tests without the start of others."""
+    few = any("::" in argument for argument in config.args)
+    return 0 if few or config.getoption("benchmark") else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("benchmark"):
         config.option.markexpr = "benchmark"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests import readme
 
 TEXT = readme.README.read_text(encoding="utf-8")
 BLOCKS = list(readme.CONSOLE.finditer(TEXT))
+#: Before 15, Rich gave a column that wraps one place less: the same words, broken elsewhere.
+WRAPS_ALIKE = int(version("rich").partition(".")[0]) >= 15
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[block["command"] for block in BLOCKS])
@@ -22,8 +25,10 @@ def test_every_output_is_what_the_command_prints(block: re.Match[str]) -> None:
     if shown.endswith("...\n"):
         assert output.startswith(shown.removesuffix("...\n"))
         assert shown != "...\n"
-    else:
+    elif WRAPS_ALIKE:
         assert output == shown
+    else:
+        assert sorted(output.split()) == sorted(shown.split())
 
 
 def test_the_errata_are_those_of_claims() -> None:

@@ -14,6 +14,7 @@ from pe_spectra.errors import FileError
 from pe_spectra.files.json_file import read_json
 from pe_spectra.findings import LEVELS
 from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
+from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
@@ -844,3 +845,20 @@ def test_changed_files_are_answered_or_refused_in_one_line():
         assert {finding.code for finding in found.findings} <= set(EXPLANATIONS)
     assert answered > 500
     assert not any("\n" in text for text in refused)
+
+
+def test_the_list_of_phimoe_does_not_change_with_the_length():
+    # its class in transformers 5 does not hand the length on; that of 4 does, and so does Phi-3's in both
+    shape = {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_scaling": LONGROPE}
+    for model, five in (("phimoe", 1.0), ("phi3", 0.5)):
+        stated = read_configuration(change(model_type=model, **shape), "config.json")
+        for stack, first in (("transformers-5", five), ("transformers-4", 0.5)):
+            found = STACKS[stack].read(stated, stated.layers[0], 131072)
+            assert found.frequencies[0] == first, (model, stack)
+
+
+@pytest.mark.parametrize(("lags", "code"), [(64, "base-below-bound"), (65, "base-too-small")])
+def test_a_base_is_too_small_beyond_64_times_the_first_negative_lag(lags, code):
+    length = 1707 * lags  # base 10000 with 64 pairs: Men et al.'s bound, computed exactly
+    found = audit(change(rope_theta=10000.0, max_position_embeddings=length))
+    assert [one.code for one in found.findings if one.code.startswith("base-")] == [code]

@@ -16,7 +16,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import EARLIER, STACKS, Refusal, describe_rope
 from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
-from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power
+from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power, scale_yarn_clipped
 from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
@@ -748,3 +748,15 @@ def test_no_statement_is_too_odd():
             assert math.isfinite(row.attention_scaling)
             assert row.ratio is None or all(map(math.isfinite, row.ratio))
     assert answers > 300
+
+
+@pytest.mark.parametrize(("base", "width", "original"), [(1e4, 64, 131072), (1e4, 128, 4096), (500.0, 32, 8192)])
+def test_the_ramp_of_keras_hub_ends_at_the_last_pair(base, width, original):
+    # where even the slowest pair turns within the original length, the published ramp would go on beyond it
+    ends = [width * math.log(original / (2 * math.pi * beta)) / (2 * math.log(base)) for beta in (32, 1)]
+    low, high = max(ends[0], 0), min(ends[1], width / 2 - 1)
+    ladder = [base ** (-2 * i / width) for i in range(width // 2)]
+    shares = [min(max((i - low) / (high - low), 0), 1) for i in range(width // 2)]
+    expected = [theta * (1 - u) + theta / 4 * u for theta, u in zip(ladder, shares, strict=True)]
+    found = scale_yarn_clipped(base, width, factor=4, original=original)
+    assert_allclose([float(theta) for theta in found.frequencies], expected, rtol=1e-12)

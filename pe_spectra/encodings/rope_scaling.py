@@ -57,7 +57,7 @@ def scale_ntk(base: float, width: int, *, factor: float) -> Scaled:
     ------
     InputError : D below 4.
     """
-    return Scaled(compute_ladder(_enlarge_base(base, width, Decimal(factor)), width))
+    return Scaled(compute_ladder(enlarge_base(base, width, Decimal(factor)), width))
 
 
 def scale_dynamic(base: float, width: int, *, factor: float, original: int, served: int) -> Scaled:
@@ -71,7 +71,7 @@ def scale_dynamic(base: float, width: int, *, factor: float, original: int, serv
     """
     s, ratio = Decimal(factor), CONTEXT.divide(Decimal(max(served, original)), Decimal(original))
     growth = CONTEXT.subtract(CONTEXT.multiply(s, ratio), CONTEXT.subtract(s, _ONE))
-    return Scaled(compute_ladder(_enlarge_base(base, width, growth), width))
+    return Scaled(compute_ladder(enlarge_base(base, width, growth), width))
 
 
 def scale_yarn(
@@ -274,11 +274,26 @@ SCALINGS: Mapping[str, Scaling] = {
 }
 
 
-def _enlarge_base(base: float, width: int, growth: Decimal) -> Decimal:
+def enlarge_base(base: float, width: int, growth: Decimal) -> Decimal:
+    """Return b growth**(D/(D-2)), with which the slowest pair is divided by the growth.
+
+    Raises
+    ------
+    InputError : D below 4.
+    """
+    return CONTEXT.multiply(Decimal(base), CONTEXT.power(growth, compute_ntk_exponent(width)))
+
+
+def compute_ntk_exponent(width: int) -> Decimal:
+    """Return D/(D-2).
+
+    Raises
+    ------
+    InputError : D below 4.
+    """
     if width < 4:
         raise InputError("the exponent D/(D-2) does not exist", f"D = {width}", "a rotary width of at least 4")
-    exponent = CONTEXT.divide(Decimal(width), Decimal(width - 2))
-    return CONTEXT.multiply(Decimal(base), CONTEXT.power(growth, exponent))
+    return CONTEXT.divide(Decimal(width), Decimal(width - 2))
 
 
 def _measure_yarn_scale(factor: float, mscale: float) -> Decimal:

@@ -5,14 +5,13 @@ As in `rope_scaling`: theta_i = base**(-2i/D), s the factor, L the original cont
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import Decimal
 
 from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, compute_ladder, divide_frequencies
-from pe_spectra.encodings.rope_scaling import Scaled
-from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, TWO_PI
+from pe_spectra.encodings.rope_scaling import Scaled, compute_ntk_exponent, compute_yarn_range, enlarge_base
+from pe_spectra.exact import CONTEXT
 
-_ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
+_ONE, _TWO = Decimal(1), Decimal(2)
 _TENTH = Decimal("0.1")
 #: The least width that keras-hub gives to a ramp.
 _NO_WIDTH = Decimal("0.001")
@@ -29,8 +28,7 @@ def scale_dynamic_fixed(base: float, width: int, *, factor: float) -> Scaled:
     """
     s = Decimal(factor)
     growth = CONTEXT.add(CONTEXT.subtract(CONTEXT.multiply(s, s), s), _ONE)
-    enlarged = CONTEXT.multiply(Decimal(base), CONTEXT.power(growth, _find_exponent(width)))
-    return Scaled(compute_ladder(enlarged, width))
+    return Scaled(compute_ladder(enlarge_base(base, width, growth), width))
 
 
 def scale_ntk_shifted(base: float, width: int, *, factor: float) -> Scaled:
@@ -52,7 +50,7 @@ def scale_linear_by_power(base: float, width: int, *, factor: float) -> Scaled:
     ------
     InputError : D below 4.
     """
-    divisor = CONTEXT.power(Decimal(factor), _find_exponent(width))
+    divisor = CONTEXT.power(Decimal(factor), compute_ntk_exponent(width))
     return Scaled(divide_frequencies(compute_ladder(base, width), divisor))
 
 
@@ -74,22 +72,9 @@ def scale_yarn_clipped(
     ------
     InputError : base 1 or less.
     """
-    if base <= 1:
-        raise InputError("base has no YaRN range", f"{base:g}", "a base above 1 is accepted")
-    scale = CONTEXT.divide(Decimal(width), CONTEXT.multiply(_TWO, CONTEXT.ln(Decimal(base))))
-    ends = []
-    for beta, rounding in ((beta_fast, ROUND_FLOOR), (beta_slow, ROUND_CEILING)):
-        turns = CONTEXT.multiply(TWO_PI, Decimal(beta))
-        index = CONTEXT.multiply(scale, CONTEXT.ln(CONTEXT.divide(Decimal(original), turns)))
-        ends.append(index.to_integral_value(rounding) if truncate else index)
-    low, high = max(ends[0], _ZERO), min(ends[1], Decimal(width // 2 - 1))
+    low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
+    high = min(high, Decimal(width // 2 - 1))
     span = max(CONTEXT.subtract(high, low), _NO_WIDTH)
     ramp = [clip_to_unit(CONTEXT.divide(CONTEXT.subtract(Decimal(i), low), span)) for i in range(width // 2)]
     attention = CONTEXT.add(CONTEXT.multiply(_TENTH, CONTEXT.ln(Decimal(factor))), _ONE)
     return Scaled(blend_frequencies(compute_ladder(base, width), Decimal(factor), ramp), attention)
-
-
-def _find_exponent(width: int) -> Decimal:
-    if width < 4:
-        raise InputError("the exponent D/(D-2) does not exist", f"D = {width}", "a rotary width of at least 4")
-    return CONTEXT.divide(Decimal(width), Decimal(width - 2))

@@ -22,6 +22,7 @@ for _name in _THREADS:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("benchmarks")
     group.addoption("--benchmark", action="store_true", help="run the benchmarks and print their table of ratios")
+    group.addoption("--benchmark-quick", action="store_true", help="with --benchmark: few rows, wide margins")
     group.addoption(
         "--benchmark-json",
         type=Path,

@@ -7,14 +7,16 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.figures import RECIPES, Difference, Recipe, build_figures, check_figures, list_figure_files
+from pe_spectra.figures import RECIPES, Difference, Recipe, build_figures, check, check_figures, list_figure_files
 from pe_spectra.figures.build import compute_columns, write_columns
+from pe_spectra.figures.recipes import Columns
 
 NAMES = (
     "fig1_spectrum",
@@ -34,10 +36,21 @@ def built() -> dict[str, bytes]:
 
 
 @pytest.fixture
-def folder(built: dict[str, bytes], tmp_path: Path) -> Path:
+def folder(built: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The figures as files; what they are checked against is computed once, for it is the files that change."""
     for name, contents in built.items():
         (tmp_path / name).write_bytes(contents)
+    monkeypatch.setattr(check, "compute_columns", remember_columns)
     return tmp_path
+
+
+def remember_columns(recipe: Recipe, grid: int | None) -> Columns:
+    return compute_once(recipe.name, grid)
+
+
+@cache
+def compute_once(name: str, grid: int | None) -> Columns:
+    return compute_columns(recipe_of(name), grid)
 
 
 def recipe_of(name: str) -> Recipe:
@@ -168,7 +181,15 @@ def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
         assert is_line or any(np.isin(np.round(scaled, 9), np.round(band, 9)).all() for band in bands), name
 
 
-@pytest.mark.parametrize("grid", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 50, 65, 512))])
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_lines_of_a_key_differ_without_their_colours(recipe: Recipe) -> None:
+    lines = recipe.draw(recipe.compute(256)).lines
+    patterns = {(str(line._unscaled_dash_pattern), line.get_linewidth(), line.get_marker()) for line in lines}
+    assert len(patterns) == len(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grid", [2, 3, 50, 65, 512])
 def test_other_lattices_build_and_check(grid: int, tmp_path: Path) -> None:
     built = build_figures(grid=grid)
     for name, contents in built.items():
@@ -189,6 +210,7 @@ def test_impossible_lattice_is_refused(tmp_path: Path) -> None:
         check_figures(tmp_path, grid=0)
 
 
+@pytest.mark.slow
 def test_two_builds_are_the_same_bytes(built: dict[str, bytes]) -> None:
     assert build_figures() == built
 

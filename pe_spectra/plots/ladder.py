@@ -34,7 +34,8 @@ _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.86, 0.40, 0.10, 0.24, 0.10
 _ACROSS = 2
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 _AFTER: LineStyle = {"color": BLUE, "linestyle": "-"}
-_UNSEEN: LineStyle = {"color": VERMILION, "linestyle": "-"}
+#: Beads, which are told from the line below them without colour, too.
+_UNSEEN: LineStyle = {"color": VERMILION, "linestyle": (0, (0.9, 0.5))}
 
 
 @dataclass(frozen=True, kw_only=True)

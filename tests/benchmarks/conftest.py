@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.measuring import Measured
-from tests.benchmarks.table import NOT_IN_THIS_VERSION, Row
+from tests.benchmarks.table import Row
 
 _PACKAGES = ("pe-spectra", "numpy", "scipy", "matplotlib", "typer", "rich", "scikit-learn", "KDEpy")
 _RESULTS = pytest.StashKey[list[tuple[Row, Measured | str]]]()
@@ -24,6 +24,12 @@ def results(request: pytest.FixtureRequest) -> list[tuple[Row, Measured | str]]:
     return request.config.stash.setdefault(_RESULTS, [])
 
 
+@pytest.fixture
+def quick(request: pytest.FixtureRequest) -> bool:
+    """Whether only rows with a margin are measured, and held to it."""
+    return bool(request.config.getoption("benchmark_quick"))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     found = config.stash.get(_RESULTS, [])
     if not found:
@@ -32,22 +38,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section("ratios")
     write(f"{'':4} {'what':64} {'target':>10} {'median':>10} {'10 %':>10} {'90 %':>10}  state")
     for row, measured in found:
-        write(_format(row, measured))
-    for name, what in NOT_IN_THIS_VERSION:
-        write(f"{name:4} {what:64} {'':43}  not in this version")
+        write(_format(row, measured, config.getoption("benchmark_quick")))
     path = Path(config.getoption("benchmark_json"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_describe(found), indent=1) + "\n", encoding="utf-8")
     write(f"wrote {path}")
 
 
-def _format(row: Row, measured: Measured | str) -> str:
+def _format(row: Row, measured: Measured | str, quick: bool) -> str:
     target = f"{'<=' if row.at_most else '>='} {row.target:.4g}"
     if isinstance(measured, str):
         return f"{row.name:4} {row.what:64} {target:>10} {'':32}  {measured}"
     state = "reached" if row.is_reached(measured.median) else "missed"
     numbers = " ".join(f"{value:10.4g}" for value in (measured.median, measured.low, measured.high))
-    return f"{row.name:4} {row.what:64} {target:>10} {numbers}  {state}{' (gate)' if row.gate else ''}"
+    held = f" (fails beyond {row.margin:g} times)" if quick else " (gate)" if row.gate else ""
+    return f"{row.name:4} {row.what:64} {target:>10} {numbers}  {state}{held}"
 
 
 def _describe(found: list[tuple[Row, Measured | str]]) -> dict[str, object]:
@@ -78,7 +83,6 @@ def _describe(found: list[tuple[Row, Measured | str]]) -> dict[str, object]:
             }
             for row, measured in found
         ],
-        "not_in_this_version": [name for name, _ in NOT_IN_THIS_VERSION],
     }
 
 

@@ -155,7 +155,7 @@ def measure_small() -> Measured:
 @cache
 def _answer() -> tuple[object, dict[str, list[float]]]:
     spectrum = compute_spectrum(Sinusoidal(d=SMALL))
-    answer = answer_spectra([spectrum], [count_low_bin(spectrum.encoding)])
+    answer = answer_spectra([spectrum], count_low_bin(spectrum.encoding))
     lists = {name: answer.body[name] for name in ("omega", "weights", "log_weights")}
     return answer, {**lists, "reference": answer.body["reference"]["weights"]}
 

@@ -1,6 +1,8 @@
 """The rows: what is compared with what, the target, and whether a miss fails the run.
 
 A row becomes a gate once it has been reached in every run, its 90 % quantile included, so that noise does not fail it.
+The quick form measures the rows that have a margin, and fails those that miss their target by more: it is for every
+change and every machine, and finds what has become several times slower, or grows faster than it should.
 """
 
 from __future__ import annotations
@@ -8,13 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.benchmarks import command_rows, gram_rows, reconstruction_rows, separation_rows, spectrum_rows
+from tests.benchmarks import (
+    command_rows,
+    gram_rows,
+    growth_rows,
+    precision_rows,
+    reconstruction_rows,
+    separation_rows,
+    spectrum_rows,
+)
 from tests.benchmarks.measuring import Measured
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One line of the table; `measure` returns ratios, or says why there are none."""
+    """One line of the table; `measure` returns ratios, or says why there are none.
+
+    Attributes
+    ----------
+    gate : a miss fails the run.
+    margin : how many times worse than the target the quick form lets it be; None: the quick form leaves it out.
+    """
 
     name: str
     what: str
@@ -22,9 +38,16 @@ class Row:
     measure: Callable[[], Measured | str]
     at_most: bool = True
     gate: bool = False
+    margin: float | None = None
 
-    def is_reached(self, value: float) -> bool:
-        return value <= self.target if self.at_most else value >= self.target
+    def is_reached(self, value: float, margin: float = 1.0) -> bool:
+        return value <= self.target * margin if self.at_most else value >= self.target / margin
+
+    def fails(self, value: float, quick: bool) -> bool:
+        """Whether this value ends the run with an error."""
+        if quick:
+            return self.margin is not None and not self.is_reached(value, self.margin)
+        return self.gate and not self.is_reached(value)
 
 
 ROWS = (
@@ -33,6 +56,7 @@ ROWS = (
         what="Eq. 15, weights from frequencies, d = 65536, rfft",
         target=2.5,
         measure=lambda: spectrum_rows.measure_weights(spectrum_rows.SMALL),
+        margin=3,
     ),
     Row(
         name="E2",
@@ -46,12 +70,14 @@ ROWS = (
         target=1.15,
         measure=spectrum_rows.measure_growth,
         gate=True,
+        margin=1.2,
     ),
     Row(
         name="E3",
         what="ln g over the whole grid, d = 65536, rfft",
         target=5.0,
         measure=lambda: spectrum_rows.measure_logs(spectrum_rows.SMALL),
+        margin=3,
     ),
     Row(
         name="E3",
@@ -87,6 +113,7 @@ ROWS = (
         target=1e-12,
         measure=spectrum_rows.measure_error,
         gate=True,
+        margin=1,
     ),
     Row(
         name="E5",
@@ -94,12 +121,14 @@ ROWS = (
         target=1e-14,
         measure=spectrum_rows.measure_error_of_sums,
         gate=True,
+        margin=1,
     ),
     Row(
         name="E6",
         what="traced peak of the weights, d = 1e6, MiB",
         target=16,
         measure=spectrum_rows.measure_peak_linear,
+        margin=1.5,
     ),
     Row(
         name="E6",
@@ -107,6 +136,7 @@ ROWS = (
         target=40,
         measure=spectrum_rows.measure_peak_logs,
         gate=True,
+        margin=1,
     ),
     Row(
         name="E6",
@@ -125,6 +155,7 @@ ROWS = (
         what="compute_spectrum, d = 256, broadcast of the formula",
         target=5,
         measure=spectrum_rows.measure_small,
+        margin=4,
     ),
     Row(
         name="E8",
@@ -132,12 +163,14 @@ ROWS = (
         target=1.1,
         measure=spectrum_rows.measure_json,
         gate=True,
+        margin=2,
     ),
     Row(
         name="E8",
         what="CSV of g, d = 65536, json.dumps of its lists",
         target=1.1,
         measure=spectrum_rows.measure_csv,
+        margin=3,
     ),
     Row(
         name="A1",
@@ -150,6 +183,7 @@ ROWS = (
         what="Algorithm 1, any function, d = 65536, rfft + irfft",
         target=1.2,
         measure=lambda: reconstruction_rows.measure_any_function(65536),
+        margin=3,
     ),
     Row(
         name="A2",
@@ -163,6 +197,7 @@ ROWS = (
         target=0.9,
         measure=lambda: reconstruction_rows.measure_one_hots(65536),
         gate=True,
+        margin=3,
     ),
     Row(
         name="A3",
@@ -170,6 +205,7 @@ ROWS = (
         target=0.001,
         measure=reconstruction_rows.measure_all_positions,
         gate=True,
+        margin=3,
     ),
     Row(
         name="A3",
@@ -177,6 +213,7 @@ ROWS = (
         target=2,
         measure=reconstruction_rows.measure_memory_of_all_positions,
         gate=True,
+        margin=1,
     ),
     Row(
         name="A3",
@@ -190,6 +227,7 @@ ROWS = (
         target=500,
         at_most=False,
         measure=separation_rows.measure_brute,
+        margin=3,
     ),
     Row(
         name="F1",
@@ -202,6 +240,7 @@ ROWS = (
         what="traced peak of the same, MiB",
         target=10,
         measure=separation_rows.measure_peak,
+        margin=1,
     ),
     Row(
         name="F2",
@@ -216,6 +255,7 @@ ROWS = (
         target=1e-13,
         measure=separation_rows.measure_error,
         gate=True,
+        margin=1,
     ),
     Row(
         name="F2",
@@ -229,6 +269,7 @@ ROWS = (
         what="closest pair of 8192 x 512, half float32 product",
         target=1.05,
         measure=lambda: gram_rows.measure_closest_pair(8192),
+        margin=2,
     ),
     Row(
         name="F3",
@@ -250,6 +291,7 @@ ROWS = (
         target=64,
         measure=gram_rows.measure_peak_of_closest_pair,
         gate=True,
+        margin=1,
     ),
     Row(
         name="F3",
@@ -276,12 +318,14 @@ ROWS = (
         what="closest pair of 1000 x 512, half float32 product",
         target=2,
         measure=lambda: gram_rows.measure_closest_pair(1000),
+        margin=4,
     ),
     Row(
         name="F5",
         what="equal rows of 8192 x 512, np.unique",
         target=1 / 30,
         measure=gram_rows.measure_equal_rows,
+        margin=8,
     ),
     Row(
         name="L1",
@@ -295,6 +339,7 @@ ROWS = (
         what="Gram diagonals of 4096 x 384, T.T @ T",
         target=2,
         measure=gram_rows.measure_diagonals_in_products,
+        margin=3,
     ),
     Row(
         name="L2",
@@ -317,6 +362,7 @@ ROWS = (
         target=1e-13,
         measure=gram_rows.measure_error,
         gate=True,
+        margin=1,
     ),
     Row(
         name="L4",
@@ -331,14 +377,90 @@ ROWS = (
         target=16,
         measure=gram_rows.measure_peak_of_few_lags,
         gate=True,
+        margin=1,
     ),
-    Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help),
-    Row(name="S1", what="--version, import typer", target=1.1, measure=command_rows.measure_version),
+    Row(
+        name="F6",
+        what="distinct rows in bfloat16, S = 1e6, d = 256, cos and sin of all",
+        target=1.3,
+        measure=lambda: precision_rows.measure_narrow("bfloat16"),
+        margin=4,
+    ),
+    Row(
+        name="F6",
+        what="distinct rows in float16, S = 1e6, d = 256, cos and sin of all",
+        target=1.3,
+        measure=lambda: precision_rows.measure_narrow("float16"),
+    ),
+    Row(
+        name="F6",
+        what="np.unique of rows over distinct rows in float16",
+        target=2,
+        at_most=False,
+        measure=precision_rows.measure_unique,
+    ),
+    Row(
+        name="F6",
+        what="traced peak of distinct rows, S = 1e6, d = 256, MiB",
+        target=32,
+        measure=precision_rows.measure_peak,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of Algorithm 1, d = 2^14 to 2^19",
+        target=1.2,
+        measure=growth_rows.measure_reconstruction,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of the smallest separation, S = 2^15 to 2^20",
+        target=1.15,
+        measure=growth_rows.measure_separation,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of the closest pair, 1024 to 8192 rows",
+        target=2.1,
+        measure=growth_rows.measure_closest_pair,
+        gate=True,
+        margin=1.1,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of equal rows, 4096 to 65536",
+        target=1.2,
+        measure=growth_rows.measure_equal_rows,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of Gram diagonals, S = 4096 to 65536",
+        target=1.2,
+        measure=growth_rows.measure_diagonals,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(
+        name="G",
+        what="growth exponent of distinct rows in bfloat16, S = 2^12 to 2^16",
+        target=1.15,
+        measure=growth_rows.measure_narrow_rows,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help, margin=2),
+    Row(name="S1", what="--version, import typer", target=1.1, measure=command_rows.measure_version, margin=2),
     Row(
         name="S2",
         what="spectrum --json --no-figure, import typer",
         target=2.1,
         measure=command_rows.measure_spectrum,
+        margin=3,
     ),
     Row(
         name="S2",
@@ -346,8 +468,7 @@ ROWS = (
         target=12,
         measure=command_rows.measure_spectrum_from_bare,
     ),
-    Row(name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure),
+    Row(
+        name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure, margin=2
+    ),
 )
-
-#: Rows of the targets about narrow types, which this version does not have.
-NOT_IN_THIS_VERSION = (("F6", "distinct rows in bfloat16 and float16"),)

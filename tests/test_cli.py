@@ -16,8 +16,7 @@ from pe_spectra.cli import main, run, screen
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.cli.program import build_command
 
-COMMANDS = ("spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims")
-COMMANDS += ("encodings", "export", "compare", "inspect", "audit", "diff", "context")
+COMMANDS = tuple(build_command().commands)
 DRAWING = {
     "spectrum": "figures/spectrum.png",
     "reconstruct": "figures/reconstruction.png",

@@ -45,7 +45,7 @@ def add_commands(app: typer.Typer) -> None:
         draws=True,
         examples=(
             "pe-spectra precision sinusoidal --length 8192 --dtype bfloat16",
-            "pe-spectra precision rope:base=500000 --length 8192 --dtype bfloat16 float16 --recipe fp32-then-cast",
+            "pe-spectra precision rope:base=500000 --length 8192 --recipe fp32-then-cast",
             "pe-spectra precision alibi --length 256 --dtype bfloat16 --require injective",
         ),
     )(precision)
@@ -62,19 +62,19 @@ def precision(
         list[str] | None,
         typer.Option(
             "--dtype",
-            metavar="|".join(DTYPE_NAMES) + "...",
+            metavar="TYPE...",
             autocompletion=options.complete(DTYPE_NAMES),
-            help=f"number types to look at  [{' '.join(COMMON_NAMES)}]",
+            help=f"number types to look at, of {', '.join(DTYPE_NAMES)}  [{' '.join(COMMON_NAMES)}]",
         ),
     ] = None,
     recipe: Annotated[
         list[str] | None,
         typer.Option(
             "--recipe",
-            metavar="|".join(RECIPE_NAMES) + "...",
+            metavar="NAME...",
             autocompletion=options.complete(RECIPE_NAMES),
-            help="which steps are in the type: none but the sum; only the final cast; positions first and the final "
-            "cast; all  [every one]",
+            help="which steps are in the type: none but the sum (fp32), only the final cast (fp32-then-cast), "
+            "positions first and the final cast (bf16-positions), all (all-bf16)  [every one]",
         ),
     ] = None,
     embedding: Annotated[

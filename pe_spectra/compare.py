@@ -83,6 +83,11 @@ class Comparison:
     spectrum : on a grid along a row; None where it is not defined.
     periods : what the kernel does at the periods of the data.
     remarks : findings about time, each a sentence.
+
+    >>> from pe_spectra import Dft
+    >>> row, = compare_encodings([Dft(d=64)], length=64)
+    >>> row.injective, round(row.values["min_separation"], 5)  # sqrt 2
+    (True, 1.41421)
     """
 
     encoding: Encoding
@@ -132,7 +137,12 @@ def compare_encodings(
 
 
 def choose_length(encoding: Encoding) -> int:
-    """Return the number of positions that an encoding is compared on unless told otherwise."""
+    """Return the number of positions that an encoding is compared on unless told otherwise.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> choose_length(Sinusoidal()), choose_length(read_encoding("one-hot:d=64"))
+    (128, 64)
+    """
     return min(encoding.rows or DEFAULT_LENGTH, DEFAULT_LENGTH) if encoding.shape is None else encoding.default_length
 
 
@@ -140,6 +150,11 @@ def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Compa
     """Sort by a metric, the better first (the smaller where neither is), what has no value last.
 
     Encodings whose values are drawn at random stand behind all others.
+
+    >>> from pe_spectra import read_encoding
+    >>> rows = compare_encodings([read_encoding(spec) for spec in ("ramp:length=8", "one-hot:d=8")], length=8)
+    >>> [row.encoding.name for row in sort_comparisons(rows, "min_separation")]
+    ['one-hot', 'ramp']
     """
     sign = -1.0 if COMPARED[metric].better == "higher" else 1.0
 

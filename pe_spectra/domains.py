@@ -146,6 +146,9 @@ def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDAr
     Raises
     ------
     InputError : a moment beyond year 9999.
+
+    >>> compute_moments("2016-07-01", "1h", np.array([0, 25])).astype(str).tolist()
+    ['2016-07-01T00:00:00', '2016-07-02T01:00:00']
     """
     begin, seconds = read_moment(start), read_duration(step)
     last = (datetime.max - begin) // timedelta(seconds=seconds)

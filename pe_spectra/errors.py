@@ -11,7 +11,15 @@ QUOTED_CHARACTERS = 60
 
 
 class PeSpectraError(Exception):
-    """Root of every error that the package raises on purpose."""
+    """Root of every error that the package raises on purpose.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> try:
+    ...     Sinusoidal(d=0)
+    ... except PeSpectraError as error:
+    ...     print(error)
+    sinusoidal: d is out of range (0); an integer from 2 to 1048576 is accepted
+    """
 
 
 class InputError(PeSpectraError):
@@ -22,6 +30,12 @@ class InputError(PeSpectraError):
     what : what is wrong, naming the option or parameter.
     given : the value as it was given; shortened and escaped here.
     accepted : what would be accepted.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> Sinusoidal(d=8, rho=-1.0)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: sinusoidal: rho is out of range (-1.0); a number from 1e-06 to 1e+300 is accepted
     """
 
     def __init__(self, what: str, given: str = "", accepted: str = "") -> None:
@@ -32,7 +46,14 @@ class InputError(PeSpectraError):
 
 
 class FileError(PeSpectraError):
-    """A file that cannot be read, or a place that cannot be written."""
+    """A file that cannot be read, or a place that cannot be written.
+
+    >>> from pe_spectra import read_encoding
+    >>> read_encoding("missing.npy")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.FileError: missing.npy: no such file or folder (SPEC)
+    """
 
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -40,7 +61,15 @@ class FileError(PeSpectraError):
 
 
 class UndefinedError(PeSpectraError):
-    """The quantity asked for does not exist, for instance a function that its weights annihilate."""
+    """The quantity asked for does not exist, for instance a function that its weights annihilate.
+
+    >>> import numpy as np
+    >>> from pe_spectra import GivenArray, Learned, compute_spectrum
+    >>> compute_spectrum(Learned(values=GivenArray(np.zeros((4, 2)), origin="zeros.npy")))
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.UndefinedError: zeros.npy 4 x 2: all codes are zero, so there are no weights to normalise
+    """
 
 
 def shorten(text: str, limit: int = QUOTED_CHARACTERS) -> str:

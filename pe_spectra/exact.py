@@ -37,7 +37,11 @@ _SPLITTER = 134217729.0  # 2**27 + 1: splits a double into two halves of 26 bits
 
 
 def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
-    """Write a decimal number as a sum of `count` doubles, largest first."""
+    """Write a decimal number as a sum of `count` doubles, largest first.
+
+    >>> to_words(Decimal("0.1"), 2)
+    (0.1, -5.551115123125783e-18)
+    """
     words = []
     for _ in range(count):
         word = float(value)
@@ -50,14 +54,23 @@ _HALF_PI = to_words(CONTEXT.divide(PI, Decimal(2)))
 
 
 def two_sum(a: F64, b: F64) -> tuple[F64, F64]:
-    """Return s = fl(a + b) and the exact error, so that a + b = s + error."""
+    """Return s = fl(a + b) and the exact error, so that a + b = s + error.
+
+    >>> [float(x) for x in two_sum(np.float64(1.0), np.float64(1e-20))]
+    [1.0, 1e-20]
+    """
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 def two_product(a: F64, b: F64) -> tuple[F64, F64]:
-    """Return p = fl(a b) and the exact error, so that a b = p + error; for |a|, |b| < 1e150."""
+    """Return p = fl(a b) and the exact error, so that a b = p + error; for |a|, |b| < 1e150.
+
+    >>> p, error = two_product(np.float64(1 + 2**-30), np.float64(1 + 2**-30))
+    >>> float(error) == 2**-60
+    True
+    """
     p = a * b
     t = _SPLITTER * a
     a_hi = t - (t - a)
@@ -72,6 +85,10 @@ def sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
     """Sum arrays as if in three times the precision, and round to a pair (high, low).
 
     Two passes of error-free transformation (Ogita, Rump & Oishi 2005, Algorithm 4.8, K = 3).
+
+    >>> high, low = sum_to_pair([np.array([1e16]), np.array([1.0]), np.array([-1e16])])
+    >>> high.tolist(), low.tolist()
+    ([1.0], [0.0])
     """
     terms = [np.asarray(term, dtype=float) for term in terms]
     for _ in range(2):
@@ -107,6 +124,10 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
 
     Each of shape (ceil(width / 2),), in rad/position. About sqrt(width) of them are computed in
     decimal arithmetic; the others are products of two of those.
+
+    >>> high, low = ladder_pairs(10000.0, 4)
+    >>> high.tolist(), float(low[1]) == float(Decimal("0.01") - Decimal(0.01))
+    ([1.0, 0.01], True)
     """
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
@@ -125,6 +146,9 @@ def ladder_words(base: float, width: int) -> F64:
     """Frequencies base**(-l/width), l = 0, 2, .., as words of shape (3, ceil(width / 2)), read-only.
 
     The sum of the three words, in rad/position, is right to 48 digits.
+
+    >>> ladder_words(10000.0, 8)[0].tolist()
+    [1.0, 0.1, 0.01, 0.001]
     """
     words = _powers(_ladder_ratio(base, width), (width + 1) // 2, 3)
     words.flags.writeable = False
@@ -132,7 +156,12 @@ def ladder_words(base: float, width: int) -> F64:
 
 
 def lattice_pairs(count: int, n: int) -> tuple[F64, F64]:
-    """Frequencies 2 pi k/n, k = 0 .. count-1, as pairs (high, low) right to 31 digits; rad/position."""
+    """Frequencies 2 pi k/n, k = 0 .. count-1, as pairs (high, low) right to 31 digits; rad/position.
+
+    >>> high, low = lattice_pairs(3, 4)  # 0, pi/2, pi
+    >>> (high / np.pi).tolist(), float(low[2]) == 1.2246467991473532e-16
+    ([0.0, 0.5, 1.0], True)
+    """
     unit, unit_low = to_words(CONTEXT.divide(TWO_PI, Decimal(n)), 2)
     k = np.arange(count, dtype=float)
     product, error = two_product(k, np.full_like(k, unit))
@@ -146,6 +175,10 @@ def sin_cos(words: F64, s: ArrayLike) -> tuple[F64, F64]:
     ----------
     words : (3, M), the frequencies in rad/position, as :func:`ladder_words` gives them.
     s : (S,), integers of magnitude at most 2**53.
+
+    >>> sine, cosine = sin_cos(ladder_words(10000.0, 2), [2**53])
+    >>> round(float(sine[0, 0]), 15), round(float(cosine[0, 0]), 15)
+    (-0.848925964814655, -0.528511784413089)
     """
     position = np.asarray(s, dtype=float)
     sine, cosine = np.empty((2, len(position), words.shape[1]))
@@ -166,6 +199,9 @@ def sum_cosines(words: F64, masses: F64, lags: I64) -> F64:
     ----------
     words : (3, M), the frequencies in rad/position; masses : (M,).
     lags : (L,) integers of magnitude at most 2**53.
+
+    >>> sum_cosines(ladder_words(1.0, 4), np.ones(2), np.array([0, 3])).round(12).tolist()  # 2, and 2 cos 3
+    [2.0, -1.979984993201]
     """
     lags = np.abs(lags)
     if len(lags) > 1 and np.all(np.diff(lags) == 1):
@@ -207,7 +243,12 @@ def _sin_cos_block(words: F64, position: F64) -> tuple[tuple[F64, F64], tuple[F6
 
 
 def sin_cos_of_turns(numerators: ArrayLike, denominator: int) -> tuple[F64, F64]:
-    """Sine and cosine of 2 pi n / d for integers n, with exact zeros and ones; shape of `numerators`."""
+    """Sine and cosine of 2 pi n / d for integers n, with exact zeros and ones; shape of `numerators`.
+
+    >>> sine, cosine = sin_cos_of_turns([0, 1, 2, 3], 4)
+    >>> sine.tolist(), cosine.tolist()
+    ([0.0, 1.0, 0.0, -1.0], [1.0, 0.0, -1.0, 0.0])
+    """
     sine, cosine = sin_cos_pairs_of_turns(numerators, denominator)
     return sine[0], cosine[0]
 
@@ -217,6 +258,10 @@ def sin_cos_pairs_of_turns(numerators: ArrayLike, denominator: int) -> tuple[tup
 
     n is reduced modulo d in integers, then to the nearest quarter turn, so that only an angle of at
     most pi/4 is rounded.
+
+    >>> (sine, rest), _ = sin_cos_pairs_of_turns([1], 12)
+    >>> sine.tolist(), abs(float(rest[0])) < 1e-16
+    ([0.5], True)
     """
     r = np.mod(np.asarray(numerators, dtype=np.int64), denominator)
     quarter = (8 * r + denominator) // (2 * denominator)
@@ -231,7 +276,11 @@ def sin_cos_pairs_of_turns(numerators: ArrayLike, denominator: int) -> tuple[tup
 
 
 def scale_pair(pair: tuple[F64, F64], square: Decimal) -> F64:
-    """Multiply a pair by the square root of a decimal number, rounding once."""
+    """Multiply a pair by the square root of a decimal number, rounding once.
+
+    >>> scale_pair((np.array([3.0]), np.array([0.0])), Decimal(4)).tolist()
+    [6.0]
+    """
     scale, scale_low = to_words(CONTEXT.sqrt(square), 2)
     product, error = two_product(pair[0], np.full_like(pair[0], scale))
     return product + (error + (pair[0] * scale_low + pair[1] * scale))

@@ -54,7 +54,12 @@ class Exported:
 
 
 def list_exports(encoding: Encoding) -> tuple[str, ...]:
-    """Return what can be taken away of an encoding, in the order in which `export` prefers it."""
+    """Return what can be taken away of an encoding, in the order in which `export` prefers it.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> list_exports(Sinusoidal()), list_exports(read_encoding("alibi"))
+    (('table', 'frequencies', 'kernel'), ('bias', 'kernel'))
+    """
     has = {
         "table": isinstance(encoding, HasTable | HasLagTable),
         "frequencies": isinstance(encoding, HasFrequencies),

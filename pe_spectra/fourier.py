@@ -16,7 +16,12 @@ from pe_spectra.exact import CONTEXT, F64, I64, scale_pair, sin_cos_pairs_of_tur
 
 
 def basis(n: int) -> F64:
-    """Return the basis functions phi_l(t) on the lattice as rows, shape (n, n): an orthogonal matrix."""
+    """Return the basis functions phi_l(t) on the lattice as rows, shape (n, n): an orthogonal matrix.
+
+    >>> np.round(basis(2) * np.sqrt(2), 12)
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    """
     return evaluate_basis(np.arange(n), n).T
 
 
@@ -25,6 +30,10 @@ def evaluate_basis(t: I64, n: int) -> F64:
 
     Implements Eq. (11) and Eq. (12): over n points in a row the columns are orthonormal. Zeros are
     exact, other entries right to two units in the last place.
+
+    >>> (evaluate_basis(np.arange(2), 4) * 2).round(12) + 0.0
+    array([[ 1.        ,  1.41421356,  0.        ,  1.        ],
+           [ 1.        ,  0.        ,  1.41421356, -1.        ]])
     """
     last = (n - 1) // 2
     k = np.arange(n // 2 + 1)
@@ -41,7 +50,11 @@ def _take(pair: tuple[F64, F64], columns: slice) -> tuple[F64, F64]:
 
 
 def count_basis_functions(n: int) -> F64:
-    """How many real DFT basis functions each frequency k = 0 .. n // 2 has: 1, 2, .., 2, 1 (odd n: no last 1)."""
+    """How many real DFT basis functions each frequency k = 0 .. n // 2 has: 1, 2, .., 2, 1 (odd n: no last 1).
+
+    >>> count_basis_functions(6).tolist(), count_basis_functions(5).tolist()
+    ([1.0, 2.0, 2.0, 1.0], [1.0, 2.0, 2.0])
+    """
     counts = np.full(n // 2 + 1, 2.0)
     counts[0] = 1.0
     if n % 2 == 0:
@@ -53,6 +66,9 @@ def transform(f: ArrayLike) -> F64:
     """Return the coefficients c_l of a function on the lattice; both of shape (n,).
 
     Implements Eq. (13) and Eq. (14), by a fast transform.
+
+    >>> transform([1.0, 1.0, 1.0, 1.0]).round(12) + 0.0
+    array([2., 0., 0., 0.])
     """
     function = _as_vector(f)
     n = len(function)
@@ -67,6 +83,9 @@ def invert(coefficients: ArrayLike) -> F64:
     """Return the function with these coefficients; both of shape (n,).
 
     Implements Eq. (10).
+
+    >>> invert(transform([5.0, 7.0, 9.0])).round(12)
+    array([5., 7., 9.])
     """
     c = _as_vector(coefficients)
     n = len(c)

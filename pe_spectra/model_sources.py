@@ -53,6 +53,13 @@ def read_model(text: str, label: str = "") -> Configuration:
     ------
     FileError : there is no such file, it cannot be read, or a key in it cannot be used.
     InputError : `text` is empty.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"model_type": "llama", "head_dim": 64}')
+    ...     read_model(folder).layers[0].head_dim
+    64
     """
     return _state(read_model_file(find_model_file(text, label)))
 
@@ -69,6 +76,15 @@ def read_side(text: str, label: str = "") -> Side:
     ------
     FileError : there is no such file, it cannot be read, or it holds nothing that can be compared.
     InputError : `text` is empty.
+
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "inv_freq.npy", np.array([1.0, 0.01]))
+    ...     side = read_side(f"{folder}/inv_freq.npy")
+    >>> type(side).__name__
+    'Side'
     """
     found = find_model_file(text, label)
     if found.kind != "table":

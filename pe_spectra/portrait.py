@@ -89,6 +89,11 @@ class Portrait:
     resized : where another size was asked for.
     metrics : name -> number; None where it does not exist.
     notes : what a reader must know.
+
+    >>> from pe_spectra import Dft
+    >>> portrait = draw_portrait(Dft(d=8))
+    >>> portrait.length, portrait.spectra[0].weights.round(3).tolist()
+    (80, [0.125, 0.25, 0.25, 0.25, 0.125])
     """
 
     encoding: Encoding
@@ -148,7 +153,12 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
 
 
 def is_given(encoding: Encoding) -> bool:
-    """Whether the table is held already, for a file or a caller gave it."""
+    """Whether the table is held already, for a file or a caller gave it.
+
+    >>> from pe_spectra import GivenArray, Learned, Sinusoidal
+    >>> is_given(Learned(values=GivenArray([[1.0], [2.0]]))), is_given(Sinusoidal())
+    (True, False)
+    """
     return isinstance(encoding, Learned) and not encoding.is_random
 
 

@@ -31,6 +31,11 @@ class PositionReconstruction:
         curve never falls so low.
     relative_error : ||r - f|| / ||f||; cosine : <r, f> / (||r|| ||f||).
     relative_error_unscaled : the same error before the l2 norm is restored.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> found, = reconstruct_positions(compute_spectrum(Dft(d=8)), [3]).positions
+    >>> found.peak, round(found.peak_value, 12)
+    (3, 1.0)
     """
 
     s: int
@@ -46,7 +51,12 @@ class PositionReconstruction:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reconstruction:
-    """Algorithm 1 for several positions; every curve is a shift of `impulse_response` (N,)."""
+    """Algorithm 1 for several positions; every curve is a shift of `impulse_response` (N,).
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> reconstruct_positions(compute_spectrum(Dft(d=4)), [1]).impulse_response.round(12) + 0.0
+    array([1., 0., 0., 0.])
+    """
 
     spectrum: Spectrum
     impulse_response: F64
@@ -188,6 +198,10 @@ def compute_impulse_response(spectrum: Spectrum) -> F64:
     Raises
     ------
     UndefinedError : all multipliers are 0.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> compute_impulse_response(compute_spectrum(Dft(d=4))).round(12) + 0.0
+    array([1., 0., 0., 0.])
     """
     logs = spectrum.log_multipliers
     # the largest weight of Eq. (15) is at least the mean: what underflows beside it is nothing here

@@ -62,6 +62,9 @@ def build_encodings(
     InputError : a SPEC that is not known, a value out of range, an option that contradicts a SPEC
         or that none of the encodings has.
     FileError : a file that cannot be read.
+
+    >>> [encoding.rho for encoding in build_encodings(["sinusoidal:d=64"], {"rho": ["100", "10000"]})]
+    [100.0, 10000.0]
     """
     parsed = [_parse(text, label) for text in specs]
     _check_options(parsed, given, label)

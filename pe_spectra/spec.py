@@ -106,6 +106,9 @@ def read_rows(spec: FileSpec, rows: Sequence[str], label: str) -> dict[str, int]
     Raises
     ------
     InputError : no such range, or two that differ.
+
+    >>> read_rows(parse_spec("table.npy?rows=2:8", "SPEC"), (), "SPEC")
+    {'first': 2, 'last': 8}
     """
     texts = dict(spec.parameters)
     if "rows" not in texts:

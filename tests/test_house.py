@@ -19,7 +19,7 @@ EQUATIONS = [f"Eq. {n}" for n in (2, 3, *range(10, 23))] + ["Algorithm 1", "Defi
 _ONE = r"(?:Eq\. \([0-9]+\)|Algorithm [0-9]+|Definition [0-9]+)"
 _IMPLEMENTS = re.compile(rf"Implements ({_ONE}(?:(?:, | and |, and ){_ONE})*)")
 
-#: Code lines of a function without its docstring, lines of a module, statements of a command.
+#: Code lines of a function without its docstring, lines of a module without examples, statements of a command.
 LONGEST_FUNCTION, LONGEST_MODULE, LONGEST_COMMAND = 40, 320, 20
 
 
@@ -180,8 +180,36 @@ def test_no_function_is_too_long():
     assert {name: length for name, length in lengths.items() if length > LONGEST_FUNCTION} == {}
 
 
+def list_examples(docstring):
+    """The lines of a docstring that are an example: what is typed, what it gives, and a blank line before it.
+
+    >>> list_examples(chr(10).join(["Add.", "", ">>> 1 + 1", "2", "", "Words."]))
+    ['', '>>> 1 + 1', '2']
+    """
+    found, inside = [], False
+    lines = docstring.splitlines()
+    for place, line in enumerate(lines):
+        begins = line.lstrip().startswith(">>> ")
+        if begins and not inside and place and not lines[place - 1].strip():
+            found.append(lines[place - 1])
+        inside = begins or (inside and bool(line.strip()))
+        if inside:
+            found.append(line)
+    return found
+
+
+def count_lines(path):
+    """Lines of a module but those of examples, which show what it does and add nothing to follow."""
+    count = len(path.read_text(encoding="utf-8").splitlines())
+    for _, docstring in list_documented(path):
+        examples = list_examples(docstring)
+        # a docstring of one line has its closing quotes on a line of their own for the sake of its example
+        count -= len(examples) + (len(docstring.splitlines()) - len(examples) == 1)
+    return count
+
+
 def test_no_module_is_too_long():
-    lengths = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in list_modules()}
+    lengths = {str(path): count_lines(path) for path in list_modules()}
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 

@@ -50,6 +50,10 @@ class GradedClaim:
     expected_verdict : the verdict recorded in claims.toml.
     why : one sentence.
     command : the command that shows it.
+
+    >>> claim = _grade(_load()["claims"][0])
+    >>> claim.section, claim.verdict, claim.expected_verdict
+    ('Sec. 2.2.1, Eq. 1', 'partly', 'partly')
     """
 
     id: str
@@ -71,7 +75,11 @@ def _load() -> dict[str, Any]:
 
 
 def read_sources() -> dict[str, str]:
-    """Return the full citation of each source by its label."""
+    """Return the full citation of each source by its label.
+
+    >>> "arXiv:2405.09061" in read_sources()["Ide, Labaien & Chen, arXiv:2405.09061"]
+    True
+    """
     return dict(_load()["sources"])
 
 
@@ -81,6 +89,13 @@ def grade_claims(progress: Callable[[int, int], None] | None = None) -> tuple[Gr
     Parameters
     ----------
     progress : called with (number done, number of all) after each claim.
+
+    >>> def stop(done: int, total: int) -> None:
+    ...     raise RuntimeError(f"{done} of {total}")
+    >>> grade_claims(progress=stop)
+    Traceback (most recent call last):
+        ...
+    RuntimeError: 1 of 63
     """
     records: list[dict[str, str]] = _load()["claims"]
     graded = []
@@ -92,7 +107,12 @@ def grade_claims(progress: Callable[[int, int], None] | None = None) -> tuple[Gr
 
 
 def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]:
-    """Return the claims whose computed verdict is not the recorded one."""
+    """Return the claims whose computed verdict is not the recorded one.
+
+    >>> claim = _grade(_load()["claims"][0])
+    >>> find_disagreements([claim])  # none: it is judged as recorded
+    ()
+    """
     return tuple(claim for claim in graded if claim.verdict != claim.expected_verdict)
 
 

@@ -24,7 +24,11 @@ Judge = Callable[[], Finding]
 
 
 def conclude(computed: str, *, holds: bool, in_part: bool = False) -> Finding:
-    """Give "ok" if the statement holds, else "partly" if it does so in part, else "wrong"."""
+    """Give "ok" if the statement holds, else "partly" if it does so in part, else "wrong".
+
+    >>> conclude("1.5", holds=False, in_part=True).verdict
+    'partly'
+    """
     verdict: Verdict = "ok" if holds else "partly" if in_part else "wrong"
     return Finding(computed=computed, verdict=verdict)
 

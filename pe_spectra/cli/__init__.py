@@ -16,7 +16,11 @@ def main() -> int:
 
         return run(sys.argv[1:])
     except KeyboardInterrupt:
-        return _leave_interrupted()
+        while True:
+            try:
+                return _leave_interrupted()
+            except KeyboardInterrupt:  # the next one is ignored, or the one after that
+                continue
 
 
 def _leave_interrupted() -> int:
@@ -28,6 +32,9 @@ def _leave_interrupted() -> int:
 
         silence_stdout()
         write_error("interrupted")
-    except (KeyboardInterrupt, ValueError):
+        # where Ctrl-C met a text that Python was running, as every named tuple is made of one, Python
+        # would end itself by the signal although all is done; the next text makes it forget that
+        exec("")
+    except ValueError:  # outside the main thread
         pass
     return 130

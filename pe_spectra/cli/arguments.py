@@ -25,6 +25,8 @@ _NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
 _SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
 #: On narrower terminals the help of an option stands below its name.
 _NARROW = 60
+#: Columns before the second line of a placeholder.
+_DEEPER = 6
 
 
 class PaperCommand(TyperCommand):
@@ -87,10 +89,24 @@ def _check_switches(command: Any) -> None:
 
 def _fit_terminal(formatter: Any) -> None:
     columns = shutil.get_terminal_size((80, 24)).columns
+    write_list, settings = formatter.write_dl, {}
     if columns < _NARROW:
-        write_list = formatter.write_dl
-        formatter.width = max(columns, 30)
-        formatter.write_dl = lambda rows, **_: write_list(rows, col_max=4)
+        formatter.width, settings = max(columns, 30), {"col_max": 4}
+
+    def write_fitted(rows: Any, **_: object) -> None:
+        write_list([(_break_members(name, formatter.width - _DEEPER), text) for name, text in rows], **settings)
+
+    formatter.write_dl = write_fitted
+
+
+def _break_members(name: str, width: int) -> str:
+    """Continue a placeholder of many words, `a|b|c`, on lines of its own where one is too short for it."""
+    lines = [""]
+    for part in re.split(r"(?<=\|)", name):
+        if lines[-1] and len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return ("\n" + " " * _DEEPER).join(lines)
 
 
 def _list_members(option: Any) -> tuple[str, ...]:

@@ -62,19 +62,19 @@ def precision(
         list[str] | None,
         typer.Option(
             "--dtype",
-            metavar="TYPE...",
+            metavar="|".join(DTYPE_NAMES) + "...",
             autocompletion=options.complete(DTYPE_NAMES),
-            help=f"number types to look at, of {', '.join(DTYPE_NAMES)}  [{' '.join(COMMON_NAMES)}]",
+            help=f"number types to look at  [{' '.join(COMMON_NAMES)}]",
         ),
     ] = None,
     recipe: Annotated[
         list[str] | None,
         typer.Option(
             "--recipe",
-            metavar="NAME...",
+            metavar="|".join(RECIPE_NAMES) + "...",
             autocompletion=options.complete(RECIPE_NAMES),
-            help="which steps are in the type: none but the sum (fp32), only the final cast (fp32-then-cast), "
-            "positions first and the final cast (bf16-positions), all (all-bf16)  [every one]",
+            help="which steps are in the type: none but the sum; only the final cast; positions first and the final "
+            "cast; all  [every one]",
         ),
     ] = None,
     embedding: Annotated[

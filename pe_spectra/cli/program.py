@@ -18,6 +18,14 @@ from pe_spectra.errors import PeSpectraError
 
 NAME = "pe-spectra"
 _INTERRUPTED = 130
+#: What the libraries that do the linear algebra read when they are loaded.
+_THREADS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 _EPILOG = """\b
 Examples:
   pe-spectra spectrum --d 256 --rho 10000
@@ -94,6 +102,9 @@ def build_command() -> Any:
 
 def run(arguments: list[str]) -> int:
     """Run one command and deliver what it leaves; return the exit code."""
+    # a sum that is split among threads ends in other digits, and an answer must not depend on how many
+    # processors there are; nothing has loaded these libraries yet
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
         if "_PE_SPECTRA_COMPLETE" in os.environ:
             _complete_without_rich()
@@ -160,6 +171,7 @@ def _fail(error: BaseException, text: str) -> int:
     if os.environ.get("PE_SPECTRA_DEBUG"):
         import traceback
 
-        write_message("".join(traceback.format_exception(error)).rstrip())
+        lines = "".join(traceback.format_exception(error)).rstrip().split("\n")
+        write_message("\n".join(map(escape, lines)))
     write_error(text)
     return 2

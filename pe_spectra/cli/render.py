@@ -37,7 +37,7 @@ def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str
 def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(guard_cell, columns))  # a layer type of a file names a column
     guarded = [[guard_cell(c) if isinstance(c, str) else c for c in values] for values in columns.values()]
     writer.writerows(zip(*guarded, strict=True))
     return stream.getvalue()
@@ -49,7 +49,7 @@ def _write_pipe(answer: Answer) -> str:
     lines += [f"{escape(label)}: {escape(text)}" for label, text in answer.facts]
     lines += [""] if answer.facts else []
     rows = ["\t".join(_write_exactly(cell) for cell in row) for row in zip(*answer.columns.values(), strict=True)]
-    lines += ["\t".join(answer.columns), *rows] if rows else []
+    lines += ["\t".join(map(escape, answer.columns)), *rows] if rows else []
     return "\n".join(lines) + "\n"
 
 
@@ -135,11 +135,12 @@ def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
     console.print()
     if rows:
         numeric = [all(isinstance(cell, int | float | None) for cell in answer.columns[name][:shown]) for name in names]
-        columns = fit_columns(names, rows, console.width, answer.narrow)
+        shown_names = [escape(name, _CELL_CHARACTERS) for name in names]
+        columns = fit_columns(shown_names, rows, console.width, answer.narrow)
         if columns is not None:
             _print_columns(console, columns, numeric)
         else:
-            _print_list(console, names, rows)
+            _print_list(console, shown_names, rows)
     if total > shown:
         more = f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}"
         console.print(Text(f"{more}: --full"))

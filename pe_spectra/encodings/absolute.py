@@ -42,6 +42,11 @@ class Dft(Encoding):
 
     Implements Eq. (17), Eq. (18), Eq. (19), Eq. (20) and Eq. (21): the real orthonormal DFT of the one-hot
     function, in the order a_0, a_1 .. a_K, b_1 .. b_K, b_0; odd d has no b_0.
+
+    >>> import numpy as np
+    >>> Dft(d=4).table(2) * np.sqrt(2)
+    array([[ 0.70710678,  1.        ,  0.        ,  0.70710678],
+           [ 0.70710678,  0.        ,  1.        , -0.70710678]])
     """
 
     name: ClassVar[str] = "dft"
@@ -105,6 +110,13 @@ class DfsTrans(Encoding):
     Positions start at 1, columns are cos(2 pi k s/d), sin(2 pi k s/d) in turns for k = 0 .. d/2 - 1,
     and the factor sqrt(1/d) stands on the first and last position in place of the first and last
     frequency; all others have sqrt(2/d).
+
+    >>> import numpy as np
+    >>> np.round(DfsTrans(d=4).table(4), 3)
+    array([[ 0.5  ,  0.   ,  0.   ,  0.5  ],
+           [ 0.707,  0.   , -0.707,  0.   ],
+           [ 0.707,  0.   ,  0.   , -0.707],
+           [ 0.5  ,  0.   ,  0.5  ,  0.   ]])
     """
 
     name: ClassVar[str] = "dfstrans"
@@ -187,7 +199,11 @@ def _ends(count: int) -> list[int]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Ramp(Encoding):
-    """The position itself as a share of the length, the same in every column."""
+    """The position itself as a share of the length, the same in every column.
+
+    >>> Ramp(length=5).table(5).tolist()
+    [[0.0], [0.25], [0.5], [0.75], [1.0]]
+    """
 
     name: ClassVar[str] = "ramp"
     family: ClassVar[str] = "absolute"
@@ -255,7 +271,11 @@ class Ramp(Encoding):
 @final
 @dataclass(frozen=True, kw_only=True)
 class OneHot(Encoding):
-    """The unit vectors: a column for each position."""
+    """The unit vectors: a column for each position.
+
+    >>> OneHot(d=3).table([2, 0]).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
 
     name: ClassVar[str] = "one-hot"
     family: ClassVar[str] = "absolute"

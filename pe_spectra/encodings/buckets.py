@@ -84,7 +84,13 @@ def _start_buckets(count: int, max_distance: int) -> tuple[int, ...]:
 @final
 @dataclass(frozen=True, kw_only=True)
 class T5(HeadTable):
-    """The relative position bias of T5, Raffel et al. 2020: a learned number for each bucket of lags."""
+    """The relative position bias of T5, Raffel et al. 2020: a learned number for each bucket of lags.
+
+    >>> import numpy as np
+    >>> bias = T5(bidirectional="no", head=0).bias(np.array([15, 16, 17, 113, 9999]))[0]
+    >>> [bool(bias[i] == bias[i + 1]) for i in range(4)]
+    [False, True, False, True]
+    """
 
     name: ClassVar[str] = "t5"
     family: ClassVar[str] = "relative"

@@ -60,6 +60,11 @@ def key_sums(numbers: I64, tables: Sequence[I64]) -> I64:
     Parameters
     ----------
     numbers : (S, F) numbers of the fields; tables : for each field, (numbers, B) integers.
+
+    >>> numbers, table = np.array([[1, 2], [2, 1], [0, 0]]), np.array([[0], [5], [7]])
+    >>> keys = key_sums(numbers, [table, table])  # sums 12, 12 and 0
+    >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
+    (True, False)
     """
     tuples = key_numbers(numbers, [np.arange(len(table)) for table in tables])
     _, first, inverse = np.unique(tuples, return_index=True, return_inverse=True)

@@ -50,7 +50,11 @@ DRAWN_SEED = Parameter(
 
 
 def build_heads(default: int | None = DEFAULT_HEADS, most: int = MAX_HEADS) -> Parameter:
-    """Build the parameter that counts heads, up to `most`; None as default: those of the given values, or 8."""
+    """Build the parameter that counts heads, up to `most`; None as default: those of the given values, or 8.
+
+    >>> build_heads().default, build_heads(most=4).accepts.accepted
+    (8, 'an integer from 1 to 4 is accepted')
+    """
     inferred = f"; not set: as many as the given values have, or {DEFAULT_HEADS}" if default is None else ""
     return Parameter(
         name="heads",
@@ -62,7 +66,11 @@ def build_heads(default: int | None = DEFAULT_HEADS, most: int = MAX_HEADS) -> P
 
 
 def build_table(shape: str) -> Parameter:
-    """Build the parameter for a file of learned values; `shape` says what its rows and columns are."""
+    """Build the parameter for a file of learned values; `shape` says what its rows and columns are.
+
+    >>> build_table("lags x d").name, build_table("lags x d").meaning
+    ('table', 'learned values, lags x d; not set: drawn at random')
+    """
     return Parameter(
         name="table",
         default=None,
@@ -73,7 +81,11 @@ def build_table(shape: str) -> Parameter:
 
 
 def start_generator(seed: int) -> np.random.Generator:
-    """Return the random numbers that belong to a seed."""
+    """Return the random numbers that belong to a seed.
+
+    >>> bool(start_generator(7).normal() == start_generator(7).normal() != start_generator(8).normal())
+    True
+    """
     return np.random.Generator(np.random.PCG64(seed))
 
 

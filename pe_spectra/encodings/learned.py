@@ -29,6 +29,10 @@ class Learned(Encoding):
 
     Rows before `prefix` (a CLS row, the padding offset of some models) and outside `first` .. `last`
     are left out; positions count from the first row that is left.
+
+    >>> table = Learned(values=GivenArray([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]]), prefix=1)
+    >>> table.d, table.table(2).tolist()
+    (2, [[1.0, 0.0], [0.0, 1.0]])
     """
 
     name: ClassVar[str] = "learned"

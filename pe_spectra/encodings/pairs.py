@@ -106,7 +106,11 @@ class Pairs(Encoding):
 
 @lru_cache(maxsize=8)
 def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
-    """Return first ratio**i, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only."""
+    """Return first ratio**i, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only.
+
+    >>> compute_geometric_words(Decimal(1), Decimal("0.5"), 4)[0].tolist()
+    [1.0, 0.5, 0.25, 0.125]
+    """
     rows = []
     value = first
     for _ in range(count):
@@ -117,18 +121,30 @@ def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
 
 @lru_cache(maxsize=8)
 def compute_linear_words(first: Decimal, step: Decimal, count: int) -> F64:
-    """Return first + i step, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only."""
+    """Return first + i step, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only.
+
+    >>> compute_linear_words(Decimal(1), Decimal("0.25"), 4)[0].tolist()
+    [1.0, 1.25, 1.5, 1.75]
+    """
     rows = [to_words(CONTEXT.add(first, CONTEXT.multiply(step, Decimal(i)))) for i in range(count)]
     return _freeze(np.array(rows).T.copy())
 
 
 def compute_ratio(rho: float, width: int) -> Decimal:
-    """Return rho**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits."""
+    """Return rho**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits.
+
+    >>> compute_ratio(10000.0, 4)
+    Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
+    """
     return CONTEXT.power(Decimal.from_float(rho), CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
 def scale_to_words(values: F64, factor: Decimal) -> F64:
-    """Return doubles times a decimal number as (3, M) words whose sum is right to 48 digits; read-only."""
+    """Return doubles times a decimal number as (3, M) words whose sum is right to 48 digits; read-only.
+
+    >>> scale_to_words(np.array([1.0, 3.0]), Decimal("0.5"))[0].tolist()
+    [0.5, 1.5]
+    """
     if factor == 1:
         return _freeze(np.stack([values, np.zeros_like(values), np.zeros_like(values)]))
     rows = [to_words(CONTEXT.multiply(Decimal.from_float(float(value)), factor)) for value in values]
@@ -141,6 +157,9 @@ def add_offset(s: I64, offset: int, name: str) -> I64:
     Raises
     ------
     InputError : a sum beyond 2**53, where not every integer is a double.
+
+    >>> add_offset(np.array([0, 1]), 2, "sinusoidal").tolist()
+    [2, 3]
     """
     if s.size and int(s.max()) + offset > MAX_POSITION:
         raise InputError(
@@ -155,6 +174,11 @@ def check_rows(s: I64, count: int | None, name: str) -> None:
     Raises
     ------
     InputError : a position from `count` on.
+
+    >>> check_rows(np.array([0, 80]), 80, "one-hot")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: one-hot: a position has no row (80); 0 to 79 is accepted
     """
     if count is not None and s.size and int(s.max()) >= count:
         raise InputError(f"{name}: a position has no row", str(int(s.max())), f"0 to {count - 1} is accepted")
@@ -166,6 +190,9 @@ def fit_width(name: str, width: int | None, table: F64 | None, default: int = 25
     Raises
     ------
     InputError : an odd number, or one that contradicts the file.
+
+    >>> fit_width("fope", None, None), fit_width("fope", None, np.ones((1, 8))), fit_width("fope", 64, None)
+    (256, 16, 64)
     """
     if table is None:
         found = default if width is None else width
@@ -183,6 +210,9 @@ def check_frequencies(name: str, values: F64) -> F64:
     Raises
     ------
     InputError : more than one row or column, or a frequency beyond 1e6.
+
+    >>> check_frequencies("fope", np.array([[1.0, 0.5]])).tolist()
+    [1.0, 0.5]
     """
     if values.size != max(values.shape):
         raise InputError(f"{name}: table has shape {values.shape}", accepted="frequencies in one row or column")
@@ -193,7 +223,12 @@ def check_frequencies(name: str, values: F64) -> F64:
 
 
 def explain_aliasing(encoding: Pairs) -> tuple[str, ...]:
-    """Say how many frequencies lie beyond pi, where integer positions cannot tell them from slower ones."""
+    """Say how many frequencies lie beyond pi, where integer positions cannot tell them from slower ones.
+
+    >>> from pe_spectra import read_encoding
+    >>> explain_aliasing(read_encoding("sinusoidal:d=8"))
+    ()
+    """
     values = encoding.words()[0]
     beyond = int(np.count_nonzero(values > np.pi))
     if not beyond:

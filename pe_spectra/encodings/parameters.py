@@ -42,6 +42,11 @@ class Parameter:
     default : what stands unless it is set; None for "not set", which `meaning` explains.
     keyword : the field of the class that holds it, where it cannot be the name.
     only_with : other parameters and their values with which alone this one has a meaning.
+
+    >>> from pe_spectra.numbers import IntegerRange
+    >>> heads = Parameter(name="heads", default=8, accepts=IntegerRange(minimum=1, maximum=1024), meaning="heads")
+    >>> heads.check(12, "alibi: heads"), heads.accepts.accepted
+    (12, 'an integer from 1 to 1024 is accepted')
     """
 
     name: str
@@ -69,6 +74,10 @@ class GivenArray:
     origin : what to call them in messages and titles.
     spec : the text that names them on the command line; empty if there is none.
     dtype : the type they were stored in, as in float16.
+
+    >>> table = GivenArray([[1, 2], [3, 4]])
+    >>> table, table == GivenArray([[1.0, 2.0], [3.0, 4.0]]), table.values.flags.writeable
+    (GivenArray(array, 2 x 2), True, False)
     """
 
     __slots__ = ("_digest", "dtype", "origin", "spec", "values")
@@ -191,7 +200,11 @@ def format_value(value: Value) -> str:
 
 
 def simplify_value(value: Value) -> object:
-    """Turn a parameter into what JSON has: numbers, texts and lists."""
+    """Turn a parameter into what JSON has: numbers, texts and lists.
+
+    >>> simplify_value(GivenArray([[1.0]], origin="table.npy")), simplify_value(("hour", "day"))
+    ('table.npy', ['hour', 'day'])
+    """
     if isinstance(value, tuple):
         return [item if isinstance(item, int | float | str) else item.spec for item in value]
     return value.origin if isinstance(value, GivenArray) else value

@@ -16,6 +16,9 @@ def as_positions(positions: int | ArrayLike, width: int) -> I64:
     Raises
     ------
     InputError : a position that is no such integer, or a table that would be too large to hold.
+
+    >>> as_positions(3, 256).tolist(), as_positions([5, 40], 256).tolist()
+    ([0, 1, 2], [5, 40])
     """
     if isinstance(positions, int | np.integer):
         if positions < 0:
@@ -35,6 +38,9 @@ def as_lags(lags: ArrayLike) -> I64:
     Raises
     ------
     InputError : a lag that is no such integer.
+
+    >>> as_lags([-1, 0, 1]).tolist()
+    [-1, 0, 1]
     """
     array = as_integers(lags, "lags")
     if array.size and max(-int(array.min()), int(array.max())) > MAX_POSITION:
@@ -48,6 +54,11 @@ def as_integers(values: ArrayLike, name: str) -> I64:
     Raises
     ------
     InputError : not integers, or more than one axis.
+
+    >>> as_integers([1.5], "positions")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: positions are not integers (float64); a sequence of integers is accepted
     """
     array = np.atleast_1d(np.asarray(values))
     if array.ndim != 1:
@@ -68,6 +79,9 @@ def as_times(times: ArrayLike) -> F64:
     Raises
     ------
     InputError : not finite, too large, or more than one axis.
+
+    >>> as_times([0, 0.5]).tolist()
+    [0.0, 0.5]
     """
     array = np.atleast_1d(np.asarray(times, dtype=np.float64))
     if array.ndim != 1:

@@ -35,6 +35,11 @@ class Frequencies:
     low : (M,) the rest: `values + low` is right to about 31 digits.
     masses : (M,) 1 for a sine and cosine pair, 1/2 for a lone column.
     phases : (M,) rad; the phase of a lone column as a cosine, 0 for a pair.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> found = Sinusoidal(d=5, rho=1.0).frequencies()
+    >>> found.masses.tolist()
+    [1.0, 1.0, 0.5]
     """
 
     values: F64
@@ -50,7 +55,13 @@ class Frequencies:
 
 
 class Ladder(NamedTuple):
-    """A geometric ladder of frequencies base**(-l/width), l = 0, 2, .. (Eq. 3)."""
+    """A geometric ladder of frequencies base**(-l/width), l = 0, 2, .. (Eq. 3).
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> base, width = Sinusoidal(d=4).ladder
+    >>> [base ** (-l / width) for l in (0, 2)]
+    [1.0, 0.01]
+    """
 
     base: float
     width: int
@@ -58,7 +69,12 @@ class Ladder(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal codes."""
+    """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal codes.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> Sinusoidal(d=8).theorem.text
+    'sin s and cos s (frequency 1 rad) agree only where s - t is a multiple of 2 pi, and pi is irrational'
+    """
 
     kind: str
     text: str
@@ -73,6 +89,10 @@ class Encoding(ABC):
     Attributes
     ----------
     family : absolute, rotary, relative, temporal, structural, learned or combined.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> Sinusoidal(d=64) == Sinusoidal(d=64, rho=10000.0), str(Sinusoidal(d=64))
+    (True, "Sinusoidal(d=64, rho=10000.0, layout='interleaved', offset=0, scale=1.0)")
     """
 
     name: ClassVar[str]
@@ -204,7 +224,12 @@ class Encoding(ABC):
 
 @runtime_checkable
 class HasTable(Protocol):
-    """An encoding that gives every position a vector."""
+    """An encoding that gives every position a vector.
+
+    >>> from pe_spectra.encodings import find_encoding
+    >>> [isinstance(find_encoding(name)(), HasTable) for name in ("sinusoidal", "alibi")]
+    [True, False]
+    """
 
     d: int
 
@@ -214,7 +239,12 @@ class HasTable(Protocol):
 
 @runtime_checkable
 class HasContinuousTable(Protocol):
-    """An encoding whose positions may be any real numbers."""
+    """An encoding whose positions may be any real numbers.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> Sinusoidal(d=2).table_at([0.5]).round(3).tolist()  # sin 0.5, cos 0.5
+    [[0.479, 0.878]]
+    """
 
     d: int
 
@@ -224,7 +254,12 @@ class HasContinuousTable(Protocol):
 
 @runtime_checkable
 class HasFrequencies(Protocol):
-    """An encoding that is a list of sines and cosines."""
+    """An encoding that is a list of sines and cosines.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> Sinusoidal(d=4).frequencies().values.tolist()
+    [1.0, 0.01]
+    """
 
     def frequencies(self) -> Frequencies:
         """Return the angular frequencies."""
@@ -235,7 +270,12 @@ class HasFrequencies(Protocol):
 
 @runtime_checkable
 class HasLadder(Protocol):
-    """An encoding whose frequencies are a geometric ladder."""
+    """An encoding whose frequencies are a geometric ladder.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> Sinusoidal(d=256).ladder
+    Ladder(base=10000.0, width=256)
+    """
 
     @property
     def ladder(self) -> Ladder:
@@ -247,7 +287,13 @@ class HasLadder(Protocol):
 
 @runtime_checkable
 class HasKernel(Protocol):
-    """An encoding whose similarity depends on the lag alone."""
+    """An encoding whose similarity depends on the lag alone.
+
+    >>> import numpy as np
+    >>> from pe_spectra.encodings import find_encoding
+    >>> find_encoding("rope")(d=4).kernel(np.arange(1)).tolist()
+    [[2.0]]
+    """
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Return the dot product of two codes that are `lags` apart, shape (heads, L)."""
@@ -255,7 +301,13 @@ class HasKernel(Protocol):
 
 @runtime_checkable
 class HasBias(Protocol):
-    """An encoding that adds a number to the attention score, by the lag alone."""
+    """An encoding that adds a number to the attention score, by the lag alone.
+
+    >>> import numpy as np
+    >>> from pe_spectra import read_encoding
+    >>> read_encoding("alibi:heads=2").bias(np.array([0, 1, 2])).tolist()  # slopes 2**-4 and 2**-8
+    [[0.0, -0.0625, -0.125], [0.0, -0.00390625, -0.0078125]]
+    """
 
     @property
     def causal(self) -> bool:
@@ -267,7 +319,12 @@ class HasBias(Protocol):
 
 @runtime_checkable
 class HasBiasMap(Protocol):
-    """An encoding that adds a number to the attention score by query and key, not by the lag alone."""
+    """An encoding that adds a number to the attention score by query and key, not by the lag alone.
+
+    >>> from pe_spectra.encodings import find_encoding
+    >>> [name for name in ("alibi", "fire", "tupe") if isinstance(find_encoding(name)(), HasBiasMap)]
+    ['fire', 'tupe']
+    """
 
     @property
     def causal(self) -> bool:
@@ -279,7 +336,12 @@ class HasBiasMap(Protocol):
 
 @runtime_checkable
 class HasLagTable(Protocol):
-    """An encoding that gives every lag a vector."""
+    """An encoding that gives every lag a vector.
+
+    >>> from pe_spectra.encodings import find_encoding
+    >>> [name for name in ("alibi", "shaw") if isinstance(find_encoding(name)(), HasLagTable)]
+    ['shaw']
+    """
 
     @property
     def causal(self) -> bool:
@@ -291,7 +353,12 @@ class HasLagTable(Protocol):
 
 @runtime_checkable
 class HasLatticeMasses(Protocol):
-    """An encoding whose frequencies all lie on the DFT lattice of its own length."""
+    """An encoding whose frequencies all lie on the DFT lattice of its own length.
+
+    >>> from pe_spectra.encodings import Dft
+    >>> Dft(d=4).lattice_masses().tolist()
+    [1.0, 2.0, 1.0]
+    """
 
     def lattice_masses(self) -> F64:
         """Return how many columns lie at each DFT frequency, shape (grid // 2 + 1,)."""
@@ -299,7 +366,13 @@ class HasLatticeMasses(Protocol):
 
 @runtime_checkable
 class HasExactKey(Protocol):
-    """An encoding for which equality of codes is decided without comparing computed floats."""
+    """An encoding for which equality of codes is decided without comparing computed floats.
+
+    >>> import numpy as np
+    >>> from pe_spectra.encodings import Dft
+    >>> Dft(d=8).exact_key(np.array([1, 9, 10])).tolist()
+    [1, 1, 2]
+    """
 
     def exact_key(self, positions: I64) -> I64:
         """Return integers, shape (S,): equal if and only if the codes are equal.
@@ -313,5 +386,10 @@ class HasExactKey(Protocol):
 
 
 def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:
-    """Return the class of that name, or None."""
+    """Return the class of that name, or None.
+
+    >>> from pe_spectra.encodings import ENCODINGS
+    >>> find_encoding_class("dft", ENCODINGS).__name__, find_encoding_class("cope", ENCODINGS)
+    ('Dft', None)
+    """
     return next((cls for cls in classes if cls.name == name), None)

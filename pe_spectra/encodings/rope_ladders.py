@@ -34,12 +34,20 @@ def compute_ladder(base: float | Decimal, width: int, pairs: int | None = None) 
 
 
 def divide_frequencies(frequencies: Sequence[Decimal], factor: Decimal) -> tuple[Decimal, ...]:
-    """Divide every frequency by `factor`."""
+    """Divide every frequency by `factor`.
+
+    >>> divide_frequencies([Decimal(1), Decimal("0.5")], Decimal(4))
+    (Decimal('0.25'), Decimal('0.125'))
+    """
     return tuple(CONTEXT.divide(theta, factor) for theta in frequencies)
 
 
 def blend_frequencies(frequencies: Sequence[Decimal], factor: Decimal, ramp: Sequence[Decimal]) -> tuple[Decimal, ...]:
-    """Return theta where the ramp is 0, theta/factor where it is 1, and the linear blend between."""
+    """Return theta where the ramp is 0, theta/factor where it is 1, and the linear blend between.
+
+    >>> blend_frequencies([Decimal(1)] * 3, Decimal(2), [Decimal(0), Decimal("0.5"), Decimal(1)])
+    (Decimal('1.0'), Decimal('0.75'), Decimal('0.5'))
+    """
     slow = divide_frequencies(frequencies, factor)
     return tuple(
         CONTEXT.add(CONTEXT.multiply(CONTEXT.subtract(_ONE, u), theta), CONTEXT.multiply(u, divided))
@@ -48,7 +56,11 @@ def blend_frequencies(frequencies: Sequence[Decimal], factor: Decimal, ramp: Seq
 
 
 def clip_to_unit(value: Decimal) -> Decimal:
-    """Return the nearest number from 0 to 1."""
+    """Return the nearest number from 0 to 1.
+
+    >>> clip_to_unit(Decimal("1.5")), clip_to_unit(Decimal("-0.5")), clip_to_unit(Decimal("0.25"))
+    (Decimal('1'), Decimal('0'), Decimal('0.25'))
+    """
     return min(max(value, _ZERO), _ONE)
 
 
@@ -59,6 +71,10 @@ def blend_by_turns(
 
     Between the two the blend is linear in the turns. Where high is low or below there is nothing between,
     and it is a step at `low`: in the published code what turns less often is divided before anything else.
+
+    >>> two_pi = Decimal("6.283185307179586")
+    >>> [float(w) for w in blend_by_turns([two_pi / 2, two_pi / 200], 4.0, 100, 1.0, 4.0)]  # 50 turns, and 1/2
+    [3.141592653589793, 0.007853981633974482]
     """
     span = CONTEXT.subtract(Decimal(high), Decimal(low))
     ramp = []
@@ -72,12 +88,20 @@ def blend_by_turns(
 
 
 def snap_wavelengths(frequencies: Sequence[Decimal]) -> tuple[Decimal, ...]:
-    """Replace each theta by 2 pi/round(2 pi/theta); 0 stays 0."""
+    """Replace each theta by 2 pi/round(2 pi/theta); 0 stays 0.
+
+    >>> [round(float(w), 4) for w in snap_wavelengths([Decimal(1), Decimal(0)])]  # 2 pi/6
+    [1.0472, 0.0]
+    """
     return tuple(CONTEXT.divide(TWO_PI, Decimal(round_wavelength(theta))) if theta else theta for theta in frequencies)
 
 
 def round_wavelength(theta: Decimal) -> int:
-    """Round the wavelength 2 pi/theta to an integer, at least 1 position."""
+    """Round the wavelength 2 pi/theta to an integer, at least 1 position.
+
+    >>> round_wavelength(Decimal(1)), round_wavelength(Decimal(100))
+    (6, 1)
+    """
     return max(1, int(CONTEXT.divide(TWO_PI, theta).to_integral_value(ROUND_HALF_EVEN)))
 
 
@@ -85,6 +109,9 @@ def taper_slowest(frequencies: Sequence[Decimal], pairs: int, taper: str = "hann
     """Multiply the last n = `pairs` frequencies by (1 + cos(pi j/(n-1)))/2, j = 0 .. n-1; "hard": by 0.
 
     A single tapered pair keeps its frequency, as published.
+
+    >>> [round(float(w), 12) for w in taper_slowest([Decimal(1)] * 4, 3)]
+    [1.0, 1.0, 0.5, 0.0]
     """
     count = min(pairs, len(frequencies))
     weights = _compute_hann_fall(count) if taper == "hann" else [_ZERO] * count

@@ -39,12 +39,20 @@ class Scaled(NamedTuple):
 
 
 def scale_nothing(base: float, width: int) -> Scaled:
-    """Return the ladder as it is (Su et al. 2021, arXiv:2104.09864)."""
+    """Return the ladder as it is (Su et al. 2021, arXiv:2104.09864).
+
+    >>> [float(w) for w in scale_nothing(10000.0, 4).frequencies]
+    [1.0, 0.01]
+    """
     return Scaled(compute_ladder(base, width))
 
 
 def scale_linear(base: float, width: int, *, factor: float) -> Scaled:
-    """Divide all frequencies: theta_i/s (Chen et al. 2023, arXiv:2306.15595)."""
+    """Divide all frequencies: theta_i/s (Chen et al. 2023, arXiv:2306.15595).
+
+    >>> [float(w) for w in scale_linear(10000.0, 4, factor=2.0).frequencies]
+    [0.5, 0.005]
+    """
     return Scaled(divide_frequencies(compute_ladder(base, width), Decimal(factor)))
 
 
@@ -56,6 +64,9 @@ def scale_ntk(base: float, width: int, *, factor: float) -> Scaled:
     Raises
     ------
     InputError : D below 4.
+
+    >>> [float(w) for w in scale_ntk(10000.0, 4, factor=2.0).frequencies]
+    [1.0, 0.005]
     """
     return Scaled(compute_ladder(enlarge_base(base, width, Decimal(factor)), width))
 
@@ -68,6 +79,11 @@ def scale_dynamic(base: float, width: int, *, factor: float, original: int, serv
     Raises
     ------
     InputError : D below 4.
+
+    >>> [float(w) for w in scale_dynamic(10000.0, 4, factor=2.0, original=1024, served=1536).frequencies]
+    [1.0, 0.005]
+    >>> [float(w) for w in scale_dynamic(10000.0, 4, factor=2.0, original=1024, served=1024).frequencies]
+    [1.0, 0.01]
     """
     s, ratio = Decimal(factor), CONTEXT.divide(Decimal(max(served, original)), Decimal(original))
     growth = CONTEXT.subtract(CONTEXT.multiply(s, ratio), CONTEXT.subtract(s, _ONE))
@@ -96,6 +112,10 @@ def scale_yarn(
     Raises
     ------
     InputError : base 1 or less.
+
+    >>> plain, scaled = scale_nothing(10000.0, 128), scale_yarn(10000.0, 128, factor=4.0, original=4096)
+    >>> [float(scaled.frequencies[i] / plain.frequencies[i]) for i in (0, 63)]
+    [1.0, 0.25]
     """
     low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
     span = CONTEXT.subtract(high, low) or _NO_WIDTH
@@ -116,6 +136,9 @@ def compute_yarn_range(
     Raises
     ------
     InputError : base 1 or less.
+
+    >>> [int(end) for end in compute_yarn_range(10000.0, 128, 4096)]
+    [20, 46]
     """
     if base <= 1:
         raise InputError("base has no YaRN range", f"{base:g}", "a base above 1 is accepted")
@@ -133,6 +156,9 @@ def compute_yarn_attention(factor: float, mscale: float | None = None, mscale_al
 
     Where both mscale and mscale_all_dim are set and not 0: (0.1 mscale ln s + 1)/(0.1 mscale_all_dim ln s + 1),
     which is 1 when they are equal.
+
+    >>> round(float(compute_yarn_attention(16.0)), 4), float(compute_yarn_attention(40.0, 1.0, 1.0))
+    (1.2773, 1.0)
     """
     if mscale and mscale_all_dim:
         return CONTEXT.divide(_measure_yarn_scale(factor, mscale), _measure_yarn_scale(factor, mscale_all_dim))
@@ -154,6 +180,10 @@ def scale_yarn_paper(
     theta' = (1 - g) theta/s + g theta, g = clip((r - beta_slow)/(beta_fast - beta_slow), 0, 1).
     With beta_fast below beta_slow there is nothing between: a step at beta_slow, the first case of its ramp.
     Source: Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22.
+
+    >>> scaled = scale_yarn_paper(10000.0, 4, factor=4.0, original=1024)  # 163 turns, and 1.6
+    >>> [round(float(w), 5) for w in scaled.frequencies]
+    [1.0, 0.00265]
     """
     frequencies = blend_by_turns(compute_ladder(base, width), factor, original, beta_slow, beta_fast)
     return Scaled(frequencies, _choose(attention_factor, compute_yarn_attention(factor)))
@@ -172,6 +202,10 @@ def scale_llama3(
 
     With high at low or below there is nothing between: a step at low.
     Source: meta-llama/llama-models, models/llama3/model.py; transformers.
+
+    >>> plain, scaled = scale_nothing(500000.0, 128), scale_llama3(500000.0, 128)
+    >>> [float(scaled.frequencies[i] / plain.frequencies[i]) for i in (0, 63)]
+    [1.0, 0.125]
     """
     return Scaled(blend_by_turns(compute_ladder(base, width), factor, original, low_freq_factor, high_freq_factor))
 
@@ -195,6 +229,10 @@ def scale_longrope(
     Raises
     ------
     InputError : the list that is needed is missing or has not D/2 numbers, or no factor is known.
+
+    >>> factors = {"factor": 32.0, "short_factor": [1.0, 2.0], "long_factor": [1.0, 8.0]}
+    >>> [float(scale_longrope(100.0, 4, original=4096, served=n, **factors).frequencies[1]) for n in (4096, 4097)]
+    [0.05, 0.0125]
     """
     name, divisors = ("long_factor", long_factor) if served > original else ("short_factor", short_factor)
     if divisors is None or len(divisors) != width // 2:
@@ -208,7 +246,11 @@ def scale_longrope(
 
 
 def compute_longrope_attention(factor: float, original: int) -> Decimal:
-    """Compute LongRoPE's attention factor: sqrt(1 + ln s/ln L), and 1 for s <= 1."""
+    """Compute LongRoPE's attention factor: sqrt(1 + ln s/ln L), and 1 for s <= 1.
+
+    >>> round(float(compute_longrope_attention(32.0, 4096)), 5)  # 2**5, 2**12: sqrt(1 + 5/12)
+    1.19024
+    """
     if factor <= 1:
         return _ONE
     ratio = CONTEXT.divide(CONTEXT.ln(Decimal(factor)), CONTEXT.ln(Decimal(original)))
@@ -219,6 +261,9 @@ def scale_proportional(base: float, width: int, *, share: float, factor: float =
     """Turn the first int(share D // 2) pairs at b**(-2i/D)/s and leave the others at frequency 0.
 
     D is the whole head width here. Source: transformers 5.23, modeling_rope_utils.py (Gemma 4).
+
+    >>> [float(w) for w in scale_proportional(10000.0, 8, share=0.5).frequencies]
+    [1.0, 0.1, 0.0, 0.0]
     """
     pairs = int(share * width // 2)
     turning = divide_frequencies(compute_ladder(base, width, pairs), Decimal(factor))
@@ -229,17 +274,28 @@ def compute_xpos_decays(width: int) -> tuple[Decimal, ...]:
     """Compute zeta_i = (2i + 0.4 D)/(1.4 D): xPos multiplies pair i by zeta_i**(lag/scale_base).
 
     Source: Sun et al. 2022, arXiv:2212.10554; microsoft/torchscale, xpos_relative_position.py.
+
+    >>> [round(float(z), 4) for z in compute_xpos_decays(4)]  # 1.6/5.6 and 3.6/5.6
+    [0.2857, 0.6429]
     """
     return tuple(CONTEXT.divide(Decimal(20 * i + 4 * width), Decimal(14 * width)) for i in range(width // 2))
 
 
 def scale_resonance(base: float, width: int) -> Scaled:
-    """Round all wavelengths to integers (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope)."""
+    """Round all wavelengths to integers (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope).
+
+    >>> [round(float(w), 6) for w in scale_resonance(10000.0, 4).frequencies]  # 2 pi/6 and 2 pi/628
+    [1.047198, 0.010005]
+    """
     return Scaled(snap_wavelengths(compute_ladder(base, width)))
 
 
 def scale_clipped(base: float, width: int, *, clipped_pairs: int = 20, taper: str = "hann") -> Scaled:
-    """Fade out the slowest pairs (CoPE: hrlics/CoPE, modeling_cope.py), see :func:`taper_slowest`."""
+    """Fade out the slowest pairs (CoPE: hrlics/CoPE, modeling_cope.py), see :func:`taper_slowest`.
+
+    >>> [float(w) for w in scale_clipped(10000.0, 8, clipped_pairs=2).frequencies]
+    [1.0, 0.1, 0.01, 0.0]
+    """
     return Scaled(taper_slowest(compute_ladder(base, width), clipped_pairs, taper))
 
 
@@ -280,6 +336,9 @@ def enlarge_base(base: float, width: int, growth: Decimal) -> Decimal:
     Raises
     ------
     InputError : D below 4.
+
+    >>> enlarge_base(10000.0, 4, Decimal(2))
+    Decimal('40000')
     """
     return CONTEXT.multiply(Decimal(base), CONTEXT.power(growth, compute_ntk_exponent(width)))
 
@@ -290,6 +349,9 @@ def compute_ntk_exponent(width: int) -> Decimal:
     Raises
     ------
     InputError : D below 4.
+
+    >>> compute_ntk_exponent(4)
+    Decimal('2')
     """
     if width < 4:
         raise InputError("the exponent D/(D-2) does not exist", f"D = {width}", "a rotary width of at least 4")

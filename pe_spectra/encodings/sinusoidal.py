@@ -47,6 +47,9 @@ class Sinusoidal(Pairs):
 
     Implements Eq. (2) and Eq. (3): columns sin(w_l s), cos(w_l s) with w_l = rho**(-l/d),
     l = 0, 2, .., in rad/position. Odd d: the last frequency has only its sine.
+
+    >>> Sinusoidal(d=4).table(2).round(2).tolist()
+    [[0.0, 1.0, 0.0, 1.0], [0.84, 0.54, 0.01, 1.0]]
     """
 
     name: ClassVar[str] = "sinusoidal"

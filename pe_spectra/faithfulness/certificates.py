@@ -15,7 +15,12 @@ __all__ = ["Certificate", "Collisions", "certify", "certify_distance", "find_col
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """Why an encoding is, or is not, injective: the kind of theorem and a sentence."""
+    """Why an encoding is, or is not, injective: the kind of theorem and a sentence.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> measure_faithfulness(Dft(d=8), length=8).certificate.kind
+    'period'
+    """
 
     kind: str
     text: str
@@ -30,6 +35,11 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
     -------
     injective (None when no theorem applies), the certificate, and the collisions: all of them
     counted, the first `limit` named, each position with the next one that shares its code.
+
+    >>> from pe_spectra import Dft
+    >>> injective, certificate, collisions = certify(Dft(d=8), 10, 5)
+    >>> injective, collisions.examples
+    (False, ((0, 8), (1, 9)))
     """
     theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
     places = list_places(encoding, length)
@@ -56,6 +66,9 @@ def certify_distance(distance: float, width: int, error: float | None) -> Certif
     Entries may be wrong by `error`; two codes that are equal are then computed no further apart than
     twice that in each of `width` columns. Its kind is "separation", "rounding" where
     the distance is none that can be told from 0, or "undecided".
+
+    >>> [certify_distance(0.5, 4, error).kind for error in (1e-15, 0.2, None)]
+    ['separation', 'rounding', 'undecided']
     """
     if error is None:
         text = f"no theorem applies, and how exact its computed codes are is not known (closest: {distance:.4g} apart)"

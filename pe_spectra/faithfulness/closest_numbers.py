@@ -15,7 +15,11 @@ _LEAST_WIDTH = 64
 
 
 def count_pair_work(rows: int, width: int) -> int:
-    """Return what the closest pair of a table costs, in multiplications; a single column is sorted."""
+    """Return what the closest pair of a table costs, in multiplications; a single column is sorted.
+
+    >>> count_pair_work(1000, 1), count_pair_work(1000, 8)
+    (1000, 64000000)
+    """
     return rows if width == 1 else rows * rows * max(width, _LEAST_WIDTH)
 
 

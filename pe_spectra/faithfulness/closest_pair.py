@@ -265,6 +265,10 @@ def make_room(table: F64) -> tuple[F64, int]:
     """Return the table times 2**-exponent, so that no distance of two rows overflows, and the exponent.
 
     The exponent is 0 below 2**1000: scaled down further, the smallest differences could vanish.
+
+    >>> table, exponent = make_room(np.array([[1e308], [-1e308]]))
+    >>> bool(np.isfinite(table[0] - table[1]).all()), make_room(np.ones((2, 1)))[1]
+    (True, 0)
     """
     exponent = max(0, find_exponent(table) - _HUGE)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
@@ -274,13 +278,21 @@ def scale_down(table: F64) -> tuple[F64, int]:
     """Return the table times 2**-exponent, entries below 1 in magnitude, and the exponent.
 
     Where entries span more than the range of float64 does below 1, the smallest become 0.
+
+    >>> table, exponent = scale_down(np.array([[3.0], [-8.0]]))
+    >>> table.tolist(), exponent
+    ([[0.1875], [-0.5]], 4)
     """
     exponent = find_exponent(table)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 
 def scale_up(distance: float, exponent: int) -> float | None:
-    """Return distance times 2**exponent; None where float64 has no such number."""
+    """Return distance times 2**exponent; None where float64 has no such number.
+
+    >>> scale_up(0.75, 3), scale_up(0.75, 1100)
+    (6.0, None)
+    """
     try:
         return math.ldexp(distance, exponent)
     except OverflowError:
@@ -297,7 +309,11 @@ def _measure_exactly(first: F64, second: F64) -> float:
 
 
 def measure_pairs(table: F64, s: np.ndarray, t: np.ndarray) -> F64:
-    """Return the distances of rows s[i] and t[i] from their differences; shape (n,)."""
+    """Return the distances of rows s[i] and t[i] from their differences; shape (n,).
+
+    >>> measure_pairs(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0]), np.array([1])).tolist()
+    [5.0]
+    """
     distances = np.empty(len(s))
     step = max(1, _HELD // table.shape[1])
     for start in range(0, len(s), step):

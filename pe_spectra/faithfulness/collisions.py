@@ -30,6 +30,11 @@ class Collisions:
     sharing : positions whose code another position has too.
     first : the first pair in order, None where there is none; examples : the first ones.
     largest : positions of the code that most positions share; None where codes are not known.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> found = measure_faithfulness(Dft(d=4), length=6).collisions
+    >>> found.count, found.distinct, found.sharing, found.first
+    (2, 4, 4, (0, 4))
     """
 
     count: int
@@ -44,6 +49,10 @@ def list_places(encoding: Encoding, length: int) -> I64:
     """Return what codes belong to: positions 0 .. length-1, or the lags that occur between so many positions.
 
     Lags of either sign: 0 .. length-1, then -1 .. -(length-1), so that witnesses are small and positive.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> list_places(Dft(d=4), 3).tolist(), list_places(read_encoding("alibi:causal=no"), 3).tolist()
+    ([0, 1, 2], [0, 1, 2, -1, -2])
     """
     if encoding.domain == "positions" or getattr(encoding, "causal", False):
         return np.arange(length)
@@ -54,6 +63,10 @@ def build_codes(encoding: Encoding, places: I64) -> F64 | None:
     """Return the codes of positions, or of lags: rows of a table, or biases with a column for each head; (S, d).
 
     None where an encoding has no code by position or lag, and where the codes are too many to hold.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> build_codes(Dft(d=4), np.arange(3)).shape, build_codes(read_encoding("alibi:heads=2"), np.arange(3)).shape
+    ((3, 4), (3, 2))
     """
     if isinstance(encoding, HasTable):
         return encoding.table(places) if len(places) * encoding.d <= MAX_HELD_ENTRIES else None
@@ -132,6 +145,10 @@ def find_keys(encoding: Encoding, places: I64) -> Keys:
 
     Members that repeat together make any sum, concatenation or mix of them repeat. Members side by side, and
     one alone, tell apart what any of them does; in a sum of several one may undo another.
+
+    >>> from pe_spectra import Dft
+    >>> find_keys(Dft(d=4), np.arange(6))
+    Keys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
     """
     if isinstance(encoding, HasExactKey) and encoding.theorem is not None:
         key = encoding.exact_key(places)
@@ -177,6 +194,11 @@ def decide_by_members(encoding: Encoding, places: I64, limit: int) -> MemberDeci
 
     Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
     remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
+
+    >>> from pe_spectra import read_encoding
+    >>> clock = read_encoding("hybrid:of='dft:d=4'+'dft:d=6',mode=concat")
+    >>> decide_by_members(clock, np.arange(14), 5).collisions.examples
+    ((0, 12), (1, 13))
     """
     keys = find_keys(encoding, places)
     if keys.splitting is not None:

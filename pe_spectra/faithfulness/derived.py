@@ -28,7 +28,13 @@ Decision = tuple[bool, Theorem, Collisions]
 
 
 def decide_derived(encoding: Encoding, places: I64, limit: int) -> Decision | None:
-    """Decide an encoding that is made from others; None where no theorem about those decides it."""
+    """Decide an encoding that is made from others; None where no theorem about those decides it.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> injective, theorem, _ = decide_derived(Sinusoidal(d=8), np.arange(4), 5)
+    >>> injective, theorem.kind
+    (True, 'members')
+    """
     for decide in _RULES:
         decision = decide(encoding, places, limit)
         if decision is not None:

@@ -27,7 +27,13 @@ _GRAM_ROWS, _GRAM_NUMBERS = 256, 1 << 22
 
 @dataclass(frozen=True, kw_only=True)
 class Grown:
-    """The smallest separation among the first `length` positions, and the first pair that has it."""
+    """The smallest separation among the first `length` positions, and the first pair that has it.
+
+    >>> from pe_spectra.encodings.absolute import Ramp
+    >>> grown = trace_growth(Ramp(length=8), Grown(length=2, separation=1 / 7, pair=(0, 1)))
+    >>> [one.length for one in grown], grown[-1].pair
+    ([2, 4, 8], (0, 1))
+    """
 
     length: int
     separation: float
@@ -42,6 +48,11 @@ def trace_growth(encoding: Encoding, first: Grown) -> tuple[Grown, ...]:
     Parameters
     ----------
     first : what is known at the length from which to go on; it is returned in front.
+
+    >>> from pe_spectra.encodings.absolute import Ramp
+    >>> grown = trace_growth(Ramp(length=8), Grown(length=2, separation=1 / 7, pair=(0, 1)))
+    >>> [one.length for one in grown]
+    [2, 4, 8]
     """
     lengths = _list_lengths(first.length, encoding.rows if encoding.domain == "positions" else None)
     words = None if isinstance(encoding, Dft) else find_pair_words(encoding)

@@ -49,6 +49,11 @@ class NearPair:
     pairs : how many pairs of positions it stands for: all at its lag where the distance depends on the lag
         alone, else all that have these two codes.
     text : both so that a person can read them.
+
+    >>> from pe_spectra.encodings import find_encoding
+    >>> pair = find_near_pairs(find_encoding("ramp")(length=5), 5, radius=0.3, limit=1).examples[0]
+    >>> (pair.s, pair.t), pair.distance
+    ((0, 1), 0.25)
     """
 
     s: int
@@ -70,6 +75,10 @@ class NearPairs:
     examples : the nearest, in order of distance, then of position.
     proved : whether the codes of each pair are proved to be different; else some may be equal.
     method : "lags", "tree" or "blocks".
+
+    >>> from pe_spectra.encodings import find_encoding
+    >>> find_near_pairs(find_encoding("ramp")(length=5), 5, radius=0.5, limit=1).count  # 4 at 1/4, 3 at 1/2
+    7
     """
 
     radius: float

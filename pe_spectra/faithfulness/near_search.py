@@ -138,6 +138,9 @@ def choose_nearest(squared: F64, slack: float, limit: int) -> I64:
     """Return where the `limit` smallest of numbers may be that are each wrong by up to `slack`.
 
     Where very many tie within that, the first of them.
+
+    >>> choose_nearest(np.array([4.0, 1.0, 9.0]), 0.1, 2).tolist()
+    [0, 1, 2]
     """
     if len(squared) <= max(limit, _MANY):
         return np.arange(len(squared))
@@ -153,6 +156,10 @@ def search(points: Points, limit: int) -> Found:
     Raises
     ------
     InputError : more work than 2**37 multiplications, and no tree helps.
+
+    >>> found = search(Points(np.array([[0.0], [1.0], [3.0]]), np.ones(3, dtype=np.int64), 2.0, 0.0), 5)
+    >>> found.count + found.unsure
+    3
     """
     count, width = points.codes.shape
     found = _search_tree(points, limit) if width <= _TREE_COLUMNS and count > _TREE_POINTS else None

@@ -195,6 +195,11 @@ def compute_distances(words: F64, lags: np.ndarray) -> F64:
     Parameters
     ----------
     words : (3, M), the frequencies in rad/position; lags : (L,) integers of magnitude at most 2**53.
+
+    >>> import numpy as np
+    >>> from pe_spectra.exact import ladder_words
+    >>> compute_distances(ladder_words(1.0, 2), np.array([0, 1])).round(12).tolist()  # 2 sin 1/2
+    [0.0, 0.958851077208]
     """
     distances = np.empty(len(lags))
     rows = max(1, _HELD // max(1, words.shape[1]))

@@ -37,7 +37,13 @@ _COARSE = 2.0**-16
 
 @dataclass(frozen=True, kw_only=True)
 class Sidelobe:
-    """The largest local maximum of k(tau)/k(0) beyond the main lobe, and its lag."""
+    """The largest local maximum of k(tau)/k(0) beyond the main lobe, and its lag.
+
+    >>> from pe_spectra import Sinusoidal, measure_faithfulness
+    >>> found = measure_faithfulness(Sinusoidal(d=2), length=20).sidelobe
+    >>> found.lag, round(found.value, 4)  # cos 6
+    (6, 0.9602)
+    """
 
     lag: int
     value: float
@@ -67,6 +73,11 @@ def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] |
     """Measure the smallest separation of positions 0 .. length-1; None where no method applies.
 
     `equal` are positions that are known to have one code: tables are then not searched for the closest pair.
+
+    >>> from pe_spectra import Dft
+    >>> found = measure_separation(Dft(d=8), 8)
+    >>> found.pair, round(found.smallest, 12)  # sqrt 2
+    ((0, 1), 1.414213562373)
     """
     if length == 1:
         return Separation(smallest=None, pair=None, error=None, by_lag=np.empty(0), sidelobe=None)
@@ -85,7 +96,13 @@ def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] |
 
 
 def bound_entries(encoding: Encoding, codes: F64) -> float | None:
-    """Return by how much an entry of computed codes may be wrong: 0 for given numbers; None where it is not known."""
+    """Return by how much an entry of computed codes may be wrong: 0 for given numbers; None where it is not known.
+
+    >>> from pe_spectra import GivenArray, Learned
+    >>> table = Learned(values=GivenArray(np.eye(3)))
+    >>> bound_entries(table, table.table(3))
+    0.0
+    """
     return 0.0 if isinstance(encoding, _GIVEN) else encoding.bound_error(codes)
 
 
@@ -93,6 +110,11 @@ def separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None
     """Measure the separation of the codes of an encoding, (S, d), S at least 2; as :func:`separate_rows` does.
 
     Pairs whose order the errors of entries could turn round are ties, and `error` holds what entries may be wrong by.
+
+    >>> from pe_spectra.encodings.absolute import Ramp
+    >>> found = separate_codes(Ramp(length=5), Ramp(length=5).table(5))
+    >>> found.pair, found.smallest
+    ((0, 1), 0.25)
     """
     wrong, largest = bound_entries(encoding, codes), float(np.abs(codes).max())
     # a few roundings at the least make ties; where a bound is so coarse that most pairs would be, it makes none
@@ -104,7 +126,13 @@ def separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None
 
 
 def separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
-    """Measure the smallest separation of codes too many to compare all: those whose columns rise or fall; else None."""
+    """Measure the smallest separation of codes too many to compare all: those whose columns rise or fall; else None.
+
+    >>> from pe_spectra.encodings.absolute import Ramp
+    >>> found = separate_neighbours(Ramp(length=5), Ramp(length=5).table(5))
+    >>> found.pair, found.smallest
+    ((0, 1), 0.25)
+    """
     wrong = bound_entries(encoding, codes)
     closest = find_closest_neighbours(codes, wrong or 0.0)
     if closest is None:
@@ -118,6 +146,11 @@ def find_pair_words(encoding: Encoding) -> PairWords | None:
 
     That is, whose similarity is amplitude**2 times the sum of cos(w tau), but for a lone sine where d is odd;
     a few lags tell whether the kernel is that sum. Real positions that are integers in a row are such, too.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.encodings.absolute import Ramp
+    >>> find_pair_words(Sinusoidal(d=4)).words[0].tolist(), find_pair_words(Ramp())
+    ([1.0, 0.01], None)
     """
     if isinstance(encoding, Sampled):
         pairs = find_pair_words(encoding.encoding) if _is_in_a_row(encoding.integers) else None
@@ -168,6 +201,9 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
     """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, ..
 
     Values closer than 1e-9 are equal here, so that the rounding of a flat kernel has no maxima.
+
+    >>> find_sidelobe(np.array([1.0, 0.2, 0.5, 0.1]))
+    Sidelobe(lag=2, value=0.5)
     """
     steps = np.rint(normalised / _FLAT)
     rises = np.flatnonzero(np.diff(steps) > 0)
@@ -186,6 +222,10 @@ def separate_rows(table: F64, error: float = 0.0, equal: tuple[int, int] | None 
     """Measure the separation of rows, shape (S, d), S at least 2, whose entries may be wrong by `error`.
 
     All pairs, unless two are known to be `equal`; the curve over the lag within a smaller budget.
+
+    >>> found = separate_rows(np.array([[0.0], [3.0], [1.0]]))
+    >>> found.pair, found.smallest
+    ((0, 2), 1.0)
     """
     find = find_closest_numbers if table.shape[1] == 1 else find_closest_pair
     closest = find(table, error) if equal is None else ClosestPair(distance=0.0, pair=equal)
@@ -198,7 +238,11 @@ def separate_rows(table: F64, error: float = 0.0, equal: tuple[int, int] | None 
 
 
 def trace_lags(table: F64) -> F64 | None:
-    """Return the smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable."""
+    """Return the smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable.
+
+    >>> trace_lags(np.array([[0.0], [3.0], [1.0]])).tolist()
+    [2.0, 1.0]
+    """
     if len(table) ** 2 * table.shape[1] > MAX_RANK_WORK:
         return None
     roomy, exponent = make_room(table)

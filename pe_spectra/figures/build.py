@@ -21,7 +21,11 @@ _DRAWINGS = (".png", ".svg")
 
 
 def list_figure_files() -> tuple[str, ...]:
-    """Name the files that :func:`build_figures` makes, before anything is computed."""
+    """Name the files that :func:`build_figures` makes, before anything is computed.
+
+    >>> list_figure_files()[:3]
+    ('fig1_spectrum.png', 'fig1_spectrum.svg', 'fig1_spectrum.csv')
+    """
     names = [f"{recipe.name}{suffix}" for recipe in RECIPES for suffix in (*_DRAWINGS, ".csv")]
     return (*names, MANIFEST)
 
@@ -41,6 +45,11 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     Raises
     ------
     InputError : a lattice length out of range.
+
+    >>> build_figures(grid=1)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
     """
     files: dict[str, bytes] = {}
     for done, recipe in enumerate(RECIPES, start=1):
@@ -52,12 +61,22 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
 
 
 def compute_columns(recipe: Recipe, grid: int | None) -> Columns:
-    """Compute the columns of one figure for a lattice of `grid` points."""
+    """Compute the columns of one figure for a lattice of `grid` points.
+
+    >>> columns = compute_columns(RECIPES[0], 16)
+    >>> columns["omega"].shape
+    (9,)
+    """
     return recipe.compute(_choose_grid(recipe, grid))
 
 
 def write_columns(columns: Columns) -> bytes:
-    """Write columns as .csv: one header line, every digit; what does not exist is an empty cell."""
+    """Write columns as .csv: one header line, every digit; what does not exist is an empty cell.
+
+    >>> import numpy as np
+    >>> write_columns({"lag": np.array([1.0, 2.0]), "separation": np.array([0.1, np.nan])}).decode().splitlines()
+    ['lag,separation', '1.0,0.1', '2.0,']
+    """
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     lines = [",".join(repr(value) if math.isfinite(value) else "" for value in row) for row in rows]
     return ("\n".join([",".join(columns), *lines]) + "\n").encode("ascii")

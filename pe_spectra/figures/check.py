@@ -37,6 +37,10 @@ class Difference:
     row : line of the file, the header being line 1; None where the whole column or file is meant.
     expected, got : what was computed and what the file has, as text; empty where there is nothing.
     reason : what is wrong, in words.
+
+    >>> found = Difference(figure="fig1_spectrum", column="weight", row=3, expected="0.1", got="0.2", reason="")
+    >>> found.expected, found.got
+    ('0.1', '0.2')
     """
 
     figure: str
@@ -69,6 +73,12 @@ def check_figures(
     Raises
     ------
     InputError : a lattice length out of range.
+
+    >>> from pathlib import Path
+    >>> check_figures(Path("figures"), grid=1)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
     """
     found: list[Difference] = []
     for done, recipe in enumerate(RECIPES, start=1):

@@ -55,6 +55,10 @@ class Recipe:
     compute : lattice length -> columns, each (rows,); nan where a number does not exist.
     draw : columns -> figure.
     rounding : absolute tolerance of columns that are themselves rounding errors.
+
+    >>> recipe = RECIPES[0]
+    >>> recipe.name, list(recipe.compute(16))
+    ('fig1_spectrum', ['omega', 'weight', 'log10_weight', 'dft_weight', 'log10_dft_weight'])
     """
 
     name: str

@@ -22,7 +22,12 @@ GRAM_D, GRAM_RHO, GRAM_LENGTH = 256, 10000.0, 64
 
 
 def compute_separations(_grid: int) -> Mapping[str, F64]:
-    """Compute the distance of two codes by lag, exact to a few units in the last place."""
+    """Compute the distance of two codes by lag, exact to a few units in the last place.
+
+    >>> columns = compute_separations(256)
+    >>> list(columns)
+    ['lag', 'separation']
+    """
     result = measure_faithfulness(Sinusoidal(d=D, rho=RHO), length=LENGTH)
     distances = result.separation_by_lag
     if distances is None:
@@ -52,7 +57,12 @@ def draw_separations(columns: Mapping[str, F64]) -> Figure:
 
 
 def compute_gram(_grid: int) -> Mapping[str, F64]:
-    """Compute the dot products of the first codes, over the largest squared norm: a row for each pair (s, t)."""
+    """Compute the dot products of the first codes, over the largest squared norm: a row for each pair (s, t).
+
+    >>> columns = compute_gram(256)
+    >>> float(columns["dot_product"].max())  # a code with itself
+    1.0
+    """
     gram = compute_gram_matrix(Sinusoidal(d=GRAM_D, rho=GRAM_RHO), GRAM_LENGTH)
     if gram is None:
         raise RuntimeError("there is no Gram matrix")

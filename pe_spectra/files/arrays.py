@@ -164,6 +164,9 @@ def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...
     Raises
     ------
     RefusedError : too many axes, not as many as are wanted, an empty one, or too many numbers.
+
+    >>> check_shape((1, 96, 8), (2,))
+    (96, 8)
     """
     if len(shape) > MAX_AXES:
         raise RefusedError(f"has {len(shape)} axes; at most {MAX_AXES} are accepted")
@@ -202,6 +205,12 @@ def read_values(read: Callable[[int], bytes], stored: Stored, wanted: Wanted) ->
     Raises
     ------
     RefusedError : a shape that is not accepted, too few bytes, a cell that is not finite.
+
+    >>> import io
+    >>> data = np.array([1, 2], dtype=np.int16).tobytes()
+    >>> stored, wanted = Stored(shape=(1, 2), dtype="int16"), Wanted(tensor=None, axes=(2,), pick=True)
+    >>> read_values(io.BytesIO(data).read, stored, wanted)[0]
+    array([[1., 2.]])
     """
     shape = check_shape(stored.shape, wanted.axes)
     if stored.is_complex:
@@ -226,6 +235,11 @@ def check_finite(values: F64, first_line: int | None = None) -> None:
     Raises
     ------
     RefusedError : there is one; row and column count from 0, lines of a text from `first_line`.
+
+    >>> check_finite(np.array([[1.0, 2.0], [3.0, np.nan]]))
+    Traceback (most recent call last):
+        ...
+    pe_spectra.files.reading.RefusedError: row 1, column 1 is nan; finite numbers are accepted
     """
     flat = values.reshape(-1)
     for start in range(0, flat.size, _CHUNK):

@@ -64,6 +64,12 @@ def find_checkpoint(folder: Path, label: str = "") -> Checkpoint:
     Raises
     ------
     FileError : the folder is missing, not readable, or no folder.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "model.safetensors").write_bytes(b"")
+    ...     find_checkpoint(Path(folder)).weights.name
+    'model.safetensors'
     """
     try:
         names = set(os.listdir(folder))
@@ -98,6 +104,12 @@ def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
     Raises
     ------
     FileError : the folder, or the configuration in it, cannot be read.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"rope_theta": 5e5}')
+    ...     find_configuration(Path(folder))
+    {'rope_theta': 500000.0}
     """
     path = find_checkpoint(place, label).config if place.is_dir() else place
     if path is None or path.suffix != ".json" or path.name.endswith(".index.json"):
@@ -112,6 +124,14 @@ def read_folder(folder: Path, wanted: Wanted, label: str) -> FileArray:
     ------
     NoTableError : it has no weights, or no table of positions among them.
     FileError : anything else that is wrong with it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
+    ...     written = (Path(folder) / "model.safetensors").write_bytes(data)
+    ...     read_folder(Path(folder), Wanted(tensor=None, axes=(2,), pick=True), "").tensor
+    'wpe.weight'
     """
     found = find_checkpoint(folder, label)
     if found.weights is not None:
@@ -133,6 +153,17 @@ def read_shards(file: RegularFile, wanted: Wanted) -> FileArray:
     ------
     RefusedError, FileError : a damaged index or shard, a shard outside the index's folder, or no tensor
         that is wanted, or several.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.tables import read_array
+    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
+    ...     written = (Path(folder) / "shard.safetensors").write_bytes(data)
+    ...     index = Path(folder) / "model.safetensors.index.json"
+    ...     written = index.write_text('{"weight_map": {"wpe.weight": "shard.safetensors"}}')
+    ...     read_array(index).values.tolist()
+    [[0.0, 0.0]]
     """
     places = _read_places(read_object(file, MAX_TENSOR_INDEX_BYTES))
     if wanted.tensor is None:

@@ -38,6 +38,14 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
     ------
     RefusedError : not UTF-8, lines of different lengths, an empty cell, a cell that is no finite number.
         Lines count from 1.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.tables import read_array
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.csv").write_text("position,c0,c1@0,1,2@1,3,4".replace("@", chr(10)))
+    ...     read_array(Path(folder) / "a.csv").values.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
     """
     wanted.refuse_name("a text")
     if file.size > MAX_TEXT_TABLE_BYTES:

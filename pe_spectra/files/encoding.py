@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
@@ -48,17 +49,28 @@ def encode_array(
     suffix : one of `SUFFIXES`; .csv and .tsv have one header line and the index in their first column.
     name : the tensor's name in a .safetensors file.
     metadata : texts for the header of a .safetensors file.
+
+    >>> import numpy as np
+    >>> about = {"name": "table", "index_name": "position", "columns": ["c0"], "metadata": {}}
+    >>> encode_array(np.array([[0.5], [0.25]]), ".csv", index=np.arange(2), **about).decode().split()
+    ['position,c0', '0,0.5', '1,0.25']
     """
     if suffix in (".csv", ".tsv"):
         return write_lines(values, index_name, index, columns, "," if suffix == ".csv" else "\t").encode()
     if suffix == ".safetensors":
-        from safetensors.numpy import save
-
-        return bytes(save({name: np.ascontiguousarray(values)}, dict(metadata)))
+        return _encode_safetensors(np.ascontiguousarray(values, dtype="<f8"), name, metadata)
     stream = io.BytesIO()
     whole = np.ascontiguousarray(values)
     np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(whole))
     return b"".join([stream.getvalue(), whole.data])  # one copy of what may be large
+
+
+def _encode_safetensors(values: F64, name: str, metadata: Mapping[str, str]) -> bytes:
+    """Write the format by hand: the library puts the texts of the header in another order at every run."""
+    tensor = {"dtype": "F64", "shape": values.shape, "data_offsets": (0, values.nbytes)}
+    header = json.dumps({"__metadata__": dict(metadata), name: tensor}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the numbers begin at a multiple of their size
+    return b"".join([len(header).to_bytes(8, "little"), header, values.data])
 
 
 def write_lines(values: F64, index_name: str, index: I64 | F64, columns: Sequence[str], delimiter: str = ",") -> str:

@@ -69,6 +69,12 @@ def read_gguf(path: Path, label: str = "") -> GgufFile:
     Raises
     ------
     FileError : the file cannot be read, is damaged, or a tensor that is wanted is quantised.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.gguf").write_bytes(b"GGUF" + bytes([3, *[0] * 19]))  # version 3, and nothing
+    ...     read_gguf(Path(folder) / "a.gguf").shapes
+    {}
     """
     with open_regular(path, label=label) as file:
         header = read_header(file, (*FACTORS, POSITIONS))
@@ -83,6 +89,17 @@ def read_gguf_table(file: RegularFile, wanted: Wanted) -> FileArray:
     Raises
     ------
     RefusedError : a damaged file, a tensor that is not there or not read here, or is quantised.
+
+    >>> from pe_spectra.errors import FileError
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.tables import read_array
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.gguf").write_bytes(b"GGUF" + bytes([3, *[0] * 19]))  # version 3, and nothing
+    ...     try:
+    ...         read_array(Path(folder) / "a.gguf")
+    ...     except FileError as error:
+    ...         print(error.reason.partition(";")[0])
+    has no tensor position_embd.weight that is read here
     """
     header = read_header(file, (*FACTORS, POSITIONS))
     name = wanted.tensor or POSITIONS

@@ -72,6 +72,16 @@ def read_header(file: RegularFile, wanted: tuple[str, ...]) -> GgufHeader:
     Raises
     ------
     RefusedError : no such file, one that is cut off inside its header, or beyond the limits of this module.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.gguf").write_bytes(b"GGUF" + bytes([3, *[0] * 19]))  # version 3, and nothing
+    ...     with open_regular(Path(folder) / "a.gguf", label="") as file:
+    ...         header = read_header(file, ())
+    >>> header.keys, header.tensors
+    ({}, {})
     """
     cursor = _Cursor(file)
     tensors, keys = _read_counts(cursor)

@@ -49,6 +49,12 @@ def read_json(path: Path, label: str = "", *, limit: int = MAX_CONFIGURATION_BYT
     ------
     FileError : the file cannot be read, is longer, is not UTF-8 or not JSON, is no object, nests
         deeper than 64 levels, gives a key twice, or has a number that is not finite or too long.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"rope_theta": 5e5}')
+    ...     read_json(Path(folder) / "config.json")
+    {'rope_theta': 500000.0}
     """
     with open_regular(path, label=label) as file:
         return read_object(file, limit)
@@ -60,6 +66,14 @@ def read_object(file: RegularFile, limit: int) -> dict[str, Any]:
     Raises
     ------
     RefusedError : as :func:`read_json` says.
+
+    >>> from pe_spectra.files.reading import open_regular
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"head_dim": 64}')
+    ...     with open_regular(Path(folder) / "config.json", label="") as file:
+    ...         read_object(file, 100)
+    {'head_dim': 64}
     """
     return parse_object(file.read_at(0, limit + 1), limit)
 
@@ -74,6 +88,13 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
     Raises
     ------
     RefusedError : as :func:`read_json` says.
+
+    >>> parse_object(b'{"rope_theta": 1e4}', 100)
+    {'rope_theta': 10000.0}
+    >>> parse_object(b'{"rope_theta": NaN}', 100)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.files.reading.RefusedError: has NaN, which is not JSON; finite numbers are accepted
     """
     if len(data) > limit:
         raise RefusedError(f"holds more than {limit} bytes, the most that is accepted")
@@ -111,6 +132,11 @@ def join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises
     ------
     RefusedError : a key is given twice.
+
+    >>> join_pairs([("a", 1), ("a", 2)])
+    Traceback (most recent call last):
+        ...
+    pe_spectra.files.reading.RefusedError: gives a twice
     """
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -123,6 +123,10 @@ def choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tupl
     Raises
     ------
     RefusedError : there is no such tensor, none fits, or several do.
+
+    >>> wanted = Wanted(tensor=None, axes=(2,), pick=True)
+    >>> choose_tensor({"wte.weight": (50257, 768), "wpe.weight": (1024, 768)}, wanted)[0]
+    'wpe.weight'
     """
     if wanted.tensor is not None:
         if wanted.tensor not in shapes:
@@ -159,6 +163,9 @@ def describe_known_table(
     Returns
     -------
     The kind, the rows to leave out at the start, and notes that say why.
+
+    >>> describe_known_table("model.decoder.embed_positions.weight", {"model_type": "opt"}).prefix
+    2
     """
     known = find_known_name(tensor or "")
     if known is None or tensor is None:

@@ -99,6 +99,9 @@ def find_model_file(text: str, label: str = "") -> ModelFile:
     ------
     FileError : there is none, or several; for a model on the Hub it says how to fetch one.
     InputError : `text` is empty.
+
+    >>> find_model_file("-").kind
+    'config.json'
     """
     if not text:
         raise InputError(with_label("no file is named", label), "''", "a file, a model's folder or - is accepted")
@@ -126,6 +129,12 @@ def read_model_file(found: ModelFile) -> ModelContent:
     Raises
     ------
     FileError : it cannot be read, is damaged, or is no configuration.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"rope_theta": 5e5}')
+    ...     read_model_file(find_model_file(folder)).keys
+    {'rope_theta': 500000.0}
     """
     if found.kind == "table":
         what = "holds an array; a config.json, params.json or .gguf file is accepted"
@@ -148,6 +157,12 @@ def find_cache() -> Path | None:
 
     HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub and
     ~/.cache/huggingface/hub, the first that is set. Source: huggingface_hub, constants.py.
+
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {"HF_HUB_CACHE": "/models"}):
+    ...     find_cache().as_posix()
+    '/models'
     """
     settings = (
         ("HF_HUB_CACHE", ""),

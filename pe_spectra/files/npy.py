@@ -48,6 +48,17 @@ def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
     Raises
     ------
     RefusedError : no such file, a type or shape that is not accepted, bytes too few or too many.
+
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "a.npy", np.eye(2))
+    ...     with open_regular(Path(folder) / "a.npy", label="") as file:
+    ...         found = read_npy(file, Wanted(tensor=None, axes=(2,), pick=True))
+    >>> found.values.tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     wanted.refuse_name("a .npy file")
     place = 0
@@ -71,6 +82,11 @@ def check_length(stored: Stored, found: int) -> None:
     Raises
     ------
     RefusedError : fewer, or more.
+
+    >>> check_length(Stored(shape=(2, 2), dtype="float32"), 12)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.files.reading.RefusedError: is cut off: its header claims 16 bytes of data, it has 12
     """
     if found < stored.size:
         raise RefusedError(f"is cut off: its header claims {stored.size} bytes of data, it has {found}")
@@ -89,6 +105,14 @@ def read_header(read: Callable[[int], bytes], *, complex_too: bool = False) -> S
     Raises
     ------
     RefusedError : no header, one that is too long, or a type that is not accepted.
+
+    >>> import io
+    >>> import numpy as np
+    >>> stream = io.BytesIO()
+    >>> np.save(stream, np.eye(2, dtype=np.float32))
+    >>> header = read_header(io.BytesIO(stream.getvalue()).read)
+    >>> header.shape, header.dtype
+    ((2, 2), 'float32')
     """
     start = read(8)
     if not start.startswith(MAGIC):

@@ -28,6 +28,17 @@ def read_npz(file: RegularFile, wanted: Wanted) -> FileArray:
     Raises
     ------
     RefusedError : a damaged archive, members beyond the limits, no array that is wanted, or several.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "two.npz", a=np.eye(2), b=np.eye(3))
+    ...     with open_regular(Path(folder) / "two.npz", label="") as file:
+    ...         found = read_npz(file, Wanted(tensor="b", axes=(2,), pick=True))
+    >>> found.values.shape
+    (3, 3)
     """
     _check_directory(file)
     with open(file.descriptor, "rb", closefd=False) as raw, zipfile.ZipFile(raw) as archive:
@@ -50,6 +61,16 @@ def list_npz(file: RegularFile) -> tuple[str, ...]:
     Raises
     ------
     RefusedError : a damaged archive, or members beyond the limits.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "two.npz", a=np.eye(2), b=np.eye(3))
+    ...     with open_regular(Path(folder) / "two.npz", label="") as file:
+    ...         list_npz(file)
+    ('a', 'b')
     """
     _check_directory(file)
     with open(file.descriptor, "rb", closefd=False) as raw, zipfile.ZipFile(raw) as archive:

@@ -44,6 +44,11 @@ def examine_places(paths: Sequence[Path], label: str, create_parents: bool) -> l
     Raises
     ------
     FileError, InputError : as :func:`pe_spectra.files.writer.check_writable` says.
+
+    >>> examine_places([Path("/")], "--output", create_parents=False)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.FileError: /: is a folder; a regular file is accepted (--output)
     """
     places = [_examine(path, label, create_parents) for path in paths]
     first: dict[Path, Path] = {}
@@ -77,7 +82,11 @@ def _resolve(path: Path) -> Path:
 
 
 def find_status(path: Path) -> os.stat_result | None:
-    """Give the status of what `path` leads to; None where nothing is there."""
+    """Give the status of what `path` leads to; None where nothing is there.
+
+    >>> find_status(Path("no such file")) is None
+    True
+    """
     try:
         return os.stat(path)
     except FileNotFoundError:

@@ -53,6 +53,12 @@ def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
     Raises
     ------
     FileError : the file is missing, unreadable, longer than `limit`, or not a regular file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.bin").write_bytes(b"0123456789")
+    ...     read_bytes(Path(folder) / "a.bin", limit=10, label="")
+    b'0123456789'
     """
     try:
         descriptor = _open(path)
@@ -125,6 +131,13 @@ def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
     Raises
     ------
     FileError : the file is missing, unreadable, not regular, or was refused while it was read.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.bin").write_bytes(b"0123456789")
+    ...     with open_regular(Path(folder) / "a.bin", label="") as file:
+    ...         file.read_at(4, 2)
+    b'45'
     """
     try:
         descriptor = _open(path)

@@ -36,6 +36,14 @@ def read_rotary_dump(path: Path, tensor: str | None = None, label: str = "") -> 
     Raises
     ------
     FileError : no such file, a damaged one, no array that is known, or several that it could be.
+
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "inv_freq.npy", np.array([1.0, 0.01]))
+    ...     found, sines = read_rotary_dump(Path(folder) / "inv_freq.npy")
+    >>> found.values.tolist(), sines
+    ([1.0, 0.01], None)
     """
     names = _list_names(path, label)
     single = _find(names, _SINGLE) if tensor is None else []

@@ -87,6 +87,17 @@ def read_safetensors(file: RegularFile, wanted: Wanted) -> FileArray:
     ------
     RefusedError : a damaged file, a tensor that is not there or of a type or shape that is not accepted,
         or several that it could be.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
+    ...     written = (Path(folder) / "a.safetensors").write_bytes(data)
+    ...     with open_regular(Path(folder) / "a.safetensors", label="") as file:
+    ...         read_safetensors(file, Wanted(tensor=None, axes=(2,), pick=True)).values.tolist()
+    [[0.0, 0.0]]
     """
     entries, start = read_entries(file)
     name, notes = choose_tensor({name: entry.shape for name, entry in entries.items()}, wanted)
@@ -117,6 +128,18 @@ def read_entries(file: RegularFile) -> tuple[dict[str, Entry], int]:
     Raises
     ------
     RefusedError : a header that is too long, no such JSON, or whose tensors are not the rest of the file.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
+    ...     written = (Path(folder) / "a.safetensors").write_bytes(data)
+    ...     with open_regular(Path(folder) / "a.safetensors", label="") as file:
+    ...         entries, start = read_entries(file)
+    >>> list(entries), start - len(header)
+    (['wpe.weight'], 8)
     """
     field = file.read_at(0, _LENGTH_BYTES)
     if len(field) < _LENGTH_BYTES:

@@ -78,6 +78,14 @@ def read_array(
     ------
     NoTableError : a checkpoint or configuration without a table of positions.
     FileError : anything else; one line that names the file and says why.
+
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "a.npy", np.eye(2, dtype=np.float16)[None])
+    ...     found = read_array(Path(folder) / "a.npy")
+    >>> found.values.shape, found.dtype
+    ((2, 2), 'float16')
     """
     wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known, complex_too=complex_too)
     if is_folder(path):
@@ -87,7 +95,11 @@ def read_array(
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder of this name; a name that cannot be is none."""
+    """Whether there is a folder of this name; a name that cannot be is none.
+
+    >>> is_folder(Path(".")), is_folder(Path("no such folder"))
+    (True, False)
+    """
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (OSError, ValueError):

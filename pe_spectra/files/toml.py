@@ -37,6 +37,12 @@ def read_toml(path: Path, *, label: str) -> dict[str, Any]:
     ------
     FileError : the file cannot be read, is longer, is not UTF-8 or not TOML, nests too deep,
         gives a key twice, or has a number that is not finite.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "pe.toml").write_text("spectrum.rho = 100.0")
+    ...     read_toml(Path(folder) / "pe.toml", label="--settings")
+    {'spectrum': {'rho': 100.0}}
     """
     data = read_bytes(path, limit=MAX_SETTINGS_BYTES, label=label)
     try:

@@ -1,7 +1,7 @@
 """The one writer: every file is put in place whole, and of several files all or none.
 
-The bytes go to a temporary file beside the target, are synced, and are renamed over it. On Linux
-the temporary has no name until it is complete, so that a killed process leaves nothing behind.
+The bytes go to a temporary file beside the target, are synced, and are renamed over it. On Linux no
+temporary has a name until all are complete, so that a killed process hardly ever leaves one behind.
 Devices cannot be renamed over: they are written plainly, before anything else is put in place.
 """
 
@@ -10,13 +10,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
 
 from pe_spectra.errors import FileError
+from pe_spectra.files.interrupts import HeldInterrupts
 from pe_spectra.files.places import Place, examine_places, find_status
 from pe_spectra.files.reading import describe_failure
 
@@ -41,6 +39,11 @@ def check_writable(paths: Sequence[Path], *, label: str, create_parents: bool = 
     FileError : the folder is missing or not writable, or the path is a folder, a named pipe, a
         socket, a block device, write-protected, a loop of links, or too long.
     InputError : two of the paths are one file.
+
+    >>> check_writable([Path("no such folder/a.csv")], label="--output")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.FileError: no such folder/a.csv: its folder does not exist (--output)
     """
     examine_places(paths, label, create_parents)
 
@@ -68,6 +71,12 @@ def write_files(
     ------
     FileError : a path cannot be written; it is named as it was given, and no file has changed.
     InputError : two of the paths are one file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_files({Path(folder) / "a.csv": b"1"})
+    ...     (Path(folder) / "a.csv").read_bytes()
+    b'1'
     """
     places = examine_places(tuple(contents), "", create_parents)
     for place in places:
@@ -75,7 +84,7 @@ def write_files(
             with _named(place):
                 _write_device(place, contents[place.given])
     files = [place for place in places if not place.is_device]
-    with _HeldInterrupts() as interrupts, _Transaction() as transaction:
+    with HeldInterrupts() as interrupts, _Transaction() as transaction:
         temporaries = []
         for place in files:
             with _named(place):
@@ -83,6 +92,9 @@ def write_files(
                     _make_folders(place.target.parent, transaction)
                 data = contents[place.given]
                 temporaries.append(_make_temporary(place, data, transaction, interrupts))
+        for place, temporary in zip(files, temporaries, strict=True):
+            with _named(place):
+                _give_name(place, contents[place.given], temporary, interrupts)
         backups = [_back_up(place, transaction) for place in files[:-1]]
         interrupts.raise_pending()
         if before_renaming is not None:
@@ -90,59 +102,9 @@ def write_files(
                 before_renaming()
         for place, temporary, backup in zip(files, temporaries, [*backups, None], strict=False):
             with _named(place):
-                _put_in_place(place, temporary, backup, transaction)
+                _put_in_place(place, temporary.name, backup, transaction)
         transaction.is_complete = True
     _sync_folders({place.target.parent for place in files})
-
-
-class _HeldInterrupts:
-    """Holds Ctrl-C back, so that neither a first nor a second one breaks the clean-up.
-
-    A mask would not do: where numerical libraries run threads, the signal reaches one of those and
-    Python's handler runs all the same.
-    """
-
-    def __init__(self) -> None:
-        self._arrived = False
-        self._previous: Callable[[int, FrameType | None], object] | None = None
-
-    def __enter__(self) -> _HeldInterrupts:
-        # outside the main thread handlers cannot be set, and Ctrl-C raises nothing
-        if threading.current_thread() is threading.main_thread():
-            previous = signal.getsignal(signal.SIGINT)
-            if callable(previous):
-                self._previous = previous
-                signal.signal(signal.SIGINT, self._record)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-
-    def _record(self, _number: int, _frame: FrameType | None) -> None:
-        self._arrived = True
-
-    @contextlib.contextmanager
-    def released(self) -> Iterator[None]:
-        """Answer Ctrl-C at once for a while: what is done meanwhile may wait for somebody."""
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-        try:
-            yield
-        finally:
-            if self._previous is not None:
-                signal.signal(signal.SIGINT, self._record)
-
-    def raise_pending(self) -> None:
-        """Answer a Ctrl-C that has arrived, the way it would have been answered outside."""
-        if self._arrived and self._previous is not None:
-            self._arrived = False
-            self._previous(signal.SIGINT, None)
 
 
 class _Transaction(contextlib.ExitStack):
@@ -196,45 +158,58 @@ def _invent_name(place: Place, transaction: _Transaction) -> Path:
     return name
 
 
-def _make_temporary(place: Place, data: bytes, transaction: _Transaction, interrupts: _HeldInterrupts) -> Path:
-    """Write the bytes, synced and with their permissions, under a temporary name."""
-    temporary = _invent_name(place, transaction)
-    if _make_unnamed(place, data, temporary, interrupts):
-        return temporary
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+class _Temporary:
+    """A complete file beside the target; as long as it has no name, it is a descriptor."""
+
+    def __init__(self, name: Path) -> None:
+        self.name = name
+        self.descriptor: int | None = None
+
+    def close(self) -> None:
+        """Close what is open; only once, whatever comes of it."""
+        descriptor, self.descriptor = self.descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _make_temporary(place: Place, data: bytes, transaction: _Transaction, interrupts: HeldInterrupts) -> _Temporary:
+    """Write the bytes, synced and with their permissions; without a name if the system can do so."""
+    temporary = _Temporary(_invent_name(place, transaction))
+    transaction.callback(_try, temporary.close)
     try:
-        _fill(descriptor, place, data, interrupts)
-    finally:
-        os.close(descriptor)
+        temporary.descriptor = os.open(place.target.parent, os.O_WRONLY | _UNNAMED, 0o600)
+    except OSError:
+        _make_named(place, data, temporary, interrupts)
+    else:
+        _fill(temporary.descriptor, place, data, interrupts)
     return temporary
 
 
-def _make_unnamed(place: Place, data: bytes, temporary: Path, interrupts: _HeldInterrupts) -> bool:
-    """Do so without a name until the bytes are complete; False where the system cannot."""
-    try:
-        descriptor = os.open(place.target.parent, os.O_WRONLY | _UNNAMED, 0o600)
-    except OSError:
-        return False
-    try:
-        _fill(descriptor, place, data, interrupts)
-        return _give_name(descriptor, temporary)
-    finally:
-        os.close(descriptor)
+def _make_named(place: Place, data: bytes, temporary: _Temporary, interrupts: HeldInterrupts) -> None:
+    """Write the bytes under the temporary name."""
+    temporary.descriptor = os.open(temporary.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    _fill(temporary.descriptor, place, data, interrupts)
+    temporary.close()
 
 
-def _give_name(descriptor: int, name: Path) -> bool:
-    """Name a file that has none; False where that is impossible (no /proc, no hard links)."""
+def _give_name(place: Place, data: bytes, temporary: _Temporary, interrupts: HeldInterrupts) -> None:
+    """Name a file that has no name yet, or write it again where that is impossible (no /proc, no hard links)."""
+    if temporary.descriptor is None:
+        return
     try:
         # src_dir_fd makes Python use linkat, which alone follows the link in /proc; the path is
         # absolute, so that any descriptor serves
-        source = f"/proc/self/fd/{descriptor}"
-        os.link(source, name, src_dir_fd=descriptor, follow_symlinks=True)
+        source = f"/proc/self/fd/{temporary.descriptor}"
+        os.link(source, temporary.name, src_dir_fd=temporary.descriptor, follow_symlinks=True)
+        is_named = True
     except OSError:
-        return False
-    return True
+        is_named = False
+    temporary.close()
+    if not is_named:
+        _make_named(place, data, temporary, interrupts)
 
 
-def _fill(descriptor: int, place: Place, data: bytes, interrupts: _HeldInterrupts) -> None:
+def _fill(descriptor: int, place: Place, data: bytes, interrupts: HeldInterrupts) -> None:
     _write_all(descriptor, data, interrupts)
     if place.old is None:
         mode = 0o666 & ~_read_umask()
@@ -246,7 +221,7 @@ def _fill(descriptor: int, place: Place, data: bytes, interrupts: _HeldInterrupt
     os.fsync(descriptor)
 
 
-def _write_all(descriptor: int, data: bytes, interrupts: _HeldInterrupts) -> None:
+def _write_all(descriptor: int, data: bytes, interrupts: HeldInterrupts) -> None:
     rest = memoryview(data)
     while rest:
         interrupts.raise_pending()
@@ -275,7 +250,7 @@ def _write_device(place: Place, data: bytes) -> None:
     descriptor = os.open(place.target, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
         os.set_blocking(descriptor, True)
-        _write_all(descriptor, data, _HeldInterrupts())
+        _write_all(descriptor, data, HeldInterrupts())
     finally:
         os.close(descriptor)
 

@@ -65,6 +65,11 @@ def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None,
         tails and seams are not looked for; prefix : rows in front that are declared special.
     codes : (S, d) the table before it was scaled, for what asks for equal numbers; default the table.
     is_trained : False for a formula: no row is then passed over, and nothing that training leaves is looked for.
+
+    >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
+    >>> table[0] = 0
+    >>> dissect(table, is_grid=False, prefix=0).zero_rows.tolist()
+    [0]
     """
     size = len(table)
     codes = table if codes is None else codes
@@ -144,7 +149,11 @@ def _mark_copies(size: int, groups: tuple[tuple[int, ...], ...]) -> Mask:
 
 
 def bridge_rows(table: F64, odd: Mask) -> F64:
-    """Replace rows that do not belong by straight lines between their neighbours."""
+    """Replace rows that do not belong by straight lines between their neighbours.
+
+    >>> bridge_rows(np.array([[0.0], [9.0], [2.0]]), np.array([False, True, False])).tolist()
+    [[0.0], [1.0], [2.0]]
+    """
     places = np.flatnonzero(~odd)
     if len(places) in (0, len(table)):
         return table

@@ -59,6 +59,10 @@ def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
     Parameters
     ----------
     table : (S, d); norms : (S,); regular : (S,) rows to trust, at least 16; others are bridged.
+
+    >>> table = np.sin(np.arange(64.0)[:, None] * np.linspace(0.1, 0.5, 8))
+    >>> type(measure_evidence(table, np.linalg.norm(table, axis=1), np.ones(64, dtype=bool))).__name__
+    'Evidence'
     """
     inside = np.flatnonzero(regular)
     part = slice(int(inside[0]), int(inside[-1]) + 1)
@@ -79,7 +83,16 @@ def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
 
 
 def find_vector_breaks(evidence: Evidence, usable: Mask, step_ratios: F64) -> list[int]:
-    """Find the places where the rows break off and other rows begin; `step_ratios`: ln of step over those around."""
+    """Find the places where the rows break off and other rows begin; `step_ratios`: ln of step over those around.
+
+    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
+    >>> table[64:] += 5
+    >>> steps = np.linalg.norm(np.diff(table, axis=0), axis=1)
+    >>> every = np.ones(128, dtype=bool)
+    >>> evidence = measure_evidence(table, np.linalg.norm(table, axis=1), every)
+    >>> find_vector_breaks(evidence, every[1:], np.log(steps / np.median(steps)))
+    [63]
+    """
     found = find_largest(evidence.vectors, usable, deviations=_VECTOR_DEVIATIONS, lead=_VECTOR_LEAD)
     return [place for place in found if step_ratios[place] > math.log(_VECTOR_STEP)]
 
@@ -88,6 +101,12 @@ def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple
     """Find the places where the norm changes at once by a factor of 1.2 and more; return them with that factor.
 
     The factor is that of the medians of 24 rows.
+
+    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
+    >>> table[64:] *= 4
+    >>> norms, every = np.linalg.norm(table, axis=1), np.ones(128, dtype=bool)
+    >>> [place for place, _ in find_norm_breaks(measure_evidence(table, norms, every), every[1:], norms)]
+    [63]
     """
     found = []
     logs = np.log(np.maximum(norms, _TINY))
@@ -107,7 +126,14 @@ def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple
 
 
 def refine_place(evidence: Evidence, place: int, reach: int = 2) -> int:
-    """Return the likeliest place of a break within `reach` of one that is roughly known."""
+    """Return the likeliest place of a break within `reach` of one that is roughly known.
+
+    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
+    >>> table[64:] += 5
+    >>> evidence = measure_evidence(table, np.linalg.norm(table, axis=1), np.ones(128, dtype=bool))
+    >>> refine_place(evidence, 62)
+    63
+    """
     first = max(place - reach, 0)
     near = evidence.both[first : place + reach + 1]
     return first + int(np.argmax(near)) if len(near) and near.max() > _NORM_DEVIATIONS else place
@@ -138,6 +164,9 @@ def interpolate_steps(values: F64) -> F64:
     ----------
     Brockwell & Davis 1991, Time Series: Theory and Methods, ch. 5 and 8; Fox 1972, J. R. Statist.
     Soc. B 34, 350 (outliers in autoregressions).
+
+    >>> interpolate_steps(np.arange(32.0)[:, None]).shape
+    (31, 1)
     """
     steps = np.diff(values, axis=0)
     steps -= steps.mean(axis=0)
@@ -172,6 +201,11 @@ def find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) ->
     References
     ----------
     Embrechts, Klüppelberg & Mikosch 1997, Modelling Extremal Events, sect. 4.2 (upper order statistics).
+
+    >>> scores = np.zeros(100)
+    >>> scores[[40, 80]] = 9.0, 1.0
+    >>> find_largest(scores + 0.01 * np.cos(np.arange(100)), np.ones(100, dtype=bool), deviations=6.0, lead=2.0)
+    [40]
     """
     if not len(scores):
         return []

@@ -64,6 +64,10 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     Parameters
     ----------
     table : (S, d) without special rows; fewer than 8 rows have no periods.
+
+    >>> table = np.cos(2 * np.pi * np.arange(48) / 12)[:, None]
+    >>> find_channel_periods(table).periods.round(3).tolist()
+    [12.0]
     """
     size, width = table.shape
     periods, shares, explained, total = np.full(width, np.nan), np.zeros(width), 0.0, 0.0
@@ -97,6 +101,11 @@ def fit_sinusoid(table: F64) -> SinusoidFit:
 
     Bases from 1.5 to 1e8 are tried on 32 columns and 96 rows, the best one is refined by golden
     section on 384 rows, and its share is that of all columns in those rows.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> fit = fit_sinusoid(Sinusoidal(d=16).table(64))
+    >>> round(fit.rho), round(fit.share, 3)
+    (10000, 1.0)
     """
     width = table.shape[1]
     few, rows = table[:_FEW_ROWS], table[:_TRIED_ROWS]

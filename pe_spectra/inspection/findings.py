@@ -19,6 +19,10 @@ class RowFinding(Finding):
     ----------
     rows : rows of the file: indices, or (from, to) with both ends included; for codes about columns
         empty, the columns are in `data`.
+
+    >>> found = RowFinding(level="note", code="dead-rows", message="Rows 3 to 5 are zero.", rows=((3, 5),))
+    >>> name_rows(found.rows)
+    'rows 3 to 5'
     """
 
     rows: tuple[RowRange, ...] = ()

@@ -118,6 +118,9 @@ def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str
     one entry for each axis that was; empty for a table of its own size, and where too little is
     left to tell (an axis below 5, fewer columns than old rows in a window, a table that is smooth
     beyond the old size).
+
+    >>> find_resizing(np.random.default_rng(0).normal(size=(64, 8)))
+    ()
     """
     stored = find_stored_dtype(table, dtype)
     shape = grid or (len(table),)

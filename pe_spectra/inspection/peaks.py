@@ -43,6 +43,12 @@ def select_lines(
     References
     ----------
     Harris 1978, Proc. IEEE 66, 51 (Hann window); Thomson 1982, Proc. IEEE 70, 1055 (lines in a continuum).
+
+    >>> s = np.arange(96.0)
+    >>> waves = [np.cos(2 * np.pi * s / 12), np.sin(2 * np.pi * s / 12)]
+    >>> noise = 0.01 * np.random.default_rng(0).normal(size=96)
+    >>> select_lines((waves[0] + noise)[:, None], np.ones((96, 1)) / 96**0.5, waves, [8.0], 0.0, 4.0)
+    [0]
     """
     amplitudes = np.linalg.lstsq(np.column_stack([basis, *waves]), values, rcond=None)[0]
     smooth, parts = amplitudes[: basis.shape[1]], amplitudes[basis.shape[1] :]

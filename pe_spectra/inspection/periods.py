@@ -44,6 +44,11 @@ class DominantPeriod:
     share : of the variance about the mean row, 0 to 1.
     along : in a grid, periods along its columns (y) and lines (x), with the sign of the direction,
         None for a wave that does not change along that axis; None in a line.
+
+    >>> from pe_spectra import Sinusoidal, inspect_table
+    >>> found = inspect_table(Sinusoidal(d=8).table(96)).dominant_periods[1]
+    >>> round(found.period, 2), found.along  # 2 pi positions
+    (6.28, None)
     """
 
     period: float
@@ -81,6 +86,10 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     References
     ----------
     Rife & Boorstyn 1976, Bell Syst. Tech. J. 55, 1389 (several tones); Fisher 1929 (test of a peak).
+
+    >>> from pe_spectra import Sinusoidal
+    >>> [round(one.period, 2) for one in find_periods(Sinusoidal(d=8).table(96)).dominant]
+    [62.85, 6.28]
     """
     shape = grid or (len(table),)
     centred = table - table.mean(axis=0)

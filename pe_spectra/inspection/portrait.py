@@ -66,6 +66,11 @@ class TableInspection:
     norms : (S,) of all rows given; steps : (S - 1,) between rows, NaN across the end of a grid's
         line; cosines : (S - 1,) of neighbours, about the mean row, NaN likewise.
     helix : principal components.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = inspect_table(Sinusoidal(d=8).table(96))
+    >>> [round(one.period, 2) for one in found.dominant_periods], found.findings
+    ([62.85, 6.28], ())
     """
 
     rows_used: tuple[int, int]
@@ -156,6 +161,10 @@ def compute_helix(table: F64) -> Helix:
     References
     ----------
     Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> compute_helix(Sinusoidal(d=2).table(64)).coordinates.shape
+    (64, 3)
     """
     centred = table - table.mean(axis=0)
     total = float(np.einsum("ij,ij->", centred, centred))

@@ -76,6 +76,10 @@ def compute_taps(
     Returns
     -------
     indices (R, taps) and weights (R, taps); an index may occur twice in a row (the ends).
+
+    >>> indices, weights = compute_taps(4, 8, np.array([0]), method="bilinear")
+    >>> weights.sum(axis=1).tolist()
+    [1.0]
     """
     kind = METHOD.check(method, "method")
     if old == new:

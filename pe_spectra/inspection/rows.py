@@ -62,6 +62,10 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     Parameters
     ----------
     table : (S, d); mean : (d,) the row that `centred_cosines` takes away.
+
+    >>> signals = measure_rows(np.array([[3.0, 4.0], [0.0, 5.0]]), np.zeros(2))
+    >>> signals.norms.tolist()
+    [5.0, 5.0]
     """
     size = len(table)
     norms, steps = np.empty(size), np.empty(max(size - 1, 0))
@@ -85,7 +89,11 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
 
 
 def iterate_blocks(size: int, width: int) -> Iterator[tuple[int, int]]:
-    """Cut 0 .. size into blocks of about a million numbers."""
+    """Cut 0 .. size into blocks of about a million numbers.
+
+    >>> list(iterate_blocks(5, 1 << 19))
+    [(0, 5)]
+    """
     rows = max(2 * JUMP_WIDTH, _BLOCK // max(width, 1))
     return ((start, min(start + rows, size)) for start in range(0, size, rows))
 
@@ -102,6 +110,12 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     Returns
     -------
     indices (R,) and norm / median (R,); zero rows are left out.
+
+    >>> table = np.ones((40, 4))
+    >>> table[7] *= 9
+    >>> rows, factors = find_outliers(table, np.linalg.norm(table, axis=1))
+    >>> rows.tolist(), factors.round(6).tolist()
+    ([7], [9.0])
     """
     alive = norms > 0
     if alive.sum() < 5:
@@ -181,7 +195,11 @@ def _keep_broken(table: F64, norms: F64, flagged: Mask) -> Mask:
 
 
 def continues(table: F64, row: int) -> bool:
-    """Say whether a row lies on the straight line through its neighbours, within a tenth of their size."""
+    """Say whether a row lies on the straight line through its neighbours, within a tenth of their size.
+
+    >>> continues(np.array([[1.0], [2.0], [3.0]]), 1), continues(np.array([[1.0], [9.0], [3.0]]), 1)
+    (True, False)
+    """
     size = len(table)
     if size < 3:
         return False
@@ -197,7 +215,12 @@ def continues(table: F64, row: int) -> bool:
 
 
 def find_zero_rows(table: F64, norms: F64) -> I64:
-    """Find rows that are zero in all columns, but for the start of a straight line or of a curve."""
+    """Find rows that are zero in all columns, but for the start of a straight line or of a curve.
+
+    >>> table = np.array([[1.0, 2.0], [0.0, 0.0], [5.0, 1.0], [2.0, 2.0]])
+    >>> find_zero_rows(table, np.linalg.norm(table, axis=1)).tolist()
+    [1]
+    """
     zero = [int(s) for s in np.flatnonzero(norms == 0) if not continues(table, int(s))]
     if zero[:1] == [0] and zero[1:2] != [1] and len(table) > _FITTED_STEPS:
         steps = np.linalg.norm(np.diff(table[: _FITTED_STEPS + 2], axis=0), axis=1)
@@ -208,7 +231,11 @@ def find_zero_rows(table: F64, norms: F64) -> I64:
 
 
 def find_constant_rows(table: F64) -> I64:
-    """Find rows with one value, not zero, in all columns; none where that is the rule (a ramp)."""
+    """Find rows with one value, not zero, in all columns; none where that is the rule (a ramp).
+
+    >>> find_constant_rows(np.array([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0], [2.0, 3.0]])).tolist()
+    [1]
+    """
     if table.shape[1] < 2:
         return np.empty(0, dtype=np.int64)
     found = np.flatnonzero((table.min(axis=1) == table.max(axis=1)) & (table[:, 0] != 0))
@@ -216,7 +243,12 @@ def find_constant_rows(table: F64) -> I64:
 
 
 def find_constant_columns(table: F64) -> tuple[I64, I64]:
-    """Find columns that are zero in all rows, and columns with another value in all rows."""
+    """Find columns that are zero in all rows, and columns with another value in all rows.
+
+    >>> zero, constant = find_constant_columns(np.array([[0.0, 7.0, 1.0], [0.0, 7.0, 2.0]]))
+    >>> zero.tolist(), constant.tolist()
+    ([0], [1])
+    """
     constant = np.flatnonzero(table.min(axis=0) == table.max(axis=0)) if len(table) > 1 else np.empty(0, np.int64)
     zero = table[0, constant] == 0
     return constant[zero], constant[~zero]
@@ -226,6 +258,9 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     """Find groups of rows that are equal number by number (0 and -0 are equal), each in order.
 
     Rows are hashed as integers in one pass; rows with one hash are then compared.
+
+    >>> find_equal_rows(np.array([[1.0], [2.0], [1.0]]))
+    ((0, 2),)
     """
     size, width = table.shape
     factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * np.uint64(2)

@@ -78,6 +78,12 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
     Parameters
     ----------
     table : (S, d); regular : (S,) rows to use; others (outliers, tail) are passed over.
+
+    >>> from pe_spectra.inspection.rows import measure_rows
+    >>> table = np.random.default_rng(0).normal(size=(128, 16)).cumsum(axis=0) * 0.05
+    >>> table[64:] += 3
+    >>> find_seams(table, measure_rows(table, table.mean(axis=0)), np.ones(128, dtype=bool)).seams[0].row
+    63
     """
     pairs = regular[:-1] & regular[1:] & (signals.steps > 0)
     if pairs.sum() < 8:
@@ -263,6 +269,10 @@ def find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, fl
     Returns
     -------
     [(k, difference)], strongest first.
+
+    >>> values = np.where(np.arange(64) < 32, 0.0, 1.0) + 0.01 * np.cos(np.arange(64))
+    >>> [place for place, _ in find_level_changes(values, np.ones(64, dtype=bool), 0)]
+    [32]
     """
     inside = np.flatnonzero(valid)
     if len(inside) < 4 * _SHORTEST_WINDOW:

@@ -30,6 +30,12 @@ def state_findings(
     ----------
     table : (S, d); offset : what is added to row numbers (rows of the file before the table);
     prefix : rows in front that were declared special; exponent : the table was divided by this power of two.
+
+    >>> from pe_spectra.inspection.anatomy import dissect
+    >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
+    >>> table[20] = 0
+    >>> [found.code for found in state_findings(table, dissect(table, is_grid=False, prefix=0), (), 0, 0)]
+    ['zero-rows', 'constant-rows']
     """
     named = [
         *_state_special(table, anatomy, offset, prefix),

@@ -60,6 +60,11 @@ def is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
     Returns
     -------
     False also where the table is too small to tell (fewer than some 1300 numbers).
+
+    >>> from pe_spectra.inspection.rows import measure_rows
+    >>> noise = np.random.default_rng(0).normal(size=(64, 32))
+    >>> is_noise(noise, measure_rows(noise, noise.mean(axis=0)), np.ones(64, dtype=bool))
+    True
     """
     rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
     pairs = regular[:-1] & regular[1:]
@@ -94,6 +99,13 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
     Parameters
     ----------
     start : first row that is looked at (special rows in front are left out).
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.inspection.rows import measure_rows
+    >>> table = 0.1 * Sinusoidal(d=32).table(256)
+    >>> table[128:] = np.random.default_rng(0).normal(scale=0.02, size=(128, 32))
+    >>> find_tail(table, measure_rows(table, table.mean(axis=0)), 0).start
+    128
     """
     size, width = table.shape
     cosines = signals.cosines[start:]
@@ -137,6 +149,11 @@ def count_special_rows(table: F64, odd: Mask) -> int:
     follows them all is lower than usual for that lag by 0.3 and eight robust deviations; or if its
     cosine with what four rows behind predict of it is lower by 0.3 and five. The step to the first
     regular row must be a break (`breaks_off`), so that a curve from zero has no special row.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> table = np.concatenate([np.zeros((2, 8)), Sinusoidal(d=8).table(60)])
+    >>> count_special_rows(table, np.arange(62) < 2)
+    2
     """
     size = len(table)
     if size < 16:

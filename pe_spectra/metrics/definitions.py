@@ -18,6 +18,10 @@ class Metric:
     unit : "positions", "" for a pure number.
     better : "higher", "lower", or None where neither is.
     source : where it comes from.
+
+    >>> from pe_spectra.metrics import METRICS
+    >>> METRICS["stable_rank"].definition, METRICS["stable_rank"].better
+    ('sum s**2 / s_1**2 of the table', None)
     """
 
     definition: str

@@ -43,6 +43,10 @@ class Measured:
     ----------
     values : name of `METRICS` -> number, or None; all names, in their order.
     notes : name -> why its value is None; each None has one.
+
+    >>> from pe_spectra import Dft
+    >>> round(measure_table_metrics(Dft(d=8).table(8)).values["stable_rank_centred"], 12)
+    7.0
     """
 
     values: Mapping[str, float | None]

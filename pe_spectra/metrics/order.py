@@ -172,7 +172,11 @@ def measure_distance_lag_spearman(table: ArrayLike) -> float | None:
 
 
 def compute_squared_distances(table: F64) -> F64:
-    """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1; shape (S - 1,)."""
+    """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1; shape (S - 1,).
+
+    >>> compute_squared_distances(np.array([[0.0], [1.0], [3.0]]))  # (1 + 4)/2, and 9
+    array([2.5, 9. ])
+    """
     # taking the mean code off changes no distance, and leaves less to cancel
     centred = table - table.mean(axis=0)
     norms = np.sum(centred * centred, axis=1)

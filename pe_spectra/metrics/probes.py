@@ -165,6 +165,11 @@ def fit_ridge(codes: F64, wanted: F64) -> RidgeFit:
 
     The ridge is the one of `RIDGES` with the smallest generalised cross-validation error; the largest
     of those that tie. Source: Golub, Heath & Wahba 1979.
+
+    >>> s = np.arange(8.0)
+    >>> fit = fit_ridge(s[:, None], 3 * s + 1)
+    >>> fit.predict(np.array([[2.0]])).round(6)  # 3 x 2 + 1
+    array([7.])
     """
     mean, middle = codes.mean(axis=0), float(wanted.mean())
     centred, target = codes - mean, wanted - middle

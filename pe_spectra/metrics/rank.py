@@ -76,7 +76,11 @@ def measure_ranks(table: ArrayLike) -> Ranks:
 
 
 def compute_singular_values(table: F64) -> F64:
-    """Singular values of a table, largest first, shape (min(S, d),); of its triangle, never of its Gram matrix."""
+    """Singular values of a table, largest first, shape (min(S, d),); of its triangle, never of its Gram matrix.
+
+    >>> compute_singular_values(np.array([[3.0, 0.0], [0.0, 4.0]])).round(12)
+    array([4., 3.])
+    """
     from scipy.linalg import svdvals
 
     upright = table if table.shape[0] >= table.shape[1] else table.T

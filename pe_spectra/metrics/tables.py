@@ -28,6 +28,9 @@ def check_table(table: ArrayLike, name: str = "table") -> F64:
     Raises
     ------
     InputError : not two axes, no entry, more than 2**26 entries, or an entry that is not finite.
+
+    >>> check_table([[1, 2], [3, 4]]).shape
+    (2, 2)
     """
     values = np.asarray(table, dtype=float)
     if values.ndim != 2 or not values.size:
@@ -40,7 +43,11 @@ def check_table(table: ArrayLike, name: str = "table") -> F64:
 
 
 def check_kernel(kernel: ArrayLike) -> F64:
-    """Return the kernel at lags 0, 1, .. as (L,) float64; InputError where it is no such list."""
+    """Return the kernel at lags 0, 1, .. as (L,) float64; InputError where it is no such list.
+
+    >>> check_kernel([1, 0.5]).tolist()
+    [1.0, 0.5]
+    """
     values = np.asarray(kernel, dtype=float)
     if values.ndim != 1 or not values.size:
         raise InputError("kernel has the wrong shape", str(values.shape), "(L,) is accepted, L at least 1")
@@ -62,18 +69,30 @@ def tame(table: F64) -> tuple[F64, float]:
 
 
 def count_product_work(table: F64) -> int:
-    """Multiplications of the smaller of the two Gram matrices of a table, S d min(S, d)."""
+    """Multiplications of the smaller of the two Gram matrices of a table, S d min(S, d).
+
+    >>> count_product_work(np.ones((10, 3)))  # 10 x 3 x 3
+    90
+    """
     rows, columns = table.shape
     return int(rows * columns * min(rows, columns))
 
 
 def is_beyond_budget(table: F64) -> bool:
-    """Whether a decomposition costs too much: S d min(S, d) above 2**34, or min(S, d)**3 above 2**32."""
+    """Whether a decomposition costs too much: S d min(S, d) above 2**34, or min(S, d)**3 above 2**32.
+
+    >>> is_beyond_budget(np.ones((10, 3)))
+    False
+    """
     return count_product_work(table) > MAX_PRODUCT_WORK or min(table.shape) ** 3 > MAX_RANK_WORK
 
 
 def explain_budget(what: str, table: F64) -> str:
-    """Say that something is left out because it would cost too much."""
+    """Say that something is left out because it would cost too much.
+
+    >>> explain_budget("the rank", np.ones((10, 3)))
+    'the rank of a 10 x 3 table is beyond the budget of work'
+    """
     rows, columns = table.shape
     return f"{what} of a {rows} x {columns} table is beyond the budget of work"
 
@@ -93,7 +112,11 @@ def average_diagonals(table: ArrayLike) -> F64:
 
 
 def quantise(values: F64, scale: float) -> F64:
-    """Whole multiples of 1e-9 of `scale`: rounding must not decide an order."""
+    """Whole multiples of 1e-9 of `scale`: rounding must not decide an order.
+
+    >>> quantise(np.array([1.0, 1.0 + 1e-12]), 1.0).tolist()
+    [1000000000.0, 1000000000.0]
+    """
     return np.rint(values / (TIE * scale)) if scale > 0 else np.zeros_like(values)
 
 
@@ -113,5 +136,10 @@ def triangulate(table: F64) -> F64:
 
 
 def narrow(table: F64) -> F64:
-    """Turn the rows of a table that is wider than long into S columns; all dot products stay as they are."""
+    """Turn the rows of a table that is wider than long into S columns; all dot products stay as they are.
+
+    >>> rows = narrow(np.array([[3.0, 0.0, 4.0]]))
+    >>> rows.shape, float(abs(rows[0, 0]).round(12))
+    ((1, 1), 5.0)
+    """
     return table if table.shape[1] <= table.shape[0] else triangulate(table.T).T

@@ -33,6 +33,11 @@ class PeriodMatch:
     nearest_period : the period of the encoding nearest on a log scale, seconds; None where it has none.
     nearest_ratio : nearest_period / seconds; 1 is a period that the encoding has.
     note : what a reader must know; "" mostly.
+
+    >>> kernel = np.cos(2 * np.pi * np.arange(49) / 24)
+    >>> day, = measure_periods(kernel, step_seconds=3600.0, periods=[("day", 86400.0)])
+    >>> day.lag, day.ratio, day.is_local_maximum
+    (24.0, 1.0, True)
     """
 
     name: str

@@ -181,6 +181,12 @@ def build_layers(
     Returns
     -------
     The layer types, and for each that the stack refuses its name and why.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
+    >>> layers, refused = build_layers(read_configuration(config, "config.json"))
+    >>> layers[0].never_turn, refused
+    (18, ())
     """
     given = trained is not None
     trained = trained if trained is not None else configuration.length

@@ -86,6 +86,11 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     """Return the rotation of one layer type as the library that the file is made for computes it.
 
     That is transformers 5 for config.json, Meta's code for params.json, llama.cpp for GGUF.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> turn_layer(stated, stated.layers[0]).frequencies.tolist()
+    [1.0, 0.01]
     """
     return _ANSWERING[configuration.format](configuration, layer, served)
 
@@ -98,6 +103,10 @@ def choose_scheme(
     Raises
     ------
     FileError : there is no encoding without a table, or the release refuses the file.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> choose_scheme(read_configuration({"model_type": "bloom", "n_head": 16}, "config.json")).name
+    'alibi'
     """
     path = configuration.path
     if layer is not None:
@@ -119,6 +128,10 @@ def build_scheme(configuration: Configuration) -> Encoding | None:
     Raises
     ------
     FileError : a parameter out of range.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> build_scheme(read_configuration({"model_type": "bloom", "n_head": 16}, "config.json")).label
+    'alibi heads=16'
     """
     if configuration.scheme in ("learned", "none", "rotary"):
         return None
@@ -129,7 +142,11 @@ def build_scheme(configuration: Configuration) -> Encoding | None:
 
 
 def rebuild_rope(rotation: Rotation) -> Rope | None:
-    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters."""
+    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters.
+
+    >>> rebuild_rope(Rotation(rotary_dim=64, head_dim=64, base=5e5, scaling="none", layout="half")).label
+    'rope d=64 base=500000'
+    """
     parts = {"d": rotation.head_dim, "base": rotation.base, "layout": rotation.layout, "scaling": rotation.scaling}
     values: dict[str, Any] = {**parts, **rotation.options}
     known = {parameter.keyword for parameter in Rope.accepts}

@@ -30,6 +30,10 @@ def mark_unseen(shown: F64, met: F64) -> NDArray[np.bool_]:
 
 
 def take_off_turns(phases: F64) -> F64:
-    """Wrap phases in rad to -pi .. pi, in place."""
+    """Wrap phases in rad to -pi .. pi, in place.
+
+    >>> take_off_turns(np.array([7.0])).round(4)  # 7 - 2 pi
+    array([0.7168])
+    """
     phases -= TURN * np.rint(phases / TURN)
     return phases

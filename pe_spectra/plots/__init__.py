@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,18 @@ def _inside(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def _without_complaints() -> Iterator[None]:
+    """Keep Matplotlib from telling stderr of its cache and its settings: no drawing depends on either."""
+    logger = logging.getLogger("matplotlib")
+    kept = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(kept)
+
+
 def _import_past_broken_settings() -> None:
     """Import Matplotlib although a matplotlibrc that it finds cannot be read at all."""
     package = importlib.util.find_spec("matplotlib")
@@ -59,7 +72,7 @@ def _import_matplotlib() -> None:
 
     A host program that set the variable still finds it, and its backend, afterwards.
     """
-    with _without_variable("MPLBACKEND") as backend:
+    with _without_variable("MPLBACKEND") as backend, _without_complaints():
         try:
             matplotlib = importlib.import_module("matplotlib")
         except ValueError:  # UnicodeDecodeError: a matplotlibrc that is not UTF-8
@@ -68,6 +81,7 @@ def _import_matplotlib() -> None:
         if backend is not None:
             with contextlib.suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
+        importlib.import_module("matplotlib.font_manager")  # which opens the cache
 
 
 if "matplotlib" not in sys.modules:

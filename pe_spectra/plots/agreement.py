@@ -27,6 +27,13 @@ def plot_agreement(axes: Axes, omega: F64, first: F64, second: F64, *, names: tu
     omega : (K,) rad/position, 0 to pi.
     first, second : (K,) weights.
     names : what they are.
+
+    >>> from matplotlib.figure import Figure
+    >>> omega = np.linspace(0, np.pi, 5)
+    >>> axes = Figure().subplots()
+    >>> plot_agreement(axes, omega, np.full(5, 0.2), np.full(5, 0.2), names=("Eq. 15", "lag window"))
+    >>> axes.get_ylabel()
+    'weight $g$ (share of 1)'
     """
     draw_curve(axes, omega, first, curve_style(0))
     marks = {"marker": "o", "markersize": 3.2, "markerfacecolor": "none", "markeredgewidth": 0.7}
@@ -42,7 +49,15 @@ def plot_agreement(axes: Axes, omega: F64, first: F64, second: F64, *, names: tu
 
 
 def plot_difference(axes: Axes, omega: F64, difference: F64) -> None:
-    """Draw a difference that is rounding, in units of 1e-16."""
+    """Draw a difference that is rounding, in units of 1e-16.
+
+    >>> from matplotlib.figure import Figure
+    >>> omega = np.linspace(0, np.pi, 5)
+    >>> axes = Figure().subplots()
+    >>> plot_difference(axes, omega, np.array([0.0, 2e-16, 0.0, -1e-16, 0.0]))
+    >>> [round(float(limit), 2) for limit in axes.get_ylim()]  # in 1e-16
+    [-2.3, 2.3]
+    """
     scaled = difference / 1e-16
     draw_curve(axes, omega, scaled, {"color": BLUE, "linestyle": "-"}, linewidth=0.8)
     axes.axhline(0, color="black", linewidth=0.5, zorder=0)

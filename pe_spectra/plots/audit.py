@@ -98,7 +98,18 @@ def compose_audit(audit: ModelAudit) -> Figure:
 
 
 def plot_wavelengths(axes: Axes, layer: LayerAudit) -> None:
-    """Draw base-10 logarithms of the wavelengths against the pair, by how often each turns, with the lengths."""
+    """Draw base-10 logarithms of the wavelengths against the pair, by how often each turns, with the lengths.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 8, "max_position_embeddings": 64}
+    >>> layer, = audit_configuration(read_configuration(config, "config.json")).layers
+    >>> axes = Figure().subplots()
+    >>> plot_wavelengths(axes, layer)
+    >>> axes.get_xlabel()
+    'pair'
+    """
     pairs = np.arange(layer.frequencies.size, dtype=np.float64)
     for length, dashes in _list_lengths(layer).values():
         axes.axhline(math.log10(length), color=GREY, linewidth=0.6, linestyle=dashes, zorder=0)
@@ -125,7 +136,18 @@ def plot_wavelengths(axes: Axes, layer: LayerAudit) -> None:
 
 
 def plot_layer_kernel(axes: Axes, layer: LayerAudit) -> None:
-    """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after scaling."""
+    """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after scaling.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 8, "max_position_embeddings": 64}
+    >>> layer, = audit_configuration(read_configuration(config, "config.json")).layers
+    >>> axes = Figure().subplots()
+    >>> plot_layer_kernel(axes, layer)
+    >>> axes.get_xlabel()
+    'lag (positions)'
+    """
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     longest = max([2, *(length for length, _ in _list_lengths(layer).values())])
     before = find_unscaled(layer)
@@ -210,7 +232,8 @@ def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
     if not known:
         return f"{model}: wavelengths of {layers[0].frequencies.size} rotary pairs"
     parts = [
-        f"{layer.never_turn} of {layer.frequencies.size} pairs" + (f" in {layer.name} layers" if layers[1:] else "")
+        f"{layer.never_turn} of {layer.frequencies.size} pairs"
+        + (f" in {escape_text(layer.name, longest=24)} layers" if layers[1:] else "")
         for layer in known[:_MOST]
     ]
     lengths = list(dict.fromkeys(f"{layer.limit(layer.trained_length or 0):,}" for layer in known[:_MOST]))
@@ -228,7 +251,7 @@ def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> tuple[str, ...
     for layer in layers[:_MOST]:
         rest = int(np.count_nonzero(layer.frequencies == 0))
         if rest:
-            words.append(f"{layer.name}: {rest} pairs at rest are not drawn.")
+            words.append(f"{escape_text(layer.name)}: {rest} pairs at rest are not drawn.")
     if len(layers) > _MOST:
         words.append(f"{len(layers) - _MOST} more layer types are not drawn.")
     still = [layer.name for layer in audit.layers if not layer.frequencies.size]

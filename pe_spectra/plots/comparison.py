@@ -110,7 +110,16 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
 
 
 def plot_kernel(axes: Axes, one: Comparison) -> None:
-    """Draw k(tau)/k(0) against the lag, or say that there is none."""
+    """Draw k(tau)/k(0) against the lag, or say that there is none.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> one, = compare_encodings([Dft(d=8)], length=8)
+    >>> axes = Figure().subplots()
+    >>> plot_kernel(axes, one)
+    >>> float(axes.lines[-1].get_ydata()[0])
+    1.0
+    """
     if one.kernel is None:
         _say(axes, "no kernel")
         return
@@ -133,7 +142,16 @@ def plot_kernel(axes: Axes, one: Comparison) -> None:
 
 
 def plot_density(axes: Axes, one: Comparison) -> None:
-    """Draw the base-10 logarithm of the weights per radian, or say that there are none."""
+    """Draw the base-10 logarithm of the weights per radian, or say that there are none.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> one, = compare_encodings([Dft(d=8)], length=8)
+    >>> axes = Figure().subplots()
+    >>> plot_density(axes, one)
+    >>> [round(float(tick), 4) for tick in axes.get_xticks()]  # 0 and pi
+    [0.0, 3.1416]
+    """
     if one.spectrum is None:
         _say(axes, "no spectrum")
         return

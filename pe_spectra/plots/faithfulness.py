@@ -31,6 +31,14 @@ def plot_separation(axes: Axes, *results: Faithfulness) -> None:
     """Draw the smallest separation at each lag, and mark the closest pair of each encoding.
 
     An encoding without `separation_by_lag` is named in the axes as not drawn.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> found = measure_faithfulness(Dft(d=8), length=8)
+    >>> axes = Figure().subplots()
+    >>> plot_separation(axes, found)
+    >>> axes.get_ylabel()
+    'separation ‖e(s) − e(t)‖'
     """
     plot_curves(axes, [_read_curve(result) for result in results])
 
@@ -41,6 +49,14 @@ def plot_gram(axes: Axes, result: Faithfulness) -> None:
     Raises
     ------
     ValueError : a result without a Gram matrix.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> found = measure_faithfulness(Dft(d=8), length=8)
+    >>> axes = Figure().subplots()
+    >>> plot_gram(axes, found)
+    >>> axes.get_ylabel()
+    's (position)'
     """
     if result.gram is None:
         raise ValueError("there is no Gram matrix to draw")

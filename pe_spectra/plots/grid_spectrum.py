@@ -46,6 +46,14 @@ def plot_grid_kernel(axes: Axes, plane: GridSpectrum) -> None:
     """Draw the kernel by offset, offset (0, 0) in the middle; downwards is downwards on the grid.
 
     Where it has both signs the colours are centred at zero, and a dotted line marks the change of sign.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import compute_grid_spectrum, read_encoding
+    >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
+    >>> axes = Figure().subplots()
+    >>> plot_grid_kernel(axes, plane)
+    >>> len(axes.images)
+    1
     """
     rows, columns = (np.arange(size) - size // 2.0 for size in plane.kernel.shape)
     signed = bool(np.nanmin(plane.kernel) < _SIGNED * np.nanmax(np.abs(plane.kernel)))
@@ -63,7 +71,16 @@ def plot_grid_kernel(axes: Axes, plane: GridSpectrum) -> None:
 
 
 def plot_grid_weights(axes: Axes, plane: GridSpectrum) -> None:
-    """Draw the weight of each pair of frequencies, the horizontal one across and the vertical one up."""
+    """Draw the weight of each pair of frequencies, the horizontal one across and the vertical one up.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import compute_grid_spectrum, read_encoding
+    >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
+    >>> axes = Figure().subplots()
+    >>> plot_grid_weights(axes, plane)
+    >>> axes.get_xlabel().split()[-1]
+    '(rad/position)'
+    """
     positive = plane.weights[plane.weights > 0]
     wide = bool(positive.size) and float(positive.max()) > _LINEAR_SPAN * float(positive.min())
     extent = find_extent(plane.omega_horizontal, plane.omega_vertical)

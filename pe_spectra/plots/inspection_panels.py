@@ -32,6 +32,12 @@ def plot_table(axes: Axes, table: F64, rows: F64, *, noun: str = "position") -> 
     Parameters
     ----------
     table : (S, d); rows : (S,) what the rows are called.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> drawn = plot_table(axes, np.eye(4), np.arange(4.0))
+    >>> axes.get_ylabel()
+    'column'
     """
     box = axes.get_window_extent()
     most = limit_cells(box.width / axes.figure.dpi, box.height / axes.figure.dpi)[1]
@@ -65,7 +71,14 @@ def choose_columns(width: int, most: int = MOST_COLUMNS) -> list[int]:
 
 
 def plot_columns(axes: Axes, table: F64, rows: F64, *, noun: str = "position") -> None:
-    """Draw some columns over the first rows, one above the other, each from its smallest to its largest."""
+    """Draw some columns over the first rows, one above the other, each from its smallest to its largest.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_columns(axes, np.eye(4), np.arange(4.0))
+    >>> axes.get_xlabel()
+    'position'
+    """
     chosen = choose_columns(table.shape[1])
     shown = slice(0, MOST_ROWS)
     marker = "o" if len(table) < 3 else ""
@@ -85,7 +98,14 @@ def plot_columns(axes: Axes, table: F64, rows: F64, *, noun: str = "position") -
 
 
 def plot_grid_columns(axes: Axes, table: F64, shape: tuple[int, int]) -> None:
-    """Draw some columns as they lie on the grid, side by side; each in units of its largest size."""
+    """Draw some columns as they lie on the grid, side by side; each in units of its largest size.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_grid_columns(axes, np.eye(4), (2, 2))
+    >>> len(axes.images)
+    1
+    """
     height, width = shape
     box = axes.get_window_extent()
     across = min(MOST_PLACES, max(1, round(math.sqrt(MOST_PLACES * box.width / box.height * height / width))))
@@ -115,6 +135,12 @@ def plot_lag_kernel(axes: Axes, values: F64) -> None:
     Parameters
     ----------
     values : (heads, L) at lags 0 .. L-1.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_lag_kernel(axes, np.array([[2.0, 1.0, 0.0]]))
+    >>> axes.lines[-1].get_ydata().tolist()  # over the kernel at lag 0
+    [1.0, 0.5, 0.0]
     """
     shares = values / np.where(values[:, :1] != 0, np.abs(values[:, :1]), 1.0)
     lags = np.arange(values.shape[1], dtype=np.float64)
@@ -132,7 +158,14 @@ def plot_lag_kernel(axes: Axes, values: F64) -> None:
 
 
 def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0) -> None:
-    """Draw what is added to the score against the lag, a line for each head, (heads, L), from number `first` on."""
+    """Draw what is added to the score against the lag, a line for each head, (heads, L), from number `first` on.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_bias(axes, np.arange(3), np.array([[0.0, -1.0, -2.0]]))
+    >>> axes.lines[-1].get_ydata().tolist()
+    [0.0, -1.0, -2.0]
+    """
     heads = len(bias)
     colours = build_colours(False)
     words = []
@@ -154,7 +187,14 @@ def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0)
 
 
 def plot_bias_map(axes: Axes, bias: F64, head: int) -> None:
-    """Draw the bias of one head, queries down and keys across; grey where there is none."""
+    """Draw the bias of one head, queries down and keys across; grey where there is none.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_bias_map(axes, np.eye(4), 0)
+    >>> axes.get_xlabel(), bool(axes.yaxis_inverted())
+    ('key (position)', True)
+    """
     places = np.arange(len(bias), dtype=np.float64)
     seen = bias[np.isfinite(bias)]
     signed = bool(seen.size) and float(seen.min()) < 0 < float(seen.max())

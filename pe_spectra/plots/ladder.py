@@ -115,7 +115,19 @@ def compose_ladders(
 
 
 def plot_ladder(axes: Axes, cell: LadderCell, trained: int, target: int) -> None:
-    """Draw base-10 logarithms of the wavelengths against the pair, with the two context lengths."""
+    """Draw base-10 logarithms of the wavelengths against the pair, with the two context lengths.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra.models.lengths.kernel_samples import sample_kernel
+    >>> w = 10000.0 ** (-np.arange(8) / 8)
+    >>> before, after = sample_kernel(w, 128), sample_kernel(w / 2, 128)
+    >>> parts = {"label": "linear", "words": "", "before": 2 * np.pi / w, "after": 4 * np.pi / w}
+    >>> cell = LadderCell(**parts, unseen=w < 0, kernel_before=before, kernel_after=after)
+    >>> axes = Figure().subplots()
+    >>> plot_ladder(axes, cell, 64, 128)
+    >>> len(axes.lines[-1].get_xdata())
+    8
+    """
     pairs = np.arange(cell.before.size, dtype=np.float64)
     for length, dashes in ((trained, (0, (1, 1.5))), (target, "-")):
         axes.axhline(math.log10(length), color=GREY, linewidth=0.5, linestyle=dashes, zorder=0)
@@ -131,7 +143,19 @@ def plot_ladder(axes: Axes, cell: LadderCell, trained: int, target: int) -> None
 
 
 def plot_kernel_change(axes: Axes, cell: LadderCell) -> None:
-    """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after."""
+    """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra.models.lengths.kernel_samples import sample_kernel
+    >>> w = 10000.0 ** (-np.arange(8) / 8)
+    >>> before, after = sample_kernel(w, 128), sample_kernel(w / 2, 128)
+    >>> parts = {"label": "linear", "words": "", "before": 2 * np.pi / w, "after": 4 * np.pi / w}
+    >>> cell = LadderCell(**parts, unseen=w < 0, kernel_before=before, kernel_after=after)
+    >>> axes = Figure().subplots()
+    >>> plot_kernel_change(axes, cell)
+    >>> len(axes.lines) > 1
+    True
+    """
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     for sample, style in ((cell.kernel_before, _BEFORE), (cell.kernel_after, _AFTER)):
         lags = np.log10(sample.lags)

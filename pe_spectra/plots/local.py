@@ -28,7 +28,17 @@ _LINEAR_SPAN = 1000.0
 
 
 def plot_local(axes: Axes, local: LocalSpectra) -> None:
-    """Draw the spectrum of each stretch upwards at its middle position; a stretch of zeros is grey."""
+    """Draw the spectrum of each stretch upwards at its middle position; a stretch of zeros is grey.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.spectrum import compute_local_spectra
+    >>> local = compute_local_spectra(Sinusoidal(d=8), length=128)
+    >>> axes = Figure().subplots()
+    >>> plot_local(axes, local)
+    >>> axes.get_xlabel()
+    'position (middle of the stretch)'
+    """
     weights = local.weights.T.copy()
     weights[:, ~np.any(local.weights > 0, axis=1)] = np.nan
     positive = weights[weights > 0]

@@ -45,7 +45,15 @@ _TALL, _SHORT = 15.0, 8.0
 
 
 def plot_low_bin(axes: Axes, result: LowBinCount) -> None:
-    """Draw the frequencies of one count as strokes at their base-10 logarithm, and the bin's edge."""
+    """Draw the frequencies of one count as strokes at their base-10 logarithm, and the bin's edge.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Sinusoidal, count_low_bin
+    >>> axes = Figure().subplots()
+    >>> plot_low_bin(axes, count_low_bin(Sinusoidal(d=64)))
+    >>> axes.get_xlabel().split()[-1]
+    '(rad/position)'
+    """
     inside, outside = split_frequencies(result)
     _draw_strokes(axes, inside, VERMILION, _TALL)
     _draw_strokes(axes, outside, BLUE, _SHORT)

@@ -51,7 +51,17 @@ class StairCurve:
 
 
 def plot_staircase(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
-    """Draw how many codes are distinct among the first n positions, and where the first two share one."""
+    """Draw how many codes are distinct among the first n positions, and where the first two share one.
+
+    >>> from matplotlib.figure import Figure
+    >>> import numpy as np
+    >>> counts, distinct = np.array([1.0, 256.0, 512.0]), np.array([1.0, 256.0, 384.0])
+    >>> curve = StairCurve(name="bf16", counts=counts, distinct=distinct, errors=None, collision=(256, 257))
+    >>> axes = Figure().subplots()
+    >>> plot_staircase(axes, [curve])
+    >>> axes.get_ylabel()
+    'distinct codes among the first n positions'
+    """
     total = _prepare(axes, curves, domain)
     axes.set_ylabel(f"distinct codes among the first n {domain}")
     axes.set_ylim(0.8, max(2.0, total * 1.6))
@@ -65,7 +75,17 @@ def plot_staircase(axes: Axes, curves: Sequence[StairCurve], domain: str = "posi
 
 
 def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
-    """Draw the largest phase error among the first n positions."""
+    """Draw the largest phase error among the first n positions.
+
+    >>> from matplotlib.figure import Figure
+    >>> import numpy as np
+    >>> counts, errors = np.array([1.0, 256.0, 512.0]), np.array([1e-9, 1e-9, 1.0])
+    >>> curve = StairCurve(name="bf16", counts=counts, distinct=counts, errors=errors, collision=(256, 257))
+    >>> axes = Figure().subplots()
+    >>> plot_phase_errors(axes, [curve])
+    >>> axes.get_ylabel()
+    'largest phase error (rad)'
+    """
     _prepare(axes, curves, domain)
     axes.set_ylabel("largest phase error (rad)")
     drawn = [

@@ -79,7 +79,16 @@ class KernelPanel:
 
 
 def plot_reconstruction(axes: Axes, result: Reconstruction) -> None:
-    """Draw the reconstructed functions of one result over location, labelled, with their width."""
+    """Draw the reconstructed functions of one result over location, labelled, with their width.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, compute_spectrum, reconstruct_positions
+    >>> result = reconstruct_positions(compute_spectrum(Dft(d=8)), [3])
+    >>> axes = Figure().subplots()
+    >>> plot_reconstruction(axes, result)
+    >>> [float(limit) for limit in axes.get_xlim()]
+    [0.0, 7.0]
+    """
     panel = read_panel(result)
     draw_panel(axes, panel, top=_find_peak(panel))
 

@@ -50,7 +50,15 @@ def mark_periods(axes: Axes, dominant: Sequence[DominantPeriod]) -> None:
 
 
 def plot_periods(axes: Axes, inspection: TableInspection) -> None:
-    """Draw the period of each column, the nearest ladder, and the periods that columns share."""
+    """Draw the period of each column, the nearest ladder, and the periods that columns share.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Sinusoidal, inspect_table
+    >>> axes = Figure().subplots()
+    >>> plot_periods(axes, inspect_table(Sinusoidal(d=8).table(96)))
+    >>> axes.get_xscale()
+    'linear'
+    """
     periods, fit = inspection.channels.periods, inspection.sinusoid
     columns = np.arange(periods.size, dtype=np.float64)
     rows = inspection.rows_used[1] - inspection.rows_used[0]
@@ -107,6 +115,12 @@ def plot_rows(
     rows, values : (R,); rows ascending.
     used : rows from and before which nothing is left out.
     marked : some of `rows`.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_rows(axes, np.arange(4.0), np.ones(4), label="norm", used=(0, 3), marked=(), noun="position")
+    >>> axes.get_ylabel()
+    'norm'
     """
     for start, stop in ((rows[0] - 0.5, used[0] - 0.5), (used[1] - 0.5, rows[-1] + 0.5)):
         if stop > start:
@@ -151,6 +165,15 @@ def plot_components(
     ----------
     coordinates : (S, 3); shares : (3,); pair : two of 0, 1, 2; ends : names of the first and the last row.
     shape : of a grid, whose neighbours are joined in both directions.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.inspection.portrait import compute_helix
+    >>> helix = compute_helix(Sinusoidal(d=8).table(32))
+    >>> axes = Figure().subplots()
+    >>> plot_components(axes, helix.coordinates, helix.shares, pair=(0, 1), ends=(0, 31))
+    >>> axes.get_xlabel().partition(" (")[0]
+    'component 1'
     """
     points = coordinates[:, pair]
     step = math.ceil(len(points) / _MOST_DOTS)

@@ -26,6 +26,10 @@ def render(figure: Figure, suffix: str) -> bytes:
     """Return `figure` as a file of the kind that `suffix` names (.png, .svg, .pdf, in any case).
 
     Raises InputError for any other suffix.
+
+    >>> from matplotlib.figure import Figure
+    >>> render(Figure(figsize=(1, 1)), ".PNG")[1:4]
+    b'PNG'
     """
     kind = suffix.lower()
     if kind not in FIGURE_SUFFIXES:

@@ -47,7 +47,16 @@ class SeparationCurve:
 
 
 def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
-    """Draw distances by lag, mark the closest pair of each encoding, and name those that have no curve."""
+    """Draw distances by lag, mark the closest pair of each encoding, and name those that have no curve.
+
+    >>> from matplotlib.figure import Figure
+    >>> lags = np.array([1.0, 2.0, 3.0])
+    >>> curve = SeparationCurve(label="ramp", length=4, lags=lags, distances=lags / 3, closest=(0, 1, 1 / 3))
+    >>> axes = Figure().subplots()
+    >>> plot_curves(axes, [curve])
+    >>> axes.get_ylabel()
+    'separation ‖e(s) − e(t)‖'
+    """
     axes.set_xlabel("lag |s − t| (positions)")
     axes.set_ylabel("separation ‖e(s) − e(t)‖")
     _set_scales(axes, curves)
@@ -59,7 +68,14 @@ def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
 
 
 def plot_matrix(axes: Axes, gram: F64, label: str) -> None:
-    """Draw dot products over the largest squared norm, both positions from 0 on."""
+    """Draw dot products over the largest squared norm, both positions from 0 on.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> plot_matrix(axes, np.eye(4), "one-hot")
+    >>> len(axes.images)
+    1
+    """
     places = np.arange(len(gram), dtype=float)
     signed = bool((gram < -_NOTHING).any())
     extent = find_extent(places, places)

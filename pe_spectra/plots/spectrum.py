@@ -76,13 +76,30 @@ def plot_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = N
     """Draw the weights of spectra against frequency, the reference (Eq. 22) dashed in red.
 
     Spectra on different lattices are drawn per radian: divided by their bin width 2 pi / N.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> spectrum = compute_spectrum(Dft(d=8))
+    >>> axes = Figure().subplots()
+    >>> plot_spectrum(axes, spectrum)
+    >>> axes.get_xlabel().split()[-1]
+    '(rad/position)'
     """
     curves = _collect_curves(spectra, reference)
     draw_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference), last=find_last(spectra))
 
 
 def plot_log_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None) -> None:
-    """Draw what `plot_spectrum` draws on a logarithmic axis, from the logarithms of the weights."""
+    """Draw what `plot_spectrum` draws on a logarithmic axis, from the logarithms of the weights.
+
+    >>> from matplotlib.figure import Figure
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> spectrum = compute_spectrum(Dft(d=8))
+    >>> axes = Figure().subplots()
+    >>> plot_log_spectrum(axes, spectrum)
+    >>> axes.get_ylabel()
+    'weight $g$ (log scale)'
+    """
     curves = _collect_curves(spectra, reference)
     per_radian = _differ_in_lattice(spectra, reference)
     draw_log_weights(axes, curves, per_radian=per_radian, last=find_last(spectra), decades=limit_decades(spectra))

@@ -26,6 +26,13 @@ def plot_widths(axes: Axes, bandwidth: F64, fwhm: F64, width_10: F64, *, marked:
     bandwidth : (B,) bins, ascending.
     fwhm, width_10 : (B,) positions at half and at a tenth of the peak; nan, a gap, where none exists.
     marked : one of the bandwidths.
+
+    >>> from matplotlib.figure import Figure
+    >>> bandwidth = np.array([1.0, 4.0, 16.0])
+    >>> axes = Figure().subplots()
+    >>> plot_widths(axes, bandwidth, 12 / bandwidth, 33 / bandwidth, marked=4.0)
+    >>> axes.get_xlabel()
+    'bandwidth (bins of the lattice)'
     """
     seen = np.concatenate([fwhm, width_10])
     axes.set_xscale("log")

@@ -162,6 +162,10 @@ def multiply(a: Carried, b: Carried, kind: NumberType) -> Carried:
     Exactly once where a and b are numbers of the type: two significands of at most 11 bits have a product of
     at most 22, which float32 holds; products of float32 and float64 are rounded by the machine. Numbers of a
     wider type are multiplied there, and the product is then cast.
+
+    >>> three = np.array([3.0], dtype=np.float32)
+    >>> multiply(three, np.array([171.0], dtype=np.float32), DTYPES["bfloat16"]).tolist()  # 513
+    [512.0]
     """
     wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -175,6 +179,9 @@ def add(a: Carried, b: Carried, kind: NumberType) -> Carried:
     The sum of two numbers of a type of p digits that is rounded to 2 p + 2 digits before is the same as one
     rounded once (Figueroa 1995); 24 digits of float32 are that many for all narrow types, of at most 11.
     Numbers of a wider type are added there, and the sum is then cast.
+
+    >>> add(np.array([256.0], dtype=np.float32), np.array([1.0], dtype=np.float32), DTYPES["bfloat16"]).tolist()
+    [256.0]
     """
     wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

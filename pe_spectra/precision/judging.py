@@ -18,6 +18,12 @@ def find_blamed(report: PrecisionReport, dtype: str) -> Stage | None:
     """Return the code of a recipe that loses, in this type, what exact arithmetic tells apart; None for none.
 
     The likeliest recipe in practice chooses the two positions; the mildest that merges the same two is returned.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"])
+    >>> find_blamed(report, "bfloat16").recipe
+    'bf16-positions'
     """
     lost = [row for row in report.codes if row.dtype == dtype and loses(row, report)]
     if not lost:
@@ -31,18 +37,39 @@ def find_blamed(report: PrecisionReport, dtype: str) -> Stage | None:
 
 
 def find_praised(report: PrecisionReport, dtype: str) -> Stage | None:
-    """Return the code of the narrowest recipe that loses nothing in this type; None for none."""
+    """Return the code of the narrowest recipe that loses nothing in this type; None for none.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=200, dtypes=["bfloat16"])
+    >>> find_praised(report, "bfloat16").recipe
+    'all-bf16'
+    """
     kept = [row for row in report.codes if row.dtype == dtype and not loses(row, report)]
     return min(kept, key=lambda row: _rank(row, _PRAISED)) if kept else None
 
 
 def loses(row: Stage, report: PrecisionReport) -> bool:
-    """Whether rounding merges what exact arithmetic tells apart, or leaves a code that is no finite number."""
+    """Whether rounding merges what exact arithmetic tells apart, or leaves a code that is no finite number.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> loses(report.rows[0], report)
+    True
+    """
     return row.not_finite > 0 or find_merged(row, report) is not None
 
 
 def find_merged(row: Stage, report: PrecisionReport) -> tuple[int, int] | None:
-    """Return the first two positions that rounding merges, of the recipe that a row belongs to."""
+    """Return the first two positions that rounding merges, of the recipe that a row belongs to.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> find_merged(report.rows[0], report)
+    (256, 257)
+    """
     return next(one.merged for one in report.stairs if (one.dtype, one.recipe) == (row.dtype, row.recipe))
 
 

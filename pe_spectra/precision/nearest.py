@@ -24,7 +24,12 @@ Nearest = tuple[float, tuple[int, int]]
 
 
 def find_nearest_held(evaluate: Evaluate, rows: int) -> Nearest:
-    """Find the closest two of all rows by comparing every pair."""
+    """Find the closest two of all rows by comparing every pair.
+
+    >>> table = np.array([[0.0], [3.0], [1.0]], dtype=np.float32)
+    >>> find_nearest_held(lambda rows: table[rows], 3)
+    (1.0, (0, 2))
+    """
     table = evaluate(np.arange(rows)).astype(np.float64)
     found = find_closest_pair(table)
     return (found.distance if found.distance is not None else np.inf), found.pair
@@ -34,6 +39,11 @@ def bound_distances(waves: Waves, lags: int) -> F64:
     """Return a lower bound of the exact distance of two codes at lag 1 .. lags, shape (lags,).
 
     Lone columns are left out, and the rounding of the sums of cosines is allowed for.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision.waves import find_waves
+    >>> bound_distances(find_waves(Sinusoidal(d=2)), 3).round(6)  # 2 sin 1/2, 2 sin 1, 2 sin 3/2
+    array([0.958851, 1.682942, 1.99499 ])
     """
     paired = waves.is_paired
     if not paired.any():
@@ -57,6 +67,13 @@ def find_nearest_of_ladder(
     bounds : lower bounds of the exact distance at lag 1, 2, ..
     error : by how much a row is away from its exact code at most.
     known : the smallest distance at lag 1, and its rows.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> table = Sinusoidal(d=2).table(10).astype(np.float32)
+    >>> bounds = 2 * np.abs(np.sin(np.arange(1, 10) / 2)) - 1e-6
+    >>> known = (float(np.linalg.norm(table[1] - table[0])), (0, 1))
+    >>> find_nearest_of_ladder(lambda rows: table[rows], 10, 2, bounds, 1e-6, known)[1]
+    (0, 6)
     """
     best = known
     near = np.flatnonzero(bounds <= best[0] + 2 * error)

@@ -34,6 +34,9 @@ class Recipe:
     Attributes
     ----------
     when : how it is done, as a part of a sentence: when ..
+
+    >>> [(recipe.name, recipe.positions) for recipe in RECIPES.values()][1:3]
+    [('fp32-then-cast', 'float32'), ('bf16-positions', 'dtype')]
     """
 
     name: str

@@ -29,7 +29,11 @@ _SINGLE_SUM = 1e-3
 
 
 def list_blocks(rows: int, columns: int) -> Iterator[I64]:
-    """Yield the numbers of rows, as many at a time as stay in cache."""
+    """Yield the numbers of rows, as many at a time as stay in cache.
+
+    >>> [len(block) for block in list_blocks(5, 2)]
+    [5]
+    """
     step = max(1, BLOCK // max(1, columns))
     for start in range(0, rows, step):
         yield np.arange(start, min(start + step, rows))
@@ -130,7 +134,11 @@ class Gathering:
 
 
 def measure_distances(a: Carried, b: Carried) -> F64:
-    """Return the Euclidean distances of rows, in float64; shape (n,)."""
+    """Return the Euclidean distances of rows, in float64; shape (n,).
+
+    >>> measure_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([5.])
+    """
     difference = a.astype(np.float64) - b.astype(np.float64)
     result: F64 = np.sqrt(np.sum(difference * difference, axis=1))
     return result
@@ -143,6 +151,10 @@ def find_first_equal(hashes: U64, evaluate: Evaluate, columns: int) -> I64:
     ----------
     hashes : (rows, 2), of some or all columns: where they differ, rows do.
     evaluate : computes rows; asked only for those whose hashes agree with another's.
+
+    >>> table = np.array([[1.0], [2.0], [1.0]], dtype=np.float32)
+    >>> find_first_equal(_hash(table, np.array([0])), lambda rows: table[rows], 1).tolist()
+    [0, 1, 0]
     """
     keys = np.arange(len(hashes))
     open_rows, groups = keys, hashes

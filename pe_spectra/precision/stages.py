@@ -32,6 +32,12 @@ class Stage:
         None of stages that are no code, and where it is beyond the budget.
     ulp_margin : that distance in units in the last place of `type`, at the largest entry of the two rows by
         magnitude: two rows that differ in the last bit of one such entry have 1.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> (report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision)
+    ('positions', 279, (256, 257))
     """
 
     dtype: str
@@ -60,6 +66,12 @@ class Staircase:
     errors : (K,) the largest phase error in rad among them; None where there are no angles.
     merged : the first position that shares its code with an earlier one from which exact arithmetic tells it apart,
         after that one; None where there is none.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> report.stairs[0].merged
+    (256, 257)
     """
 
     dtype: str
@@ -151,7 +163,17 @@ class Settled:
 
 
 def settle(gathering: Gathering, places: Places, kind: NumberType, *, error: float | None, constant: int) -> Settled:
-    """Find the equal rows of a table that has streamed past."""
+    """Find the equal rows of a table that has streamed past.
+
+    >>> from pe_spectra.precision.dtypes import DTYPES
+    >>> table = np.array([[1.0], [2.0], [1.0]], dtype=np.float32)
+    >>> seen = Gathering(rows=3, columns=1, evaluate=lambda rows: table[rows])
+    >>> seen.add(np.arange(3), table)
+    >>> places = Places(values=np.arange(3), groups=np.arange(3))
+    >>> found = settle(seen, places, DTYPES["float32"], error=None, constant=0).found
+    >>> found.distinct, found.first_collision
+    (2, (0, 2))
+    """
     leaders = gathering.find_first_equal()
     twins = places.find_twins(leaders)
     found = Found(
@@ -166,13 +188,24 @@ def settle(gathering: Gathering, places: Places, kind: NumberType, *, error: flo
 
 
 def measure_margin(evaluate: Evaluate, rows: tuple[int, int], distance: float, kind: NumberType) -> float:
-    """Return a distance of two rows in units in the last place at their largest entry."""
+    """Return a distance of two rows in units in the last place at their largest entry.
+
+    >>> from pe_spectra.precision.dtypes import DTYPES
+    >>> table = np.array([[1.0], [1.5]], dtype=np.float32)
+    >>> measure_margin(lambda rows: table[rows], (0, 1), 0.5, DTYPES["bfloat16"])  # 2**-7 each
+    64.0
+    """
     largest = float(np.abs(evaluate(np.array(rows))).max())
     return distance / kind.measure_ulp(largest)
 
 
 def count_staircase(twins: I64, most: int = 400) -> tuple[I64, I64]:
-    """Return numbers of positions, evenly on a logarithmic axis, and the distinct codes among the first so many."""
+    """Return numbers of positions, evenly on a logarithmic axis, and the distinct codes among the first so many.
+
+    >>> counts, distinct = count_staircase(np.array([0, 1, 1, 3]))
+    >>> counts.tolist(), distinct.tolist()
+    ([1, 2, 3, 4], [1, 2, 2, 3])
+    """
     size = len(twins)
     counts = np.unique(np.rint(np.geomspace(1, size, most)).astype(np.int64))
     distinct = np.cumsum(twins == np.arange(size))[counts - 1]
@@ -180,5 +213,9 @@ def count_staircase(twins: I64, most: int = 400) -> tuple[I64, I64]:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a number, or None for an infinity or NaN."""
+    """Return a number, or None for an infinity or NaN.
+
+    >>> finite_or_none(0.5), finite_or_none(float("inf"))
+    (0.5, None)
+    """
     return value if math.isfinite(value) else None

@@ -59,6 +59,10 @@ def find_waves(encoding: Encoding) -> Waves | None:
 
     What is put together is held against the encoding's own table, whatever the order of columns; columns of
     the table that never change, as of channels that a rotary encoding does not turn, may be missing.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> find_waves(Sinusoidal(d=4)).high.tolist(), find_waves(read_encoding("ramp"))
+    ([1.0, 0.01], None)
     """
     if not (isinstance(encoding, HasFrequencies) and isinstance(encoding, HasTable)):
         return None
@@ -196,6 +200,11 @@ def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> tuple[Carr
     -------
     The cast positions, each once, in order of appearance; for each place the number of its group; for each
     group its smallest and largest exact position, offset included.
+
+    >>> from pe_spectra.precision.dtypes import DTYPES
+    >>> cast, groups, low, high = cast_positions(np.array([255, 256, 257]), DTYPES["bfloat16"])
+    >>> cast.tolist(), groups.tolist()
+    ([255.0, 256.0], [0, 1, 1])
     """
     exact = (places + offset).astype(np.float64)
     cast = round_to(exact, kind)
@@ -212,7 +221,15 @@ def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> tuple[Carr
 
 
 def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
-    """Cast positions and frequencies; return the steps that follow, and for each place the number of its row."""
+    """Cast positions and frequencies; return the steps that follow, and for each place the number of its row.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision.recipes import RECIPES
+    >>> steps = RECIPES["bf16-positions"].resolve("bfloat16")
+    >>> front, groups = build_front(find_waves(Sinusoidal(d=2)), steps, np.array([256, 257, 258]))
+    >>> groups.tolist()
+    [0, 0, 1]
+    """
     positions, groups, first, last = cast_positions(places, steps.positions, waves.offset)
     front = Front(
         waves=waves,
@@ -226,7 +243,14 @@ def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
 
 
 def round_codes(sines: Carried, waves: Waves, steps: Steps) -> Carried:
-    """Multiply sines and cosines by their factors in their own type, and cast: what is added to a token."""
+    """Multiply sines and cosines by their factors in their own type, and cast: what is added to a token.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision.recipes import RECIPES
+    >>> steps = RECIPES["fp32-then-cast"].resolve("bfloat16")
+    >>> round_codes(np.array([[0.1, 0.2]], dtype=np.float32), find_waves(Sinusoidal(d=2)), steps).tolist()
+    [[0.10009765625, 0.2001953125]]
+    """
     if (waves.factors != 1).any():
         sines = multiply(sines, round_to(waves.factors, steps.sines), steps.sines)
     return round_to(sines, steps.code)
@@ -234,7 +258,12 @@ def round_codes(sines: Carried, waves: Waves, steps: Steps) -> Carried:
 
 @lru_cache(maxsize=8)
 def draw_embedding(columns: int, spread: float, kind: NumberType) -> Carried:
-    """Draw one token's embedding: independent normal numbers of standard deviation `spread`, rounded to a type."""
+    """Draw one token's embedding: independent normal numbers of standard deviation `spread`, rounded to a type.
+
+    >>> from pe_spectra.precision.dtypes import DTYPES
+    >>> draw_embedding(4, 0.0, DTYPES["bfloat16"]).tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
     drawn = np.random.Generator(np.random.PCG64(0)).standard_normal(columns) * spread
     embedding = round_to(drawn, kind)
     embedding.flags.writeable = False  # the same array serves every block

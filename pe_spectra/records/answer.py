@@ -17,7 +17,11 @@ Document = dict[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The answer in one sentence; `level` is ok, note, warning or error, `code` is stable."""
+    """The answer in one sentence; `level` is ok, note, warning or error, `code` is stable.
+
+    >>> Verdict(level="ok", code="same", text="The same.").level
+    'ok'
+    """
 
     level: str
     code: str
@@ -87,7 +91,12 @@ class Answer:
 
 
 def describe_encoding(encoding: Encoding) -> Document:
-    """Return name and parameters of an encoding, as JSON has them."""
+    """Return name and parameters of an encoding, as JSON has them.
+
+    >>> from pe_spectra import Dft
+    >>> describe_encoding(Dft(d=8))
+    {'name': 'dft', 'parameters': {'d': 8}}
+    """
     return {"name": encoding.name, "parameters": dict(encoding.parameters)}
 
 
@@ -101,7 +110,11 @@ def agree(values: Sequence[float]) -> object:
 
 
 def finite(values: Sequence[float]) -> list[float | None]:
-    """Replace what JSON cannot hold (nan, inf) by None."""
+    """Replace what JSON cannot hold (nan, inf) by None.
+
+    >>> finite([0.5, math.inf])
+    [0.5, None]
+    """
     return [value if math.isfinite(value) else None for value in values]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -60,6 +61,12 @@ def answer_audits(
     fail_on : the level from which on findings are not to be.
     rows : one for each layer type of each model, or for each pair of the only model, or for each pair of each
         model with its name.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
+    >>> answer_audits([AuditedFile(file="config.json", audit=audit)]).verdict.code
+    'base-too-small'
     """
     good = [(one.file, one.audit) for one in files if one.audit is not None]
     found = [finding for _, audit in good for finding in audit.findings]
@@ -102,7 +109,7 @@ def _suggest(file: str, found: Sequence[Finding], is_single: bool) -> str:
     if gravest is not None:
         return f"pe-spectra audit --explain {gravest.code}"
     is_plain = is_single and not file.startswith("-") and file.isprintable() and " " not in file
-    return f"pe-spectra diff {file} --all-stacks" if is_plain else ""
+    return f"pe-spectra diff {shlex.quote(file)} --all-stacks" if is_plain else ""
 
 
 def _describe_file(one: AuditedFile) -> Document:

@@ -25,7 +25,14 @@ _OF_CLASS = "the default of its class"
 
 
 def list_layer_columns(good: _Named) -> Mapping[str, Sequence[Cell]]:
-    """Return a row for each layer type of each model."""
+    """Return a row for each layer type of each model.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
+    >>> list_layer_columns([("config.json", audit)])["rotary_dim"]
+    [4]
+    """
     rows = [_list_layer_row(file, audit, layer) for file, audit in good for layer in audit.layers]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -61,6 +68,12 @@ def list_pair_columns(good: _Named, *, named: bool) -> Mapping[str, Sequence[Cel
     """Return a row for each pair of each layer type of each model.
 
     `named` says whether each row has its file, model and layer type; else the layer type only, where there are several.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
+    >>> list_pair_columns([("config.json", audit)], named=False)["frequency"]
+    [1.0, 0.01]
     """
     columns: dict[str, list[Cell]] = {name: [] for name in ("file", "model", "layer", *_PAIR_COLUMNS)}
     for file, audit in good:
@@ -95,7 +108,14 @@ def _add_pairs(columns: dict[str, list[Cell]], file: str, audit: ModelAudit, lay
 
 
 def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
-    """Return what is known about one model, then what was found, each with a label."""
+    """Return what is known about one model, then what was found, each with a label.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 64}, "config.json"))
+    >>> list_facts(audit)[0]
+    ('head width', '64 channels, all of them turned')
+    """
     facts = []
     first = find_main(audit)
     for layer in (first, *(layer for layer in audit.layers if layer is not first)):

@@ -45,13 +45,27 @@ _FULL = "full_attention"
 
 
 def find_gravest(findings: Sequence[Finding]) -> Finding | None:
-    """Return the gravest finding above a note; None where there is none."""
+    """Return the gravest finding above a note; None where there is none.
+
+    >>> from pe_spectra.findings import Finding
+    >>> find_gravest([Finding(level="note", code="precision", message="")]) is None
+    True
+    >>> find_gravest([Finding(level="warning", code="aliasing", message="")]).code
+    'aliasing'
+    """
     wrong = [finding for finding in findings if finding.level != "note"]
     return max(wrong, key=lambda finding: RANKS[finding.level]) if wrong else None
 
 
 def find_main(audit: ModelAudit) -> LayerAudit:
-    """Return the layer type that a sentence is about: full attention, else the one that sees farthest."""
+    """Return the layer type that a sentence is about: full attention, else the one that sees farthest.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 64}, "config.json"))
+    >>> find_main(audit).name
+    'all'
+    """
     turned = [layer for layer in audit.layers if layer.rotation is not None]
     full = [layer for layer in turned if layer.name == _FULL]
     if full or not turned:
@@ -60,7 +74,14 @@ def find_main(audit: ModelAudit) -> LayerAudit:
 
 
 def judge_one(audit: ModelAudit) -> Verdict:
-    """Say what one model has, and the gravest thing about it."""
+    """Say what one model has, and the gravest thing about it.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
+    >>> judge_one(audit_configuration(read_configuration(config, "config.json"))).level
+    'ok'
+    """
     gravest = find_gravest(audit.findings)
     if gravest is None:
         return Verdict(level="ok", code="clean", text=f"{_say_scheme(audit)}. Nothing wrong found.")
@@ -73,7 +94,11 @@ def judge_one(audit: ModelAudit) -> Verdict:
 
 
 def judge_many(good: Sequence[tuple[str, ModelAudit]], bad: Sequence[str]) -> Verdict:
-    """Say how many of several files have something wrong, and which."""
+    """Say how many of several files have something wrong, and which.
+
+    >>> judge_many([], ["config.json"]).code
+    'unusable-files'
+    """
     by_level: dict[str, list[str]] = {"warning": [], "error": []}
     gravest = {file: find_gravest(audit.findings) for file, audit in good}
     for file, finding in gravest.items():

@@ -17,6 +17,11 @@ def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -
     """Turn graded claims into an answer, what is wrong first.
 
     `failed` lists those whose verdict is not the recorded one.
+
+    >>> from pe_spectra.claims import GradedClaim
+    >>> texts = dict.fromkeys(("id", "source", "section", "statement", "printed", "computed", "why", "command"), "")
+    >>> answer_claims([GradedClaim(**texts, verdict="ok", expected_verdict="ok")]).verdict.text
+    'Of 1 statements 1 hold.'
     """
     claims = sorted(claims, key=lambda claim: _ORDER.index(claim.verdict))
     counts = Counter(str(claim.verdict) for claim in claims)

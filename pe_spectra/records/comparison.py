@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -26,6 +27,10 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
     compared : at least one.
     sorted_by : the metric that they were sorted by; None for the order in which they were named.
     failed : the requirements that do not hold.
+
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> answer_comparison(compare_encodings([Dft(d=8)], length=8), None).kind
+    'comparison'
     """
     body: Document = {
         "parameters": {"length": agree([c.length for c in compared])},
@@ -44,7 +49,7 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
         shown=("encoding", "injective", *shown),
         brief=len(compared),
         drawing=_draw(compared),
-        next_command=f"pe-spectra inspect {compared[0].encoding.spec}",
+        next_command=f"pe-spectra inspect {shlex.quote(compared[0].encoding.spec)}",
         failed=failed,
     )
 

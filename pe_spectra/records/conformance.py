@@ -28,6 +28,12 @@ def answer_conformance(
     rows : the file in every stack. examples : one example of each scaling in every stack.
     full : whether there is a row for each stack and scaling, with its numbers, in place of one for each stack.
     again : the command that names the file; empty where it cannot be repeated.
+
+    >>> from pe_spectra.models.stacks.conformance import tabulate_conformance
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> answer_conformance("config.json", tabulate_conformance(stated), (), length=64).verdict.code
+    'stacks-agree'
     """
     described = [_describe_row(row, "file") for row in rows] + [_describe_row(row, "example") for row in examples]
     columns = _list_rows(described) if full else _list_stacks(rows, examples)

@@ -46,6 +46,10 @@ def answer_context(report: ContextReport, *, every_pair: bool = False) -> Answer
     Parameters
     ----------
     every_pair : whether each pair of each way is a row, in place of each way.
+
+    >>> from pe_spectra.models.lengths.methods import compare_methods
+    >>> answer_context(compare_methods(8, 1e4, 64, 128)).kind
+    'context'
     """
     parameters = {"d": report.d, "base": report.base, "trained": report.trained, "target": report.target}
     body: Document = {
@@ -75,6 +79,10 @@ def find_best(report: ContextReport) -> MethodResult:
     """Find the way that leaves the fewest pairs with unseen phases, and among those keeps the most pairs.
 
     The unchanged model is no way; among equals the first counts.
+
+    >>> from pe_spectra.models.lengths.methods import compare_methods
+    >>> find_best(compare_methods(8, 1e4, 64, 128)).method
+    'dynamic'
     """
     return min(report.methods[1:], key=lambda row: (row.unseen_pairs, -row.kept_pairs))
 

@@ -59,7 +59,16 @@ class Setting:
 
 
 def answer_diff(a: Named, b: Named, diff: Diff, setting: Setting, *, notes: tuple[str, ...] = ()) -> Answer:
-    """Turn a comparison into an answer; `notes` are added to its own."""
+    """Turn a comparison into an answer; `notes` are added to its own.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> sides = [Named(name=name, rotations=(one,)) for name, one in (("a", a), ("b", b))]
+    >>> answer_diff(*sides, compare_rotations([a], [b], length=10), Setting(length=10)).verdict.code
+    'breaks'
+    """
     code, text = state_verdict(diff)
     unknown = [{"what": one.what, "a": simplify(one.a), "b": simplify(one.b), "why": one.why} for one in diff.unknown]
     columns = _list_pairs(diff.layer_types) if setting.full else _list_parts(diff)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from pe_spectra.encodings import (
@@ -34,7 +35,11 @@ _VIEWS = {
 
 
 def answer_catalogue() -> Answer:
-    """Turn the whole catalogue into an answer, one row for each encoding."""
+    """Turn the whole catalogue into an answer, one row for each encoding.
+
+    >>> len(answer_catalogue().columns["name"])
+    31
+    """
     text = f"{len(ENCODINGS)} encodings; pe-spectra encodings NAME shows one with its formula and parameters."
     return Answer(
         kind="encodings",
@@ -56,7 +61,12 @@ def answer_catalogue() -> Answer:
 
 
 def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> Answer:
-    """Turn one encoding into an answer; with its values where a SPEC gave them."""
+    """Turn one encoding into an answer; with its values where a SPEC gave them.
+
+    >>> from pe_spectra import Dft
+    >>> answer_encoding(Dft).verdict.text
+    'dft: the discrete Fourier transform of the one-hot position function.'
+    """
     given = encoding.parameters if encoding is not None else None
     values = {"value": [_write(given.get(p.name)) for p in cls.accepts]} if given is not None else {}
     what = cls.name if encoding is None else encoding.label
@@ -80,12 +90,17 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
             "accepts": [p.accepts.accepted.removesuffix(" is accepted") for p in cls.accepts],
         },
         brief=len(cls.accepts),
-        next_command=f"pe-spectra inspect {cls.name if encoding is None else encoding.spec}",
+        next_command=f"pe-spectra inspect {cls.name if encoding is None else shlex.quote(encoding.spec)}",
     )
 
 
 def list_views(cls: type[Encoding]) -> tuple[str, ...]:
-    """Return what an encoding can be asked for."""
+    """Return what an encoding can be asked for.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> list_views(Sinusoidal)
+    ('table', 'real positions', 'frequencies', 'kernel', 'exact key')
+    """
     return tuple(name for name, view in _VIEWS.items() if _offers(cls, view))
 
 

@@ -18,7 +18,12 @@ _DIGITS, _TABLE_DIGITS = 5, 6
 
 
 def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...] = ()) -> Answer:
-    """Turn what was measured into an answer; `failed` lists the requirements that do not hold."""
+    """Turn what was measured into an answer; `failed` lists the requirements that do not hold.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> answer_faithfulness([measure_faithfulness(Dft(d=4), length=5)]).verdict.code
+    'not-injective'
+    """
     first = results[0]
     notes = [f"{r.encoding.name}: {note}" if len(results) > 1 else note for r in results for note in r.notes]
     return Answer(

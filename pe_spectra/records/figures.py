@@ -9,7 +9,11 @@ from pe_spectra.records.answer import Answer, Verdict
 
 
 def answer_written(names: Sequence[str], directory: str) -> Answer:
-    """Say which files were written."""
+    """Say which files were written.
+
+    >>> answer_written(["fig1_spectrum.png"], "figures").verdict.text
+    'Wrote 1 files to figures: the figures, the numbers drawn in each, and their manifest.'
+    """
     text = f"Wrote {len(names)} files to {directory}: the figures, the numbers drawn in each, and their manifest."
     return Answer(
         kind="figures",
@@ -22,7 +26,11 @@ def answer_written(names: Sequence[str], directory: str) -> Answer:
 
 
 def answer_checked(differences: Sequence[Difference], directory: str) -> Answer:
-    """Say whether the committed numbers are those computed now."""
+    """Say whether the committed numbers are those computed now.
+
+    >>> answer_checked((), "figures").verdict.text
+    'The numbers of the figures in figures are those computed now.'
+    """
     names = ("figure", "column", "row", "expected", "got", "reason")
     columns = {name: [getattr(difference, name) for difference in differences] for name in names}
     if not differences:

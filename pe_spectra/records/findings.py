@@ -16,7 +16,12 @@ RANKS = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
 
 
 def describe_finding(finding: Finding) -> Document:
-    """Return a finding as JSON has it."""
+    """Return a finding as JSON has it.
+
+    >>> from pe_spectra.findings import Finding
+    >>> describe_finding(Finding(level="note", code="aliasing", message="Every pair turns."))
+    {'level': 'note', 'code': 'aliasing', 'message': 'Every pair turns.', 'data': {}}
+    """
     return {
         "level": finding.level,
         "code": finding.code,
@@ -26,7 +31,11 @@ def describe_finding(finding: Finding) -> Document:
 
 
 def simplify(value: object) -> object:
-    """Turn the numbers behind a finding into what JSON has; what is not finite becomes None."""
+    """Turn the numbers behind a finding into what JSON has; what is not finite becomes None.
+
+    >>> simplify((1.0, math.nan, "row"))
+    [1.0, None, 'row']
+    """
     if isinstance(value, Mapping | MappingProxyType):
         return {str(key): simplify(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
@@ -41,7 +50,12 @@ def simplify(value: object) -> object:
 
 
 def answer_explanation(code: str, explanations: Mapping[str, Explanation]) -> Answer:
-    """Turn the reasoning behind a finding into an answer."""
+    """Turn the reasoning behind a finding into an answer.
+
+    >>> from pe_spectra.inspection import EXPLANATIONS
+    >>> answer_explanation("zero-rows", EXPLANATIONS).kind
+    'explanation'
+    """
     found = explanations[code]
     return Answer(
         kind="explanation",
@@ -61,5 +75,11 @@ def answer_explanation(code: str, explanations: Mapping[str, Explanation]) -> An
 
 
 def find_failures(findings: Iterable[Finding], level: str) -> tuple[str, ...]:
-    """Return the findings of `level` or above, for --fail-on."""
+    """Return the findings of `level` or above, for --fail-on.
+
+    >>> from pe_spectra.findings import Finding
+    >>> found = [Finding(level=level, code=f"a-{level}", message="") for level in ("note", "error")]
+    >>> find_failures(found, "warning")
+    ('finding of level error: a-error',)
+    """
     return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= RANKS[level])

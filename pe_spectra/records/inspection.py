@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +15,12 @@ from pe_spectra.records.findings import RANKS, describe_finding, find_failures
 
 
 def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
-    """Turn a portrait into an answer; a finding of the level `fail_on` or above fails the run."""
+    """Turn a portrait into an answer; a finding of the level `fail_on` or above fails the run.
+
+    >>> from pe_spectra import Dft, draw_portrait
+    >>> answer_portrait(draw_portrait(Dft(d=8))).kind
+    'inspection'
+    """
     found = portrait.inspection
     findings = found.findings if found is not None else ()
     body: Document = {
@@ -174,4 +180,4 @@ def _draw(portrait: Portrait) -> Drawing | None:
 def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
     if findings:
         return f"pe-spectra inspect --explain {findings[0].code}"
-    return f"pe-spectra spectrum -e {portrait.encoding.spec}"
+    return f"pe-spectra spectrum -e {shlex.quote(portrait.encoding.spec)}"

@@ -15,7 +15,12 @@ _ALMOST_HALF = (
 
 
 def answer_counts(counts: Sequence[LowBinCount]) -> Answer:
-    """Turn one or several low-bin counts into an answer."""
+    """Turn one or several low-bin counts into an answer.
+
+    >>> from pe_spectra import Sinusoidal, count_low_bin
+    >>> answer_counts([count_low_bin(Sinusoidal(d=256))]).verdict.text
+    '76 of 128 frequencies (59.4 %) lie below 2 pi/256 for sinusoidal d=256 rho=10000.'
+    """
     rows: list[dict[str, Cell]] = [
         {
             "d": getattr(c.encoding, "d", None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +26,12 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = (), *, t
     Parameters
     ----------
     telling_first : whether the rows begin with the codes and the stages that change what is told apart.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> answer_precision(report).verdict.code
+    'merged-by-rounding'
     """
     telling, others = _part(report.rows)
     return Answer(
@@ -71,7 +78,14 @@ def _part(rows: Sequence[Stage]) -> tuple[list[Stage], list[Stage]]:
 
 
 def name_pipeline(row: Stage) -> str:
-    """Name a recipe in a type, as a requirement that fails does."""
+    """Name a recipe in a type, as a requirement that fails does.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=9, dtypes=["bfloat16"], recipes=["fp32"])
+    >>> name_pipeline(report.rows[0])
+    'bfloat16, fp32'
+    """
     return f"{row.dtype}, {row.recipe}"
 
 
@@ -240,4 +254,4 @@ def _draw(report: PrecisionReport) -> Drawing | None:
 
 
 def _suggest(report: PrecisionReport) -> str:
-    return f"pe-spectra faithfulness -e {report.encoding.spec} --length {report.length}"
+    return f"pe-spectra faithfulness -e {shlex.quote(report.encoding.spec)} --length {report.length}"

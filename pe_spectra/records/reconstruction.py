@@ -24,6 +24,10 @@ def answer_reconstructions(
     results : at least one; every one with the same positions.
     kernels : for `--window-free`, the bare kernel of each result's encoding over lags 0 .. N-1,
         divided by its value at 0; None for an encoding that has none.
+
+    >>> from pe_spectra import Dft, compute_spectrum, reconstruct_positions
+    >>> answer_reconstructions([reconstruct_positions(compute_spectrum(Dft(d=8)), [3])]).verdict.text
+    'Exact: through dft a single position comes back as it was.'
     """
     panels = [_describe_panel(result) for result in results]
     if kernels is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -23,6 +24,10 @@ def answer_spectra(
     spectra : at least one; of an encoding on a grid one for each direction.
     count : the low-bin count of the first one's encoding, where it has frequencies.
     planes : the two-dimensional spectra of the encodings on a grid.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> answer_spectra([compute_spectrum(Dft(d=256))], None).verdict.code
+    'flat'
     """
     first = spectra[0]
     body: Document = {"parameters": _describe_parameters(spectra)}
@@ -169,7 +174,7 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
 def _suggest(spectrum: Spectrum) -> str:
     if spectrum.encoding == Sinusoidal():
         return "pe-spectra reconstruct --s 5 40 75"
-    return f"pe-spectra reconstruct -e {spectrum.encoding.spec}"
+    return f"pe-spectra reconstruct -e {shlex.quote(spectrum.encoding.spec)}"
 
 
 def _name(spectrum: Spectrum) -> str:

@@ -9,7 +9,13 @@ _LEVELS = {"same": "ok", "explained": "note", "differs": "warning"}
 
 
 def answer_table_diff(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = (), check: bool = False) -> Answer:
-    """Turn the comparison of two tables into an answer; `check` makes a difference fail the run."""
+    """Turn the comparison of two tables into an answer; `check` makes a difference fail the run.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.tables import compare_tables
+    >>> answer_table_diff("a.npy", "b.npy", compare_tables(np.eye(4), 2 * np.eye(4))).verdict.code
+    'explained'
+    """
     code, text = state_table_verdict(found)
     sides = ((a, found.shape_a, found.dtypes[0]), (b, found.shape_b, found.dtypes[1]))
     described = [{"name": name, "rows": shape[0], "columns": shape[1], "dtype": dtype} for name, shape, dtype in sides]

@@ -49,6 +49,11 @@ class Spectrum:
     length : positions that the kernel was averaged over; None where nothing was averaged.
     toeplitz_share : how much of the Gram matrix's energy is a function of the lag alone, 0 to 1.
     head_weights : (heads, N // 2 + 1) of an encoding with several heads, whose median `weights` is.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> spectrum = compute_spectrum(Dft(d=8))
+    >>> spectrum.weights.tolist(), spectrum.estimator
+    ([0.125, 0.25, 0.25, 0.25, 0.125], 'lattice')
     """
 
     encoding: Encoding
@@ -135,12 +140,21 @@ def compute_dft_weights(grid: int) -> F64:
 
 
 def compute_omega(grid: int) -> F64:
-    """Return the DFT frequencies 2 pi k/N, k = 0 .. N // 2, in rad/position."""
+    """Return the DFT frequencies 2 pi k/N, k = 0 .. N // 2, in rad/position.
+
+    >>> (compute_omega(4) / np.pi).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return np.arange(grid // 2 + 1, dtype=np.float64) * (2 * np.pi / grid)
 
 
 def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) -> int:
-    """Return the lattice length: `grid`, or the encoding's own; without a list of frequencies, `length`."""
+    """Return the lattice length: `grid`, or the encoding's own; without a list of frequencies, `length`.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> check_grid(Sinusoidal(d=64), None), check_grid(read_encoding("alibi"), None, 80)
+    (64, 80)
+    """
     if grid is not None:
         return GRID.check(grid, "grid")
     return encoding.default_grid if length is None or isinstance(encoding, HasFrequencies) else max(2, length)

@@ -61,5 +61,10 @@ def compute_spectrum(
 
 
 def list_axes(encoding: Encoding) -> tuple[str | None, ...]:
-    """Return the directions along which an encoding has a spectrum: one for a line, two for a grid."""
+    """Return the directions along which an encoding has a spectrum: one for a line, two for a grid.
+
+    >>> from pe_spectra import read_encoding
+    >>> list_axes(read_encoding("sinusoidal")), list_axes(read_encoding("sincos2d:d=16"))
+    ((None,), ('vertical', 'horizontal'))
+    """
     return (None,) if encoding.shape is None else AXES

@@ -90,6 +90,10 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
     -------
     The values with what was found, and a sentence about it. A grid that nothing but the number of rows
     speaks for is named in the sentence only.
+
+    >>> import numpy as np
+    >>> settle_grid(np.eye(6), {"grid": "2x3"})
+    ({'grid': '2x3'}, ())
     """
     found = dict(values)
     if "grid" in values:

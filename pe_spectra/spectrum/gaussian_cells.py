@@ -45,6 +45,10 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
     start : the first point whose sum is returned.
     sums : (L,) the sums at the points start .. start+L-1; all other points are more than 9 b from any source.
     trusted : (L,) where the sum is right to about 1e-14; elsewhere it is too small beside its neighbourhood.
+
+    >>> start, sums, known = sum_cells(np.array([20.0]), np.zeros(1), np.ones(1), 8.0, 41)
+    >>> float(sums[20 - start].round(9)), float(sums[28 - start].round(9))  # 1, and exp(-1/2) at one width
+    (1.0, 0.60653066)
     """
     size = int(np.ceil(_CELL_WIDTHS * width))
     ends = np.clip((u[[0, -1]] + 0.5) / size, -4.0, count / size + 4.0)
@@ -123,7 +127,12 @@ def _apply_kernel(moments: F64, width: float, size: int, points: int) -> F64:
 
 
 def compute_chebyshev(count: int) -> tuple[F64, F64]:
-    """Return the Chebyshev nodes in [-1, 1] and the matrix from values there to Chebyshev coefficients."""
+    """Return the Chebyshev nodes in [-1, 1] and the matrix from values there to Chebyshev coefficients.
+
+    >>> nodes, matrix = compute_chebyshev(3)
+    >>> np.round(matrix @ nodes**2, 12) + 0.0  # x**2 = 1/2 T_0 + 1/2 T_2
+    array([0.5, 0. , 0.5])
+    """
     angle = np.pi * (np.arange(count) + 0.5) / count
     matrix = np.cos(np.arange(count)[:, None] * angle) * (2 / count)
     matrix[0] /= 2

@@ -49,6 +49,10 @@ def sum_gaussians(u: F64, u_low: F64, masses: F64, width: float, count: int) -> 
     u, u_low, masses : (M,), M >= 1; sources in units of the lattice, in any order.
     width : b > 0, in units of the lattice.
     count : number of points K >= 1.
+
+    >>> found = sum_gaussians(np.array([2.0]), np.zeros(1), np.ones(1), 1.0, 5)
+    >>> (found.factor * np.exp(found.exponent)).round(4)  # exp(-x**2 / 2)
+    array([0.1353, 0.6065, 1.    , 0.6065, 0.1353])
     """
     u, u_low, masses = _sort(u, u_low, masses)
     if is_direct(len(u), count):
@@ -57,7 +61,11 @@ def sum_gaussians(u: F64, u_low: F64, masses: F64, width: float, count: int) -> 
 
 
 def is_direct(sources: int, count: int) -> bool:
-    """Return whether so few pairs are summed one by one, where low words of the sources are worth having."""
+    """Return whether so few pairs are summed one by one, where low words of the sources are worth having.
+
+    >>> is_direct(64, 129), is_direct(100000, 100000)
+    (True, False)
+    """
     return sources * count <= DIRECT_PAIRS
 
 

@@ -16,7 +16,11 @@ _BLOCK = 1 << 17
 
 
 def compute_reach(sources: int) -> float:
-    """Return r: all sources with delta (delta + 2 x) > r b**2 together do not count beside the nearest one."""
+    """Return r: all sources with delta (delta + 2 x) > r b**2 together do not count beside the nearest one.
+
+    >>> round(compute_reach(1), 1), compute_reach(1000) > compute_reach(10)
+    (70.0, True)
+    """
     return 70.0 + 2 * float(np.log(sources))
 
 
@@ -31,6 +35,9 @@ def sum_beyond(delta: F64, masses: F64, width: float, x: F64) -> F64:
     delta, masses : (M,) sources by their distance from the outermost, ascending from 0.
     width : b > 0.
     x : (L,) distances of the points from the outermost source, ascending, >= 0.
+
+    >>> sum_beyond(np.array([0.0, 0.0]), np.ones(2), 1.0, np.array([3.0]))
+    array([2.])
     """
     result = np.empty(len(x))
     reach, variance = compute_reach(len(delta)) * width * width, width * width
@@ -59,6 +66,9 @@ def sum_between(u: F64, u_low: F64, masses: F64, width: float, k: F64) -> F64:
     """Sum at points in wide gaps between crowds: in each gap the tail from the left and that from the right.
 
     Relative to the exponential of the nearest source. All sources (M,) and points (L,) ascending.
+
+    >>> sum_between(np.array([0.0, 100.0]), np.zeros(2), np.ones(2), 1.0, np.array([50.0]))
+    array([2.])
     """
     result = np.empty(len(k))
     right = np.searchsorted(u, k)
@@ -105,6 +115,10 @@ def sum_windows(u: F64, u_low: F64, masses: F64, width: float, anchor: F64, x: F
     u, u_low, masses : (M,) ascending sources.
     anchor : (2, L) a source of each point as high and low word, x : (L,) the point minus that source.
     first, last : (L,) the sources that count; at least one each.
+
+    >>> one = np.array([0])
+    >>> sum_windows(np.zeros(1), np.zeros(1), np.ones(1), 1.0, np.zeros((2, 1)), np.array([2.0]), one, one + 1)
+    array([1.])
     """
     result = np.empty(len(x))
     sizes = last - first
@@ -126,6 +140,10 @@ def merge_sources(u: F64, u_low: F64, masses: F64, width: float) -> tuple[F64, F
     """Replace crowds of sources within a few eighths of a width by 32 nodes each.
 
     What they sum to at points less than some 12 b away stays the same to 15 digits.
+
+    >>> u, u_low, masses = merge_sources(np.linspace(0, 0.1, 1000), np.zeros(1000), np.ones(1000), 1.0)
+    >>> len(u), round(float(masses.sum()), 9)
+    (32, 1000.0)
     """
     cell = np.floor(u * (4 / width))
     edges = np.concatenate([[0], np.flatnonzero(np.diff(cell)) + 1, [len(u)]])

@@ -98,6 +98,11 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
     Raises
     ------
     InputError : the rows do not fill the grid.
+
+    >>> compute_grid_kernel(np.eye(4), (2, 2))
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 0.]])
     """
     height, width = shape
     if height * width != len(table):
@@ -115,7 +120,13 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
 
 
 def count_grid_pairs(shape: tuple[int, int]) -> F64:
-    """Return how many pairs of places there are at each offset, shape (2 H - 1, 2 W - 1)."""
+    """Return how many pairs of places there are at each offset, shape (2 H - 1, 2 W - 1).
+
+    >>> count_grid_pairs((2, 2))
+    array([[1., 2., 1.],
+           [2., 4., 2.],
+           [1., 2., 1.]])
+    """
     height, width = shape
     vertical = height - np.abs(np.arange(1.0 - height, height))
     pairs: F64 = np.multiply.outer(vertical, width - np.abs(np.arange(1.0 - width, width)))

@@ -28,6 +28,11 @@ class GridSpectrum:
         out: there the weight is that of the opposite pair.
     kernel : (2 H - 1, 2 W - 1) mean similarity by offset over that at offset 0, which stands in the middle.
     toeplitz_share : how much of the Gram matrix's energy is a function of the offset alone; None for a bias.
+
+    >>> from pe_spectra import compute_grid_spectrum, read_encoding
+    >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
+    >>> plane.shape, plane.weights.shape, round(float(plane.weights.sum()), 12)
+    ((4, 4), (3, 4), 1.0)
     """
 
     encoding: Encoding

@@ -35,6 +35,11 @@ class Kernel:
     toeplitz_share : how much of the energy of all similarities is a function of the lag alone; None
         where it was not averaged.
     scale : what codes were divided by so that their products stay in range; 1 for all but huge or tiny ones.
+
+    >>> from pe_spectra import Dft, estimate_kernel
+    >>> kernel = estimate_kernel(Dft(d=4), length=3)
+    >>> kernel.values.round(12) + 0.0, kernel.source
+    (array([[1., 0., 0.]]), 'exact')
     """
 
     values: F64
@@ -53,6 +58,10 @@ def check_length(encoding: Encoding, length: int | None) -> int:
     Raises
     ------
     InputError : out of range, or more than the encoding has.
+
+    >>> from pe_spectra.encodings.absolute import OneHot
+    >>> check_length(OneHot(d=8), None), check_length(OneHot(d=8), 4)
+    (8, 4)
     """
     size = encoding.default_length if length is None else LENGTH.check(length, "length")
     if encoding.rows is not None and size > encoding.rows:
@@ -97,6 +106,11 @@ def estimate_grid_kernel(encoding: Encoding) -> Kernel:
     Raises
     ------
     InputError : an encoding without a grid, or without a table or a bias on it.
+
+    >>> from pe_spectra import read_encoding
+    >>> kernel = estimate_grid_kernel(read_encoding("sincos2d:d=16,height=4,width=4"))
+    >>> kernel.values.shape, kernel.source
+    ((1, 7, 7), 'gram-diagonals')
     """
     shape = encoding.shape
     if shape is None:
@@ -120,6 +134,11 @@ def read_codes(encoding: Encoding, length: int) -> F64:
     Raises
     ------
     InputError : an encoding without a table, or one too large to hold.
+
+    >>> from pe_spectra.encodings.absolute import OneHot
+    >>> read_codes(OneHot(d=3), 2)
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
     """
     if not isinstance(encoding, HasTable):
         raise InputError("this encoding gives positions no code", encoding.label, "an encoding with a table")
@@ -129,7 +148,13 @@ def read_codes(encoding: Encoding, length: int) -> F64:
 
 
 def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
-    """Return the codes of the places of a grid in reading order, without special rows before them."""
+    """Return the codes of the places of a grid in reading order, without special rows before them.
+
+    >>> from pe_spectra import GivenArray, Learned
+    >>> table = Learned(values=GivenArray(np.arange(5.0)[:, None]), prefix=1, grid="2x2")
+    >>> read_grid_codes(table, (2, 2)).ravel()
+    array([1., 2., 3., 4.])
+    """
     cells = shape[0] * shape[1]
     return read_codes(encoding, encoding.rows or cells)[-cells:]
 

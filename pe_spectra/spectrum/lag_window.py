@@ -143,6 +143,9 @@ def fold_window(kernel: F64, grid: int, bandwidth: float) -> F64:
     Parameters
     ----------
     kernel : (L,) at lags 0 .. L-1; lags beyond count as 0.
+
+    >>> fold_window(np.ones(1), 4, 4.0)  # a kernel that is 0 beyond lag 0
+    array([1., 0., 0., 0.])
     """
     sigma = bandwidth * 2 * math.pi / grid
     lags = np.arange(1, min(len(kernel), _count_lags(grid, bandwidth) + 1))
@@ -158,6 +161,10 @@ def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
     """Return k(tau)/k(0) for tau = 0 .. count-1 without any window, the mean over heads.
 
     None without a kernel of the lag, or where fewer lags are known.
+
+    >>> from pe_spectra import Dft
+    >>> compute_bare_kernel(Dft(d=4), 3).round(12) + 0.0
+    array([1., 0., 0.])
     """
     if encoding.shape is not None:
         return None

@@ -32,6 +32,11 @@ class LocalSpectra:
     centres : (F,) the middle of each stretch, in positions.
     omega : (window // 2 + 1,) rad/position.
     weights : (F, window // 2 + 1), each row sums to 1; a row of zeros where the stretch is zero.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = compute_local_spectra(Sinusoidal(d=8), length=128)
+    >>> found.window, found.weights.shape
+    (16, (29, 9))
     """
 
     encoding: Encoding

@@ -32,6 +32,11 @@ class LowBinCount:
         of its index l; None where there is no ladder or all its frequencies are equal (rho = 1).
     inside, outside, total : numbers of frequencies; a frequency 0 counts as outside.
     share_inside : inside / total, 0 to 1.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = count_low_bin(Sinusoidal(d=256))
+    >>> found.inside, found.total, found.share_inside
+    (76, 128, 0.59375)
     """
 
     encoding: Encoding
@@ -84,7 +89,12 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
 
 
 def compute_crossing(encoding: Encoding, points: int) -> float | None:
-    """Return l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one."""
+    """Return l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one.
+
+    >>> from pe_spectra import Dft, Sinusoidal
+    >>> round(compute_crossing(Sinusoidal(d=256), 256), 3), compute_crossing(Dft(d=256), 256)
+    (103.044, None)
+    """
     if not isinstance(encoding, HasLadder) or encoding.ladder.base == 1.0:
         return None
     logarithm = CONTEXT.ln(CONTEXT.divide(Decimal(points), TWO_PI))

@@ -27,6 +27,11 @@ class SpectrumSummary:
     empty_upper_band : share of the axis [0, pi] above the encoding's largest frequency, 0 to 1;
         None where the encoding has no list of frequencies.
     negative_mass : sum of |g| over negative g; 0 for Eq. (15).
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> found = compute_spectrum(Dft(d=8)).summary  # 1/8, 1/4, 1/4, 1/4, 1/8
+    >>> found.peak_bin, round(found.effective_bins_participation, 3), round(found.centroid / np.pi, 12)
+    (1, 4.571, 0.5)
     """
 
     low_bin_mass: float
@@ -44,6 +49,10 @@ def classify_shape(summary: SpectrumSummary, bins: int) -> str:
 
     Flat: more than 95 % of the bins are effective (entropy). Crowded: the first ten bins hold a tenth
     of the weight and twice their even share at least; with fewer than twenty bins that says nothing.
+
+    >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
+    >>> [classify_shape(compute_spectrum(e).summary, 129) for e in (Dft(d=256), Sinusoidal(d=256))]
+    ['flat', 'crowded']
     """
     if summary.effective_bins_entropy > 0.95 * bins:
         return "flat"
@@ -53,7 +62,13 @@ def classify_shape(summary: SpectrumSummary, bins: int) -> str:
 
 
 def summarise(omega: F64, weights: F64, log_weights: F64, highest: float | None) -> SpectrumSummary:
-    """Summarise weights; all arrays of shape (K,), `highest` the largest frequency in rad/position."""
+    """Summarise weights; all arrays of shape (K,), `highest` the largest frequency in rad/position.
+
+    >>> g = np.array([0.5, 0.5])
+    >>> found = summarise(np.array([0.0, np.pi]), g, np.log(g), 1.0)
+    >>> round(found.effective_bins_entropy, 12), round(found.flatness, 12), round(found.empty_upper_band, 3)
+    (2.0, 1.0, 0.682)
+    """
     positive = weights > 0
     entropy = -np.sum(weights[positive] * log_weights[positive])
     mean_log = np.mean(log_weights)

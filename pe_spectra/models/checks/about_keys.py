@@ -28,7 +28,16 @@ _OPTIONS = {"original": "original length", "served": "served length"}
 
 
 def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where no key gives the base, and what is taken in silence."""
+    """Say where no key gives the base, and what is taken in silence.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"max_position_embeddings": 131072}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_base(stated, layer)]
+    ['base-defaulted']
+    """
     statement, rotation = layer.statement, layer.rotation
     if statement is None or rotation is None:
         return
@@ -85,7 +94,16 @@ def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
 
 
 def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare what the two generations of keys say, and what an older release makes of the file."""
+    """Compare what the two generations of keys say, and what an older release makes of the file.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"rope_theta": 1e4, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_generations(stated, layer)]
+    ['keys-contradict']
+    """
     statement = layer.statement
     if statement is None or configuration.format != "config.json" or layer.rotation is None:
         return
@@ -224,7 +242,17 @@ def _list_parts(a: Rotation, b: Rotation) -> Iterator[tuple[str, object, object]
 
 
 def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a scaling must guess the length that the model was trained at before."""
+    """Say where a scaling must guess the length that the model was trained at before.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "yarn", "factor": 4.0}
+    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 8192, "rope_scaling": scaling}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_original(stated, layer)]
+    ['original-length-missing']
+    """
     block = layer.block
     if block is None or layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
         return
@@ -239,7 +267,16 @@ def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 
 
 def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where transformers 5 does not read the share of a head that is to be turned."""
+    """Say where transformers 5 does not read the share of a head that is to be turned.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
+    >>> stated = read_configuration(config, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_share(stated, layer)]
+    ['key-not-read']
+    """
     statement, rotation = layer.statement, layer.rotation
     if statement is None or rotation is None or not statement.share_ignored:
         return
@@ -253,7 +290,17 @@ def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 
 
 def check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a scaling has a name that newer releases no longer know."""
+    """Say where a scaling has a name that newer releases no longer know.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "su", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+    >>> config = {"rope_scaling": scaling}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_older_names(stated, layer)]
+    ['older-name']
+    """
     block = layer.block
     if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
         message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"

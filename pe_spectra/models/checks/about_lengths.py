@@ -30,7 +30,17 @@ _ROUNDING = 1e-9
 
 
 def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the factor of a scaling with the ratio of the lengths that the file states."""
+    """Compare the factor of a scaling with the ratio of the lengths that the file states.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4096}
+    >>> config = {"max_position_embeddings": 32768, "rope_scaling": scaling}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_factor(stated, layer)]
+    ['factor-mismatch']
+    """
     block = layer.block
     if block is None or block.kind not in ("yarn", "linear") or configuration.length is None:
         return
@@ -57,7 +67,16 @@ def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
 
 
 def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Name pairs that see phases at the served length that training never showed."""
+    """Name pairs that see phases at the served length that training never showed.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated, served=65536)
+    >>> [found.code for found in check_unseen(stated, layer)]
+    ['unseen-phases']
+    """
     if not layer.unseen or layer.served_length is None or layer.original_length is None:
         return
     served = layer.limit(layer.served_length)
@@ -103,7 +122,16 @@ def _search_safe_length(configuration: Configuration, layer: LayerAudit) -> int 
 
 
 def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the served length with the first lag at which the sum of cosines is negative."""
+    """Compare the served length with the first lag at which the sum of cosines is negative.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 131072}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_base_size(stated, layer)]
+    ['base-too-small']
+    """
     turning = layer.frequencies[layer.frequencies > 0]
     if not turning.size or layer.served_length is None or _has_still_channels(layer):
         return
@@ -139,7 +167,16 @@ def _find_negative(frequencies: tuple[float, ...], limit: int) -> int | None:
 
 
 def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a frequency is above pi, or where every pair has turned within the context."""
+    """Say where a frequency is above pi, or where every pair has turned within the context.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"rope_theta": 1e2, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_aliases(stated, layer)]
+    ['aliasing']
+    """
     above = int(np.count_nonzero(layer.frequencies > np.pi))
     if above:
         message = f"{above} pairs turn by more than pi per position, so they alias to slower ones"
@@ -158,7 +195,15 @@ def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 
 
 def check_table(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the rows of a table of positions with the length that is stated or served."""
+    """Compare the rows of a table of positions with the length that is stated or served.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "gpt2", "n_positions": 1024, "n_embd": 768}, "config.json")
+    >>> (layer,), _ = build_layers(stated, served=2048)
+    >>> [found.code for found in check_table(stated, layer)]
+    ['position-table-short']
+    """
     rows = configuration.values.get("rows")
     if configuration.scheme != "learned" or not isinstance(rows, int) or layer.served_length is None:
         return

@@ -27,7 +27,17 @@ _ENDS = {
 
 
 def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare an attention factor that a file gives with the one that its scaling would compute."""
+    """Compare an attention factor that a file gives with the one that its scaling would compute.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "yarn", "factor": 4.0, "attention_factor": 2.0}
+    >>> config = {"rope_scaling": scaling, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_attention(stated, layer)]
+    ['attention-factor']
+    """
     block = layer.block
     given = block.find("attention_factor") if block is not None else None
     if block is None or given is None or layer.rotation is None or block.attention_by_class:
@@ -52,7 +62,17 @@ def check_attention(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
 
 
 def check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a ramp ends before it begins, which readers compute all the same."""
+    """Say where a ramp ends before it begins, which readers compute all the same.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "yarn", "factor": 4.0, "beta_fast": 1, "beta_slow": 32}
+    >>> config = {"rope_scaling": scaling, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_order(stated, layer)]
+    ['scaling-order']
+    """
     block, rotation = layer.block, layer.rotation
     if block is None or rotation is None or rotation.scaling not in _ENDS:
         return
@@ -75,7 +95,16 @@ def check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Fin
 
 
 def check_small_factor(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a factor is below 1, which readers compute all the same."""
+    """Say where a factor is below 1, which readers compute all the same.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"rope_scaling": {"type": "linear", "factor": 0.5}, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_small_factor(stated, layer)]
+    ['factor-below-one']
+    """
     block, rotation = layer.block, layer.rotation
     factor = rotation.options.get("factor") if rotation is not None else None
     if block is None or not isinstance(factor, int | float) or factor >= 1:
@@ -88,7 +117,16 @@ def check_small_factor(_: Configuration, layer: LayerAudit) -> Iterator[Finding]
 
 
 def check_precision(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say what the angles of the fastest pair would lose in the type that the weights have."""
+    """Say what the angles of the fastest pair would lose in the type that the weights have.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"torch_dtype": "bfloat16", "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
+    >>> (layer,), _ = build_layers(stated)
+    >>> [found.code for found in check_precision(stated, layer)]
+    ['precision']
+    """
     kind = (configuration.dtype or "").removeprefix("torch.")
     if kind not in _LARGEST or not layer.frequencies.size or layer.served_length is None:
         return
@@ -114,7 +152,16 @@ def _measure_half_spacing(name: str, number: float) -> float:
 
 
 def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Refusal) -> Finding:
-    """Turn a refusal of the answering stack into a finding, under the code of its cause."""
+    """Turn a refusal of the answering stack into a finding, under the code of its cause.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "rope_scaling": {"type": "magic", "factor": 2.0}}
+    >>> stated = read_configuration(config, "config.json")
+    >>> (layer,), ((_, refusal),) = build_layers(stated)
+    >>> report_refusal(stated, layer, refusal).code
+    'unknown-scaling'
+    """
     block = layer.block
     code = "refused"
     if "older name" in refusal.reason:

@@ -50,6 +50,12 @@ def audit_configuration(
     Returns
     -------
     One audit for each layer type, and the findings, the gravest first.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
+    >>> audit = audit_configuration(read_configuration(config, "config.json"))
+    >>> audit.layers[0].never_turn, [finding.code for finding in audit.findings]
+    (18, ['base-defaulted', 'base-below-bound'])
     """
     layers, refused = build_layers(configuration, trained=trained, served=served)
     by_name = {layer.name: layer for layer in layers}

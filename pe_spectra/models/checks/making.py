@@ -9,7 +9,11 @@ from pe_spectra.models.audit import LayerAudit
 
 
 def make(level: Level, code: str, message: str, layer: LayerAudit | None = None, **data: object) -> Finding:
-    """Make a finding; about one of several layer types, the sentence begins with its name."""
+    """Make a finding; about one of several layer types, the sentence begins with its name.
+
+    >>> make("note", "precision", "Keep angles in float32.").code
+    'precision'
+    """
     if layer is not None and layer.name != "all":
         message = f"{layer.name}: {message}"
         data["layer_type"] = layer.name

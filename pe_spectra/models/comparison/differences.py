@@ -16,7 +16,11 @@ BREAKS = math.pi / 8
 
 
 class PairDifference(NamedTuple):
-    """One pair in A and in B: frequencies in rad/position and B's over A's; None where a side has no such pair."""
+    """One pair in A and in B: frequencies in rad/position and B's over A's; None where a side has no such pair.
+
+    >>> PairDifference(pair=0, frequency_a=1.0, frequency_b=0.5, ratio=0.5).ratio
+    0.5
+    """
 
     pair: int
     frequency_a: float | None
@@ -34,6 +38,10 @@ class Difference:
     a, b : the two values. effect : what it does, one sentence with its numbers.
     first_position : the first position where a phase is off by more than pi/8; None where none is.
     layers : the layer types that differ in this way.
+
+    >>> found = Difference(what="base", a=5e5, b=1e4, effect="B fell back to the default", first_position=4)
+    >>> found.what, found.first_position
+    ('base', 4)
     """
 
     what: str
@@ -45,7 +53,11 @@ class Difference:
 
 
 class Unknown(NamedTuple):
-    """A part that cannot be compared, with what each side says of it (None: nothing) and why."""
+    """A part that cannot be compared, with what each side says of it (None: nothing) and why.
+
+    >>> Unknown(what="layout", a="half", b=None, why="a dump of inv_freq does not say it").what
+    'layout'
+    """
 
     what: str
     a: object
@@ -67,6 +79,13 @@ class LayerDiff:
     first_position_off : first position where a phase is off by more than pi/8; None where none is.
     breaking_pair : the pair that is furthest off there.
     breaking_error : by how much, in rad.
+
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.01))
+    >>> layer, = compare_rotations([a], [b], length=100).layer_types
+    >>> layer.first_position_off, round(layer.max_phase_error, 12)  # 0.01 x 40 > pi/8, and 0.01 x 99
+    (40, 0.99)
     """
 
     name: str
@@ -92,6 +111,13 @@ class Diff:
     unknown : parts that one side does not say.
     length : positions that were looked at.
     remarks : what else a reader should know.
+
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> same = Rotation(frequencies=np.array([1.0]))
+    >>> found = compare_rotations([same], [same], length=100)
+    >>> found.agree, found.differences
+    (True, ())
     """
 
     agree: bool | None

@@ -31,7 +31,11 @@ _LONGEST_WRITTEN = 1e15
 
 
 def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
-    """Say which side fell back to the default, or how far the slowest wavelengths are apart."""
+    """Say which side fell back to the default, or how far the slowest wavelengths are apart.
+
+    >>> explain_base(Rotation(base=5e5), Rotation(base=1e4), ("rope_theta", ""))
+    'B fell back to the default; A keeps its base in rope_theta'
+    """
     sides = (("A", a, keys[0]), ("B", b, keys[1]))
     for (letter, side, _), (other, kept, key) in (sides, sides[::-1]):
         if side.base == DEFAULT_BASE and kept.base != DEFAULT_BASE:
@@ -45,7 +49,15 @@ def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
 
 
 def explain_scaling(a: Rotation, b: Rotation) -> str:
-    """Say what the scaling of each side does to its ladder."""
+    """Say what the scaling of each side does to its ladder.
+
+    >>> from dataclasses import replace
+    >>> import numpy as np
+    >>> a, b = (Rotation(scaling=name, rotary_dim=4, base=1e4) for name in ("none", "linear"))
+    >>> a, b = (replace(a, frequencies=np.array([1.0, 0.01])), replace(b, frequencies=np.array([0.5, 0.005])))
+    >>> explain_scaling(a, b)
+    'all pairs divided by 2 in B'
+    """
     parts = {
         letter: _describe_scaling(side) for letter, side in (("A", a), ("B", b)) if side.scaling not in (None, "none")
     }
@@ -67,7 +79,15 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
 
 
 def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference], differs: NDArray[np.bool_]) -> str:
-    """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame."""
+    """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.differences import PairDifference
+    >>> a, b = (Rotation(frequencies=np.array([1.0, w])) for w in (0.01, 0.02))
+    >>> pairs = [PairDifference(0, 1.0, 1.0, 1.0), PairDifference(1, 0.01, 0.02, 2.0)]
+    >>> explain_frequencies(a, b, pairs, np.array([False, True]))
+    '1 of 2 pairs differs, by up to 100 % (pair 1)'
+    """
     off = [one for one in pairs if differs[one.pair]]
     largest, pair = max(((abs(one.ratio - 1), one.pair) for one in off if one.ratio is not None), default=(0.0, 0))
     rounded = [
@@ -83,7 +103,11 @@ def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference
 
 
 def explain_rotary_width(a: Rotation, b: Rotation) -> str:
-    """Say how many pairs are turned on one side only."""
+    """Say how many pairs are turned on one side only.
+
+    >>> explain_rotary_width(Rotation(rotary_dim=128), Rotation(rotary_dim=64))
+    '64 channels of each head are turned in A only'
+    """
     one, other = a.rotary_dim or 0, b.rotary_dim or 0
     more = "A" if one > other else "B"
     if min(one, other) == 0:
@@ -100,7 +124,11 @@ def explain_rotary_width(a: Rotation, b: Rotation) -> str:
 
 
 def remark_shared(a: Rotation, b: Rotation) -> str:
-    """Say that the pairs that both sides turn have the same frequencies, and why their bases are others."""
+    """Say that the pairs that both sides turn have the same frequencies, and why their bases are others.
+
+    >>> remark_shared(Rotation(rotary_dim=128, base=1e4), Rotation(rotary_dim=64, base=1e2)).partition(":")[0]
+    'the 32 pairs that both have turn alike'
+    """
     count = min(a.rotary_dim or 0, b.rotary_dim or 0) // 2
     start = "the pair that both have turns alike" if count == 1 else f"the {count} pairs that both have turn alike"
     if count == 1 or not a.base or not b.base or abs(a.base / b.base - 1) < 1e-3:
@@ -114,7 +142,11 @@ def _count_pairs(count: int) -> str:
 
 
 def explain_layout(a: Rotation, b: Rotation) -> str:
-    """Say how the rows of queries and keys must be permuted."""
+    """Say how the rows of queries and keys must be permuted.
+
+    >>> explain_layout(Rotation(layout="half"), Rotation(layout="interleaved"))
+    'permute the rows of q and k: pairs are (i, i + D/2) in A, (2i, 2i + 1) in B'
+    """
     half = f"(i, i + {a.rotary_dim // 2})" if a.rotary_dim else "(i, i + D/2)"
     names = {"half": half, "interleaved": "(2i, 2i + 1)"}
     one, other = names.get(a.layout or "", a.layout), names.get(b.layout or "", b.layout)
@@ -122,19 +154,31 @@ def explain_layout(a: Rotation, b: Rotation) -> str:
 
 
 def explain_attention(a: float, b: float) -> str:
-    """Say what the factor does to scores."""
+    """Say what the factor does to scores.
+
+    >>> explain_attention(1.0, 2.0)
+    'scores in B are 4 times those in A, the square of 2'
+    """
     ratio = b / a
     return f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
 
 
 def explain_offset(a: int, b: int) -> str:
-    """Say when a shift of all positions matters."""
+    """Say when a shift of all positions matters.
+
+    >>> explain_offset(0, 1).partition(";")[0]
+    'positions of B are shifted by +1 against A'
+    """
     shift = f"positions of B are shifted by {b - a:+d} against A"
     return f"{shift}; q and k shift alike, so scores stay, but turned keys of one cannot be used with the other"
 
 
 def explain_dtype(types: tuple[str | None, str | None], error: float | None, length: int) -> str:
-    """Say what rounding leaves: `error` in rad at the last position where frequencies themselves are rounded."""
+    """Say what rounding leaves: `error` in rad at the last position where frequencies themselves are rounded.
+
+    >>> explain_dtype(("float32", "bfloat16"), None, 4096)
+    'cosines and sines are rounded by up to 6e-08 in A and 0.004 in B'
+    """
     if error is not None:
         letter, name = ("A", types[0]) if types[0] else ("B", types[1])
         return f"frequencies of {letter} are rounded to {name}: a phase is off by {error:.2g} rad at {length - 1:,}"
@@ -145,7 +189,12 @@ def explain_dtype(types: tuple[str | None, str | None], error: float | None, len
 
 
 def explain_imprecision(letter: str, dump: Dump) -> str:
-    """Say that angles were computed in too few digits."""
+    """Say that angles were computed in too few digits.
+
+    >>> from pe_spectra.models.dumps.inverse_frequencies import Dump
+    >>> explain_imprecision("B", Dump(kind="cache", phase_error=0.5))
+    'phases of B are off by up to 0.5 rad: its angles were computed in too few digits'
+    """
     off = f"phases of {letter} are off by up to {dump.phase_error or 0:.2g} rad"
     return f"{off}: its angles were computed in too few digits"
 
@@ -156,6 +205,12 @@ def remark_ntk(letter: str, dump: Dump, base: float) -> str:
     Parameters
     ----------
     letter, dump : the side whose base is the larger one. base : that of the other side.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.dumps.inverse_frequencies import Dump
+    >>> dump = Dump(kind="frequencies", base=40000.0, frequencies=np.array([1.0, 0.005]))
+    >>> remark_ntk("B", dump, 10000.0)  # b s**2 at D = 4
+    'base 40000 of B is also what NTK scaling makes of base 10000 with factor 2'
     """
     pairs = len(dump.frequencies) if dump.frequencies is not None else 0
     found = dump.base or 0.0
@@ -185,7 +240,11 @@ def label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
 
 
 def fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
-    """Return the scaling and its options, with the defaults of those that are not set, in one spelling."""
+    """Return the scaling and its options, with the defaults of those that are not set, in one spelling.
+
+    >>> fill_options(Rotation(scaling="linear", options={"factor": 2}))
+    ('linear', {'factor': 2})
+    """
     scaling = SCALINGS.get(rotation.scaling or "")
     if scaling is None:
         return rotation.scaling, dict(rotation.options)

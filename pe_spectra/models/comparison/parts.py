@@ -41,6 +41,10 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
     They agree where each differs by no more than the rounding of both sides. Numbers that were rounded
     to bfloat16 or float16 are what a port computes with, so the first position off is found for them
     even where they agree. A pair that one side does not have is not turned there: its frequency is 0.
+
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> compare_frequencies("all", a, b, 10).first_position_off
+    1
     """
     if a.frequencies is None or b.frequencies is None:
         return LayerDiff(name=name, length=length, agree=None)
@@ -62,7 +66,12 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
 
 
 def is_rounded(rotation: Rotation) -> str | None:
-    """Return the coarse type that frequencies themselves were rounded to; None where to none."""
+    """Return the coarse type that frequencies themselves were rounded to; None where to none.
+
+    >>> from pe_spectra.models.dumps.inverse_frequencies import Dump
+    >>> is_rounded(Dump(kind="frequencies", frequency_dtype="bfloat16")), is_rounded(Rotation())
+    ('bfloat16', None)
+    """
     return rotation.frequency_dtype if isinstance(rotation, Dump) else None
 
 

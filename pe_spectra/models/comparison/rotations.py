@@ -75,6 +75,13 @@ def compare_rotations(
     Raises
     ------
     InputError : a side without a rotation, or a length out of range.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> a, b = (Rotation(frequencies=np.array([w]), layout="half") for w in (1.0, 1.5))
+    >>> found = compare_rotations([a], [b], length=10)
+    >>> found.agree, found.layer_types[0].first_position_off  # half a radian is more than pi/8
+    (False, 1)
     """
     if not a or not b:
         raise InputError("there is nothing to compare", f"{len(a)} and {len(b)} rotations", "one or more on each side")
@@ -93,6 +100,12 @@ def state_verdict(diff: Diff) -> tuple[str, str]:
     """Return the code of the answer and the answer.
 
     Codes: same, same-as-known, undecided, breaks (a phase is off by more than pi/8), differs.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> state_verdict(compare_rotations([a], [b], length=10))
+    ('breaks', 'Different: breaks from position 1 on (pair 0 is off by more than pi/8).')
     """
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]

@@ -14,7 +14,11 @@ _NEARLY_ONE, _SAME_LENGTH = 0.9999, 5e-4
 
 
 def state_widths(a: F64, b: F64) -> Iterator[str]:
-    """Say how two tables of other widths are alike."""
+    """Say how two tables of other widths are alike.
+
+    >>> list(state_widths(np.eye(4), np.eye(4)[:, :2]))[0]
+    'A has 4 columns and B has 2'
+    """
     (rows_a, width_a), (rows_b, width_b) = a.shape, b.shape
     if (rows_a, width_a) == (width_b, rows_b) and np.array_equal(a, b.T):
         yield f"rows of B are columns of A: B is A transposed ({rows_a} x {width_a} and {rows_b} x {width_b})"
@@ -28,7 +32,11 @@ def state_widths(a: F64, b: F64) -> Iterator[str]:
 def state_rows(
     shape_a: tuple[int, int], shape_b: tuple[int, int], equal: int, first: int | None, largest: float, *, within: str
 ) -> Iterator[str]:
-    """Say how many rows are equal at the same index; `within` is the rounding that explains all differences."""
+    """Say how many rows are equal at the same index; `within` is the rounding that explains all differences.
+
+    >>> list(state_rows((96, 8), (96, 8), 95, 3, 0.5, within=""))[0]
+    '95 of 96 rows are equal; the first that differs is 3; numbers differ by up to 0.5'
+    """
     rows = min(shape_a[0], shape_b[0])
     every = f"all {_count_rows(rows)}"
     if shape_a[0] != shape_b[0]:
@@ -50,7 +58,11 @@ def state_rows(
 
 
 def state_moved_rows(a: F64, b: F64) -> Iterator[str]:
-    """Say whether rows of B are rows of A at other indices."""
+    """Say whether rows of B are rows of A at other indices.
+
+    >>> list(state_moved_rows(np.eye(4), np.eye(4)[1:]))[0]
+    '3 of 3 rows of B are in A, at other indices'
+    """
     keys_a, keys_b = _list_keys(a), _list_keys(b)
     if len(a) == len(b) and len(a) > 1 and keys_a == keys_b[::-1]:
         yield "the rows of B are those of A in reverse order"
@@ -64,7 +76,11 @@ def state_moved_rows(a: F64, b: F64) -> Iterator[str]:
 
 
 def state_likeness(a: F64, b: F64) -> Iterator[str]:
-    """Say how alike rows at the same index are, and how long."""
+    """Say how alike rows at the same index are, and how long.
+
+    >>> list(state_likeness(np.eye(4), 2 * np.eye(4)[::-1]))[0]
+    "rows at one index have a cosine of 0.0000, B's are 2 times as long as A's (medians)"
+    """
     norms = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
     usable = (norms[0] > 0) & (norms[1] > 0)
     if not usable.any():

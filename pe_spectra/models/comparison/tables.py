@@ -112,7 +112,11 @@ def compare_tables(table_a: F64, table_b: F64) -> TableDiff:
 
 
 def state_table_verdict(diff: TableDiff) -> tuple[str, str]:
-    """Return the code of the answer and the answer: same, explained, differs."""
+    """Return the code of the answer and the answer: same, explained, differs.
+
+    >>> state_table_verdict(compare_tables(np.eye(4), np.eye(4)))[0]
+    'same'
+    """
     if diff.agree:
         return "same", f"The same: {diff.findings[0]}."
     if not diff.explained:

@@ -39,6 +39,8 @@ ACCEPTED = (
 )
 #: A cache is on a circle when its radii differ by less than this many roundings, and what quick sines add.
 _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
+#: Squares of what is larger, and their sums, may leave the range of float64.
+_LARGEST_RADIUS = 1e140
 #: Rows, at least, that the typical radius is the median of.
 _MEDIAN_ROWS = 4096
 #: Numbers that are looked at at a time.
@@ -209,8 +211,9 @@ def _split(values: np.ndarray) -> _Waves:
 
 
 def _measure_spread(cosine: F64, sine: F64) -> float:
-    square = cosine[:512] ** 2 + sine[:512] ** 2
-    return float(np.ptp(square))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is so large is refused with its radius
+        square = cosine[:512] ** 2 + sine[:512] ** 2
+        return float(np.ptp(square))
 
 
 # --------------------------------------------------------------------- radii and phases
@@ -241,16 +244,17 @@ def _join(waves: _Waves) -> _Complex:
 def _measure_radius(waves: _Waves, rounding: str) -> float:
     rows, pairs = waves.cosines.shape
     few = slice(None, None, max(1, rows // _MEDIAN_ROWS))
-    typical = float(np.median(np.hypot(waves.cosines[few], waves.sines[few])))
-    # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
-    fast = max(1, pairs // 4)
-    lowest, highest, squares = math.inf, 0.0, 0.0
-    for block in _list_blocks(rows, pairs):
-        radii = np.hypot(waves.cosines[block], waves.sines[block])
-        lowest, highest = min(lowest, float(radii.min())), max(highest, float(radii.max()))
-        squares += float(np.square(radii[:, :fast]).sum())
+    with np.errstate(over="ignore"):  # a table of any numbers may be taken for a cache
+        typical = float(np.median(np.hypot(waves.cosines[few], waves.sines[few])))
+        # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
+        fast = max(1, pairs // 4)
+        lowest, highest, squares = math.inf, 0.0, 0.0
+        for block in _list_blocks(rows, pairs):
+            radii = np.hypot(waves.cosines[block], waves.sines[block])
+            lowest, highest = min(lowest, float(radii.min())), max(highest, float(radii.max()))
+            squares += float(np.square(radii[:, :fast]).sum())
     allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
-    if not typical > 0 or max(highest / typical - 1, 1 - lowest / typical) > allowed:
+    if not 0 < typical < _LARGEST_RADIUS or max(highest / typical - 1, 1 - lowest / typical) > allowed:
         what = "cosines and sines do not lie on one circle"
         raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED)
     mean = math.sqrt(squares / (rows * fast))

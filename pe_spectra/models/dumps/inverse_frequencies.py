@@ -105,6 +105,11 @@ def check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
     Raises
     ------
     InputError : they rise, or all are 0.
+
+    >>> check_order(np.array([0.1, 1.0]), np.full(2, 1e-7), "the fastest first is accepted")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: the frequencies do not fall (0.1, then 1 at index 1); the fastest first is accepted
     """
     if not frequencies.any():
         raise InputError("no pair is turned", "all frequencies are 0", accepted)
@@ -118,20 +123,33 @@ def check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
 
 
 def name_dtype(values: np.ndarray, stored: str | None = None) -> str:
-    """Name the type that an array was stored in (default: its own); of complex numbers, that of their parts."""
+    """Name the type that an array was stored in (default: its own); of complex numbers, that of their parts.
+
+    >>> name_dtype(np.zeros(2, dtype=np.complex64)), name_dtype(np.zeros(2, dtype=np.float32), "bfloat16")
+    ('float32', 'bfloat16')
+    """
     name = stored or np.asarray(values).dtype.name
     return {"complex64": "float32", "complex128": "float64"}.get(name, name)
 
 
 def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
-    """Say that numbers were rounded to a coarser type than the one that they are stored in."""
+    """Say that numbers were rounded to a coarser type than the one that they are stored in.
+
+    >>> describe_rounding("float32", "bfloat16")
+    ('stored as float32, values rounded to bfloat16',)
+    """
     if ROUNDOFF[rounding] > ROUNDOFF.get(stored, ROUNDOFF["float32"]) and rounding != stored:
         return (f"stored as {stored}, values rounded to {rounding}",)
     return ()
 
 
 def freeze(values: F64) -> F64:
-    """Return a read-only copy."""
+    """Return a read-only copy.
+
+    >>> values = np.ones(2)
+    >>> freeze(values).flags.writeable, values.flags.writeable
+    (False, True)
+    """
     copied = np.array(values, dtype=np.float64)
     copied.flags.writeable = False
     return copied

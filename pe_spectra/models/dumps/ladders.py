@@ -18,7 +18,11 @@ MAX_LOG = 709.0
 
 
 def find_shortest(low: float, high: float) -> float:
-    """Return a decimal number between two others, with few digits."""
+    """Return a decimal number between two others, with few digits.
+
+    >>> find_shortest(9999.3, 10000.4), find_shortest(0.2497, 0.2504)
+    (10000.0, 0.25)
+    """
     middle = (low + high) / 2
     for digits in range(16):
         candidate = float(f"{middle:.{digits}e}")
@@ -28,12 +32,21 @@ def find_shortest(low: float, high: float) -> float:
 
 
 def shorten_power(log: float, bound: float) -> float:
-    """Return the shortest decimal number within exp(log +- bound); infinity where it is none."""
+    """Return the shortest decimal number within exp(log +- bound); infinity where it is none.
+
+    >>> shorten_power(float(np.log(10000.0)), 1e-6)
+    10000.0
+    """
     return find_shortest(*(math.exp(one) if one < MAX_LOG else math.inf for one in (log - bound, log + bound)))
 
 
 def fit_ladder(frequencies: F64, bounds: F64, pairs: int) -> tuple[float, float] | None:
-    """Return base and divisor of a geometric ladder; None where it is none."""
+    """Return base and divisor of a geometric ladder; None where it is none.
+
+    >>> w = 10000.0 ** (-np.arange(8) / 8)
+    >>> fit_ladder(w, np.full(8, 1e-7), 8), fit_ladder(w + 0.1, np.full(8, 1e-7), 8)
+    ((10000.0, 1.0), None)
+    """
     logs = np.log(frequencies)
     factor = 1.0
     if abs(logs[0]) > bounds[0]:
@@ -47,7 +60,12 @@ def fit_ladder(frequencies: F64, bounds: F64, pairs: int) -> tuple[float, float]
 
 
 def bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
-    """Return the interval of ln b that all pairs allow; empty where the first is above the second."""
+    """Return the interval of ln b that all pairs allow; empty where the first is above the second.
+
+    >>> low, high = bound_log_base(np.log(10000.0 ** (-np.arange(8) / 8)), np.full(8, 1e-7), 8)
+    >>> bool(low < np.log(10000.0) < high)
+    True
+    """
     index = np.arange(1, len(logs))
     # the divisor that was found is as uncertain as the first pair
     slack = bounds[1:] + bounds[0]
@@ -55,7 +73,13 @@ def bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
 
 
 def count_kept(logs: F64, bounds: F64, pairs: int) -> int:
-    """Count the pairs in front that are one ladder which begins at 1."""
+    """Count the pairs in front that are one ladder which begins at 1.
+
+    >>> logs = np.log(10000.0 ** (-np.arange(8) / 8))
+    >>> logs[5:] -= np.log(2)
+    >>> count_kept(logs, np.full(8, 1e-7), 8)
+    5
+    """
     for count in range(3, pairs + 1):
         low, high = bound_log_base(logs[:count], bounds[:count], pairs)
         if low > high:
@@ -64,7 +88,14 @@ def count_kept(logs: F64, bounds: F64, pairs: int) -> int:
 
 
 def fit_most(logs: F64, bounds: F64, pairs: int) -> tuple[float | None, NDArray[np.bool_]]:
-    """Return the base that most pairs allow, None where none, and which pairs these are."""
+    """Return the base that most pairs allow, None where none, and which pairs these are.
+
+    >>> logs = np.log(10000.0 ** (-np.arange(8) / 8))
+    >>> logs[7] -= 1.0
+    >>> base, fits = fit_most(logs, np.full(8, 1e-7), 8)
+    >>> base, fits.tolist().index(False)
+    (10000.0, 7)
+    """
     index = np.arange(1, len(logs))
     lows, highs = ((-logs[1:] + side * bounds[1:]) * pairs / index for side in (-1, 1))
     # most intervals have a point in common that is the start of one of them
@@ -80,7 +111,11 @@ def fit_most(logs: F64, bounds: F64, pairs: int) -> tuple[float | None, NDArray[
 
 
 def fit_line(at: F64, values: F64) -> tuple[float, float]:
-    """Return slope and value at 0 of the least-squares line; both 0 where there is none."""
+    """Return slope and value at 0 of the least-squares line; both 0 where there is none.
+
+    >>> [round(x, 12) for x in fit_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0]))]
+    [2.0, 1.0]
+    """
     centred = at - at.mean()
     spread = float(centred @ centred)
     if not spread > 0:

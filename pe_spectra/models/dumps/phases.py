@@ -43,6 +43,11 @@ def turns_backward(lines: Lines) -> bool:
     Raises
     ------
     InputError : they do because sines were given for cosines.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> turns_backward(lines)
+    False
     """
     turning = lines.frequencies != 0
     if not turning.any() or (lines.frequencies[turning] > 0).any():
@@ -64,6 +69,11 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     Raises
     ------
     InputError : phases of a pair that do not lie on a line from the start.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> lines.frequencies.round(12).tolist(), lines.rows.tolist()
+    ([1.0, 0.01], [64, 64])
     """
     size, pairs = phases.shape
     window = len(first)
@@ -115,7 +125,13 @@ def _measure_rest(phases: F64, positions: F64, slopes: F64, starts: F64) -> F64:
 
 
 def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
-    """Fit frequencies again, with the phase of row 0 fixed at frequency times offset."""
+    """Fit frequencies again, with the phase of row 0 fixed at frequency times offset.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> refine_frequencies(s * w, lines, 0).round(12).tolist()
+    [1.0, 0.01]
+    """
     refined = lines.frequencies.copy()
     for rows in np.unique(lines.rows) if offset is not None else ():
         chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
@@ -127,7 +143,11 @@ def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
 
 
 def add_turns(frequencies: F64) -> F64:
-    """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position."""
+    """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position.
+
+    >>> add_turns(np.array([1.0, -1.0])).round(4)  # 2 pi - 1
+    array([7.2832, 5.2832])
+    """
     found = frequencies.copy()
     for pair in range(len(found) - 1, -1, -1):
         behind = found[pair + 1] if pair + 1 < len(found) else 0.0
@@ -137,7 +157,13 @@ def add_turns(frequencies: F64) -> F64:
 
 
 def find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
-    """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest."""
+    """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> find_offset(lines, "float64")
+    (0, ())
+    """
     turning = np.flatnonzero(lines.frequencies > 0)
     if not turning.size:
         return None, ()
@@ -161,6 +187,11 @@ def bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
 
     An error e of the phases of n rows moves the slope by at most 1.5 e/n; for small phases rounding
     is relative, so that the slope's is too.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> bool((bound_errors(lines, w, "float64") < 1e-6).all())
+    True
     """
     arithmetic = FLOAT64_ARITHMETIC * 10 if rounding == "float64" else FLOAT32_ARITHMETIC
     unit = ROUNDOFF[rounding]
@@ -180,7 +211,13 @@ class Precision(NamedTuple):
 
 
 def examine_phases(phases: F64, lines: Lines, rounding: str) -> Precision:
-    """Compare all phases with frequency times position, and with what rounding explains."""
+    """Compare all phases with frequency times position, and with what rounding explains.
+
+    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
+    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
+    >>> type(examine_phases(s * w, lines, "float64")).__name__
+    'Precision'
+    """
     largest, row, pair, first_off = _find_furthest(phases, lines)
     step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
     expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)

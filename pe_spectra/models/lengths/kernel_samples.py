@@ -38,6 +38,10 @@ def sample_kernel(frequencies: F64, longest: int, *, stretches: int = 160) -> Ke
     ----------
     frequencies : (D/2,), rad/position. longest : lag, >= 2.
     stretches : how many at most; each holds one lag at least, of longer ones some lags are computed, evenly spread.
+
+    >>> sample = sample_kernel(np.array([1.0]), 100, stretches=4)
+    >>> len(sample.mean)
+    4
     """
     most = max(_FEWEST, _COSINES // frequencies.size)
     rows = []

@@ -198,14 +198,23 @@ def find_unseen(before: F64, after: F64, trained: int, target: int) -> Flags:
 
 
 def measure_unseen_share(before: F64, after: F64, trained: int, target: int) -> float:
-    """Average over the pairs the share of phases at the target, up to a turn, that training never showed."""
+    """Average over the pairs the share of phases at the target, up to a turn, that training never showed.
+
+    >>> theta = np.array([np.pi / 100])
+    >>> round(measure_unseen_share(theta, theta, 100, 200), 12)  # half a turn was seen
+    0.5
+    """
     shown, met = np.minimum(before * trained, TURN), np.minimum(after * target, TURN)
     new = np.where(find_unseen(before, after, trained, target), 1 - shown / met, 0.0)
     return float(np.mean(new))
 
 
 def measure_neighbour_distance(frequencies: F64) -> float:
-    """Distance of the codes of neighbouring positions: sqrt(sum 2 (1 - cos theta)), for pairs of norm 1."""
+    """Distance of the codes of neighbouring positions: sqrt(sum 2 (1 - cos theta)), for pairs of norm 1.
+
+    >>> round(measure_neighbour_distance(np.array([1.0])), 6)  # 2 sin 1/2
+    0.958851
+    """
     return float(2 * np.sqrt(np.sum(np.sin(frequencies / 2) ** 2)))
 
 

@@ -86,6 +86,9 @@ def bound_sum_error(theta: F64, lag: int) -> float:
     Frequencies and angles are rounded, together at most 2 u m theta, u = 2**-53; each of the 2 M products of
     sines and cosines (right to 4 units in the last place) has 20 u, and their sum in any order 2 M u on each
     of M terms. Twice of all that.
+
+    >>> bound_sum_error(np.array([1.0, 0.01]), 1000) < 1e-12
+    True
     """
     return 2 * _U * (2 * lag * float(np.sum(theta)) + theta.size * (2 * theta.size + 40))
 
@@ -95,6 +98,9 @@ def sum_exactly(frequencies: Sequence[Decimal], lag: int) -> Decimal:
 
     It is never 0 for the ladders of a rational base: by Lindemann and Weierstrass, cosines of distinct
     algebraic numbers are linearly independent.
+
+    >>> float(round(sum_exactly([Decimal(1)], 3), 12))  # cos 3
+    -0.9899924966
     """
     total = Decimal(0)
     for theta in frequencies:

@@ -77,6 +77,11 @@ def tabulate_conformance(configuration: Configuration, served: int | None = None
     -------
     rows by layer type, the stacks in their order, the reference first. Where the reference itself
     refuses the file, nothing is compared.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
+    >>> [row.stack for row in tabulate_conformance(stated)][:2]
+    ['transformers-5', 'transformers-4']
     """
     length = served or find_length_served(configuration)
     rows = []
@@ -89,7 +94,13 @@ def tabulate_conformance(configuration: Configuration, served: int | None = None
 
 
 def find_length_served(configuration: Configuration) -> int:
-    """Return the longest length that a file states: max_position_embeddings, or factor x original; at least 1."""
+    """Return the longest length that a file states: max_position_embeddings, or factor x original; at least 1.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> find_length_served(read_configuration(config, "config.json"))
+    4096
+    """
     lengths = (state_served(layer.block, configuration.length) for layer in configuration.layers)
     return max(configuration.length or 1, *(length or 1 for length in lengths), 1)
 
@@ -109,6 +120,10 @@ def tabulate_scalings(
     Returns
     -------
     the rows of :func:`tabulate_conformance` for each of :func:`build_examples`.
+
+    >>> rows = tabulate_scalings()
+    >>> [row.stack for row in rows if row.scaling == "dynamic" and row.refusal]
+    ['meta', 'yarn-paper']
     """
     examples = build_examples(configuration, factor=factor)
     length = served or max(2, int(factor * _find_original(configuration) / 2))
@@ -120,6 +135,9 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
 
     All state s times the original length, but for default and dynamic, which count from the length that is
     stated. The lists of longrope are an example's: 1 for short, s**(2 i/(D - 2)) for long.
+
+    >>> len(build_examples())
+    6
     """
     layer = _find_layer(configuration)
     original = _find_original(configuration)

@@ -42,7 +42,11 @@ NO_BLOCK = RotaryBlock(where="")
 
 
 def spell_option(name: str, value: KeyValue) -> KeyValue:
-    """Spell the value of a key as the parameter `name` of the catalogue has it: a length is an integer."""
+    """Spell the value of a key as the parameter `name` of the catalogue has it: a length is an integer.
+
+    >>> spell_option("original", 8192.0), spell_option("factor", 8.0)
+    (8192, 8.0)
+    """
     return int(value) if name == "original" and not isinstance(value, tuple) else value
 
 
@@ -116,6 +120,13 @@ def start_description(
     Raises
     ------
     InputError : a base beyond what the catalogue accepts.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> start_description(stated, stated.layers[0], found.block, "none", None).values["base"]
+    10000.0
     """
     found = Description(configuration=configuration, block=block, served=served)
     base = layer.default_base if block.base is None else block.base
@@ -137,6 +148,12 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
 
     rope_parameters is read and rope_theta fills in a missing base, but where rope_scaling is not empty it
     takes the place of rope_parameters altogether (convert_rope_params_to_dict).
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 64, "rope_theta": 5e5, "rope_scaling": {"type": "linear", "factor": 2.0}}
+    >>> stated = read_configuration(config, "config.json")
+    >>> choose_block(stated.layers[0])[0].kind
+    'linear'
     """
     newer, older = layer.newer, layer.older
     if newer is None or older is None:
@@ -147,7 +164,15 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
 
 
 def copy_alpha(found: Description) -> bool:
-    """Read alpha, which stands for a base enlarged once and for all; say whether the file has it."""
+    """Read alpha, which stands for a base enlarged once and for all; say whether the file has it.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> copy_alpha(found)
+    False
+    """
     alpha = found.block.find("alpha")
     if alpha is not None:
         found.values |= {"scaling": "ntk", "factor": alpha}
@@ -161,6 +186,15 @@ def step_at_end(found: Description, low: str, high: str, *, at: str) -> None:
     Parameters
     ----------
     low, high : the parameters that end the ramp, turns within the original length. at : one of them.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> found.values.update(beta_fast=1, beta_slow=32)
+    >>> step_at_end(found, "beta_slow", "beta_fast", at="beta_slow")
+    >>> found.values["beta_fast"]
+    32
     """
     ends: dict[str, float] = {name: found.values.get(name, getattr(Rope, name)) for name in (low, high)}
     if ends[high] < ends[low]:
@@ -174,6 +208,10 @@ def find_width(layer: LayerStatement) -> int:
     Raises
     ------
     InputError : it is odd or 0.
+
+    >>> from pe_spectra.models.stated.statement import LayerStatement
+    >>> find_width(LayerStatement(head_dim=64))
+    64
     """
     width = int(layer.head_dim * layer.share)
     if width % 2 or not width:
@@ -187,6 +225,13 @@ def find_length(found: Description) -> int:
     Raises
     ------
     InputError : neither is stated.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> find_length(found)
+    4096
     """
     length = found.configuration.length or found.block.find("original_max_position_embeddings")
     if length is None:
@@ -201,6 +246,13 @@ def find_original(found: Description) -> int:
     Raises
     ------
     InputError : neither is stated.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> find_original(found)
+    4096
     """
     stated = found.block.find("original_max_position_embeddings")
     if stated is None:
@@ -212,6 +264,13 @@ def find_served(found: Description) -> int | None:
     """Return the length that is served: the one that is asked for, else what the file states.
 
     At least 2, below which nothing depends on it.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> find_served(found)
+    4096
     """
     if found.served is not None:
         return max(2, found.served)
@@ -224,6 +283,14 @@ def take_longrope_lengths(found: Description) -> None:
     Raises
     ------
     InputError : no length is stated.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> take_longrope_lengths(found)
+    >>> found.values["original"], found.values["served"]
+    (4096, 4096)
     """
     length, original = find_length(found), find_original(found)
     found.values |= {
@@ -236,12 +303,25 @@ def take_longrope_lengths(found: Description) -> None:
 
 
 def list_options(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return what belongs to a scaling: all but width, base, layout and its name."""
+    """Return what belongs to a scaling: all but width, base, layout and its name.
+
+    >>> list_options({"d": 64, "base": 1e4, "scaling": "linear", "factor": 2.0})
+    {'factor': 2.0}
+    """
     return {key: value for key, value in values.items() if key not in _OWN}
 
 
 def turn_by_rope(layer: LayerStatement, found: Description, *, dtype: str | None) -> Rotation | Refusal:
-    """Compute the rotation of the catalogue's `rope` with these parameters; refuse what it refuses."""
+    """Compute the rotation of the catalogue's `rope` with these parameters; refuse what it refuses.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> found.values.update(d=4, base=1e4)
+    >>> turn_by_rope(stated.layers[0], found, dtype=None).frequencies.tolist()
+    [1.0, 0.01]
+    """
     try:
         rope = Rope(**found.values)
     except InputError as error:
@@ -266,7 +346,18 @@ def turn_by_rope(layer: LayerStatement, found: Description, *, dtype: str | None
 def turn_by_formula(
     layer: LayerStatement, found: Description, scaled: Scaled, *, dtype: str | None, layout: str
 ) -> Rotation:
-    """Round frequencies that a formula of a stack's own has."""
+    """Round frequencies that a formula of a stack's own has.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> from pe_spectra.encodings.rope_scaling import scale_linear
+    >>> found.values.update(d=4, base=1e4, scaling="linear")
+    >>> scaled = scale_linear(1e4, 4, factor=2.0)
+    >>> turn_by_formula(stated.layers[0], found, scaled, dtype=None, layout="half").frequencies.tolist()
+    [0.5, 0.005]
+    """
     frequencies = np.array([float(theta) for theta in scaled.frequencies])
     frequencies.flags.writeable = False
     return Rotation(
@@ -286,7 +377,13 @@ def turn_by_formula(
 
 
 def answer_early(configuration: Configuration, layer: LayerStatement) -> Rotation | Refusal | None:
-    """Answer for layers that are not turned, and refuse a GGUF file, which llama.cpp alone reads; else None."""
+    """Answer for layers that are not turned, and refuse a GGUF file, which llama.cpp alone reads; else None.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
+    >>> answer_early(stated, stated.layers[0]) is None
+    True
+    """
     if configuration.format == "gguf":
         return Refusal(reason=f"{configuration.path}: a GGUF file is read by llama.cpp alone")
     if layer.turns:

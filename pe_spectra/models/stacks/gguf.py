@@ -30,6 +30,12 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
     Raises
     ------
     FileError : a scaling that does not work out (an odd width, a length that is not stated).
+
+    >>> from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+    >>> keys = {"general.architecture": "llama", "llama.attention.head_count": 1, "llama.embedding_length": 4}
+    >>> stated = read_gguf_configuration(keys, {}, {}, "a.gguf")
+    >>> turn_gguf_layer(stated, stated.layers[0]).frequencies.tolist()
+    [1.0, 0.01]
     """
     block = layer.older or RotaryBlock(where="")
     options = _list_options(block)

@@ -32,7 +32,13 @@ _YARN_LENGTH = 4096
 
 
 def read_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that the layers of keras-hub compute from the parameters of the file."""
+    """Return the rotation that the layers of keras-hub compute from the parameters of the file.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_keras_hub(stated, stated.layers[0], None).frequencies.tolist()
+    [1.0, 0.01]
+    """
     early = answer_early(configuration, layer)
     if early is not None:
         return early

@@ -44,7 +44,14 @@ _LLAMA3_LENGTH = 8192
 
 
 def read_llama_cpp(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx)."""
+    """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx).
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 64}
+    >>> stated = read_configuration(config, "config.json")
+    >>> read_llama_cpp(stated, stated.layers[0], None).layout
+    'interleaved'
+    """
     if configuration.format == "gguf":
         return _read_gguf(configuration, layer, served)
     early = answer_early(configuration, layer)

@@ -28,7 +28,13 @@ _LLAMA4 = {"factor": 16.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_
 
 
 def read_meta(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that Meta's own code for Llama computes with the base of the file."""
+    """Return the rotation that Meta's own code for Llama computes with the base of the file.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_meta(stated, stated.layers[0], None).layout
+    'interleaved'
+    """
     early = answer_early(configuration, layer)
     if early is not None:
         return early
@@ -72,7 +78,13 @@ def _say_fixed(configuration: Configuration, key: str, stated: float, fixed: flo
 
 
 def read_yarn_paper(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that the formulas of YaRN's paper give."""
+    """Return the rotation that the formulas of YaRN's paper give.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_yarn_paper(stated, stated.layers[0], None).frequencies.tolist()
+    [1.0, 0.01]
+    """
     early = answer_early(configuration, layer)
     if early is not None:
         return early

@@ -16,6 +16,9 @@ class Refusal(NamedTuple):
     ----------
     reason : one sentence, with the key and the value.
     seen : its code was seen to refuse this, where other releases may not; else no rotation is computed here.
+
+    >>> Refusal("rope_type is yarn").seen
+    False
     """
 
     reason: str
@@ -35,6 +38,10 @@ class Stack(NamedTuple):
     title : with the version that was read.
     source : the files that were read, with version or commit.
     read : what it makes of a file. What it ignores without a word is said in the notes of the rotation.
+
+    >>> from pe_spectra.models.stacks import STACKS
+    >>> STACKS["yarn-paper"].title
+    'YaRN as its paper has it'
     """
 
     name: str

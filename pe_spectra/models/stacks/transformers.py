@@ -67,12 +67,24 @@ def describe_rope(configuration: Configuration, layer: LayerStatement, served: i
     Raises
     ------
     InputError : the rope_type is not known, or a key that it needs is not there.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": {"type": "linear", "factor": 4.0}}
+    >>> stated = read_configuration({"model_type": "llama", **config}, "config.json")
+    >>> describe_rope(stated, stated.layers[0])
+    {'d': 128, 'base': 500000.0, 'scaling': 'linear', 'factor': 4.0}
     """
     return _describe_for_five(configuration, layer, served).values
 
 
 def read_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that transformers 5 computes."""
+    """Return the rotation that transformers 5 computes.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_five(stated, stated.layers[0], None).frequencies.tolist()
+    [1.0, 0.01]
+    """
     early = answer_early(configuration, layer)
     if early is not None:
         return early
@@ -97,7 +109,11 @@ def _describe_for_five(configuration: Configuration, layer: LayerStatement, serv
 
 
 def list_unknown(model: str) -> tuple[str, ...]:
-    """List what the class of a model refuses of the scalings that transformers has."""
+    """List what the class of a model refuses of the scalings that transformers has.
+
+    >>> list_unknown("llama")
+    ()
+    """
     return tuple(kind for kind in SCALINGS if kind not in _OF_PHI3) if model == _WITH_SU else ()
 
 
@@ -107,6 +123,11 @@ def name_scaling(block: RotaryBlock, stack: str, unknown: tuple[str, ...] = ()) 
     Raises
     ------
     InputError : the stack does not know it.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"head_dim": 64, "rope_scaling": {"type": "su", "factor": 2.0}}, "config.json")
+    >>> name_scaling(stated.layers[0].older, "transformers 5")
+    'longrope'
     """
     known = [kind for kind in SCALINGS if kind not in unknown]
     if block.kind not in known:
@@ -116,14 +137,32 @@ def name_scaling(block: RotaryBlock, stack: str, unknown: tuple[str, ...] = ()) 
 
 
 def follow(steps: Mapping[str, Step], found: Description) -> None:
-    """Fill in the parameters of the scaling."""
+    """Fill in the parameters of the scaling.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 64, "rope_scaling": {"type": "linear", "factor": 2.0}}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older, values={"scaling": "linear"})
+    >>> follow({"linear": fill_linear}, found)
+    >>> found.values["factor"]
+    2.0
+    """
     step = steps.get(found.values.get("scaling", "none"))
     if step is not None:
         step(found)
 
 
 def fill_linear(found: Description) -> None:
-    """Fill in what linear needs."""
+    """Fill in what linear needs.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": {"type": "linear", "factor": 2.0}}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> fill_linear(found)
+    >>> found.values
+    {'factor': 2.0}
+    """
     found.need_keys("transformers", "factor")
 
 
@@ -132,7 +171,16 @@ def _fill_proportional(found: Description) -> None:
 
 
 def fill_dynamic(found: Description) -> None:
-    """Fill in what dynamic needs; it counts from max_position_embeddings, whatever the original length."""
+    """Fill in what dynamic needs; it counts from max_position_embeddings, whatever the original length.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": {"type": "dynamic", "factor": 2.0}}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> fill_dynamic(found)
+    >>> found.values
+    {'factor': 2.0, 'original': 4096, 'served': 4096}
+    """
     if found.configuration.model.startswith(_WITH_ALPHA) and copy_alpha(found):
         return
     found.need_keys("transformers", "factor")
@@ -147,7 +195,17 @@ def fill_dynamic(found: Description) -> None:
 
 
 def copy_yarn(found: Description) -> None:
-    """Copy the parameters of yarn that the two major releases read alike."""
+    """Copy the parameters of yarn that the two major releases read alike.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> scaling = {"type": "yarn", "factor": 2.0, "beta_fast": 16}
+    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": scaling}
+    >>> stated = read_configuration(config, "config.json")
+    >>> found = Description(configuration=stated, block=stated.layers[0].older)
+    >>> copy_yarn(found)
+    >>> found.values
+    {'factor': 2.0, 'beta_fast': 16.0, 'original': 4096}
+    """
     found.copy_keys("factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
     for key in ("mscale", "mscale_all_dim"):  # 0 is "not set"
         if not found.values.get(key, 1):

@@ -54,6 +54,11 @@ def read_four(
     ----------
     steps, title : how the release fills in the parameters of each scaling, and its name.
     configuration, layer, served : as for every stack.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_four(_STEPS, _LAST, stated, stated.layers[0], None).frequencies.tolist()
+    [1.0, 0.01]
     """
     early = answer_early(configuration, layer)
     if early is not None:

@@ -25,6 +25,9 @@ def scale_dynamic_fixed(base: float, width: int, *, factor: float) -> Scaled:
     Raises
     ------
     InputError : D below 4.
+
+    >>> [float(w) for w in scale_dynamic_fixed(10000.0, 4, factor=2.0).frequencies]  # 2**2 - 2 + 1 = 3
+    [1.0, 0.0033333333333333335]
     """
     s = Decimal(factor)
     growth = CONTEXT.add(CONTEXT.subtract(CONTEXT.multiply(s, s), s), _ONE)
@@ -35,6 +38,9 @@ def scale_ntk_shifted(base: float, width: int, *, factor: float) -> Scaled:
     """Enlarge the base to b s and divide by s**(2/D): pair i is divided by s**(2 (i + 1)/D), the slowest by s.
 
     Source: vllm-project/vllm, ntk_scaling_rope.py without mixed_b.
+
+    >>> [round(float(w), 6) for w in scale_ntk_shifted(10000.0, 4, factor=4.0).frequencies]  # 1/2, and 0.01/4
+    [0.5, 0.0025]
     """
     s = Decimal(factor)
     divisor = CONTEXT.power(s, CONTEXT.divide(_TWO, Decimal(width)))
@@ -49,6 +55,9 @@ def scale_linear_by_power(base: float, width: int, *, factor: float) -> Scaled:
     Raises
     ------
     InputError : D below 4.
+
+    >>> [float(w) for w in scale_linear_by_power(10000.0, 4, factor=2.0).frequencies]  # by 2**2
+    [0.25, 0.0025]
     """
     divisor = CONTEXT.power(Decimal(factor), compute_ntk_exponent(width))
     return Scaled(divide_frequencies(compute_ladder(base, width), divisor))
@@ -71,6 +80,11 @@ def scale_yarn_clipped(
     Raises
     ------
     InputError : base 1 or less.
+
+    >>> from pe_spectra.encodings.rope_scaling import scale_nothing
+    >>> scaled = scale_yarn_clipped(10000.0, 128, factor=4.0, original=4096).frequencies
+    >>> [float(scaled[i] / scale_nothing(10000.0, 128).frequencies[i]) for i in (0, 63)]
+    [1.0, 0.25]
     """
     low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
     high = min(high, Decimal(width // 2 - 1))

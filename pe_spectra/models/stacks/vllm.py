@@ -44,7 +44,13 @@ _DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
 
 
 def read_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that vLLM computes; `served` is its max_model_len."""
+    """Return the rotation that vLLM computes; `served` is its max_model_len.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> read_vllm(stated, stated.layers[0], None).frequencies.tolist()
+    [1.0, 0.01]
+    """
     early = answer_early(configuration, layer)
     if early is not None:
         return early

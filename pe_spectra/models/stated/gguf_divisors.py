@@ -47,6 +47,12 @@ def apply_tensors(
     Raises
     ------
     FileError : a tensor that does not have a number above 0 for each pair, or longrope without its tensors.
+
+    >>> findings: list[Finding] = []
+    >>> layer = LayerStatement(head_dim=4, default_base=1e4)
+    >>> found = apply_tensors(layer, {DIVISORS: (1.0, 8.0)}, findings, Keys({}, "a.gguf"), 4096)
+    >>> found.older.values["divisors"]
+    (1.0, 8.0)
     """
     block = layer.older or RotaryBlock(where="")
     pairs = int(layer.head_dim * layer.share) // 2

@@ -57,13 +57,21 @@ _ON_TOP = (
 
 
 def check_block_spelling(block: Keys) -> list[Finding]:
-    """Report the keys of a rotary block that no scaling takes."""
+    """Report the keys of a rotary block that no scaling takes.
+
+    >>> [found.level for found in check_block_spelling(Keys({"rope_typ": "yarn"}, "config.json"))]
+    ['warning']
+    """
     known = (*NUMBERS, *LISTS, *_OTHERS)
     return [_report_key(f"{block.where}{key}", key, known) for key in block.found if key not in known]
 
 
 def check_spelling(keys: Keys) -> list[Finding]:
-    """Report keys beside the block that are spelled nearly as a known one, or that only sound like one."""
+    """Report keys beside the block that are spelled nearly as a known one, or that only sound like one.
+
+    >>> [found.code for found in check_spelling(Keys({"rope_thetta": 5e5}, "config.json"))]
+    ['unknown-key']
+    """
     found = []
     for key in keys.found:
         if not any(part in key.lower() for part in _SOUNDS):
@@ -84,7 +92,11 @@ def _report_key(name: str, key: str, known: tuple[str, ...], *, certain: bool = 
 
 
 def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
-    """Keys that are spelled right, but that the class of this model does not read."""
+    """Keys that are spelled right, but that the class of this model does not read.
+
+    >>> check_ignored(Keys({"rope_theta": 5e5}, "config.json"), KnownModel(), "llama")
+    []
+    """
     if find_known(model) is None:
         return []
     wanted = known.base_key
@@ -127,7 +139,11 @@ def _find_taken_base(keys: Keys, known: KnownModel) -> float:
 
 
 def check_code(keys: Keys, model: str) -> list[Finding]:
-    """Say where the code that a checkpoint brings along scales by itself, whatever the rotary keys are."""
+    """Say where the code that a checkpoint brings along scales by itself, whatever the rotary keys are.
+
+    >>> [found.code for found in check_code(Keys({"use_dynamic_ntk": True}, "config.json"), "qwen")]
+    ['scaling-in-code']
+    """
     if model != "qwen" or not keys.find_truth("use_dynamic_ntk"):
         return []
     trained = keys.find_integer("seq_length")
@@ -140,7 +156,12 @@ def check_code(keys: Keys, model: str) -> list[Finding]:
 
 
 def check_heads(keys: Keys) -> list[Finding]:
-    """Report heads that cannot share those of keys and values."""
+    """Report heads that cannot share those of keys and values.
+
+    >>> keys = Keys({"num_attention_heads": 32, "num_key_value_heads": 5}, "config.json")
+    >>> [found.code for found in check_heads(keys)]
+    ['head-width']
+    """
     heads, pairs = keys.find_integer(*HEADS), keys.find_integer("num_key_value_heads", "n_head_kv", "num_kv_heads")
     if heads is None or pairs is None or heads % pairs == 0:
         return []
@@ -149,7 +170,13 @@ def check_heads(keys: Keys) -> list[Finding]:
 
 
 def check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
-    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
+    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs.
+
+    >>> from pe_spectra.models.stated.statement import LayerStatement
+    >>> keys = Keys({"rope_scaling": {"mrope_section": [8, 8, 8]}}, "config.json")
+    >>> check_sections(keys, LayerStatement(head_dim=128))[0].code
+    'head-width'
+    """
     places = [keys.find_object(name) for name in ("rope_parameters", "rope_scaling")]
     for block in (*places, keys):
         sections = None if block is None else block.find_numbers("mrope_section")

@@ -63,6 +63,9 @@ class KnownModel(NamedTuple):
     by_type : rope_parameters is read by layer type although all have one base; see `is_layered`.
     refuses_flat : transformers 5 refuses rope_parameters that are not nested by layer type.
     compressed_base : base of compressed layers (key compress_rope_theta), which alone are scaled; None: there are none.
+
+    >>> KnownModel().default_base, KnownModel(layout="interleaved").layout
+    (10000.0, 'interleaved')
     """
 
     default_base: float = DEFAULT_BASE

@@ -19,6 +19,9 @@ class LearnedTable(NamedTuple):
     key : the key with its number of rows.
     extra : rows beyond that number.
     first : the row of position 0.
+
+    >>> LEARNED["opt"]
+    LearnedTable(key='max_position_embeddings', extra=2, first=2)
     """
 
     key: str = "max_position_embeddings"

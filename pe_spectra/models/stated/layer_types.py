@@ -40,6 +40,10 @@ def list_layer_types(keys: Keys, known: KnownModel) -> tuple[LayerType, ...]:
     Raises
     ------
     FileError : layer_types, no_rope_layers or a window of the wrong type.
+
+    >>> from pe_spectra.models.stated.known_models import KnownModel
+    >>> [layer.name for layer in list_layer_types(Keys({}, "config.json"), KnownModel())]
+    ['all']
     """
     if known.compressed_base is not None:
         window = keys.find_integer("sliding_window") or known.window
@@ -58,7 +62,11 @@ def list_layer_types(keys: Keys, known: KnownModel) -> tuple[LayerType, ...]:
 
 
 def list_stated_types(keys: Keys) -> tuple[str, ...]:
-    """List the type of each layer as the file states them; empty where it does not."""
+    """List the type of each layer as the file states them; empty where it does not.
+
+    >>> list_stated_types(Keys({"layer_types": ["full_attention"] * 2}, "config.json"))
+    ('full_attention', 'full_attention')
+    """
     return keys.find_texts("layer_types") or ()
 
 

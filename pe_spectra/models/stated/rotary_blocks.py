@@ -32,6 +32,12 @@ def read_blocks(keys: Keys, known: KnownModel, model: str, findings: list[Findin
     Raises
     ------
     FileError : a key of the wrong type or out of range.
+
+    >>> from pe_spectra.models.stated.known_models import KnownModel
+    >>> keys = Keys({"rope_scaling": {"type": "linear", "factor": 2.0}}, "config.json")
+    >>> newer, older = read_blocks(keys, KnownModel(), "llama", [])
+    >>> [block.kind for block in older.values()]
+    ['linear']
     """
     older = _read_older(keys, known, model, findings)
     newer = _read_newer(keys, known, model, older, findings)

@@ -37,7 +37,11 @@ from pe_spectra.models.stated.statement import LayerStatement, RotaryBlock
 
 
 def asks_rotation(keys: Keys) -> bool:
-    """Whether a key speaks of rotation."""
+    """Whether a key speaks of rotation.
+
+    >>> asks_rotation(Keys({"rope_theta": 1e4}, "config.json")), asks_rotation(Keys({}, "config.json"))
+    (True, False)
+    """
     return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
@@ -47,6 +51,12 @@ def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerS
     Raises
     ------
     FileError : a key of the wrong type or out of range, or no width of a head.
+
+    >>> from pe_spectra.models.stated.known_models import KnownModel
+    >>> keys = Keys({"head_dim": 64, "rope_theta": 5e5}, "config.json")
+    >>> layers, findings = read_rotary(keys, KnownModel(), "llama")
+    >>> layers[0].head_dim, findings
+    (64, ())
     """
     findings = [*check_spelling(keys), *check_heads(keys), *check_ignored(keys, known, model), *check_code(keys, model)]
     newer, older = read_blocks(keys, known, model, findings)

@@ -79,7 +79,11 @@ def state_served(block: RotaryBlock | None, length: int | None) -> int | None:
 
 
 def limit_length(length: int, window: int | None) -> int:
-    """Return the part of a length that layers with a window (None: without) see at once, both in positions."""
+    """Return the part of a length that layers with a window (None: without) see at once, both in positions.
+
+    >>> limit_length(8192, 4096), limit_length(8192, None)
+    (4096, 8192)
+    """
     return length if window is None else min(length, window)
 
 

@@ -1,5 +1,8 @@
 """The fast code against the slow one of tests/naive.py, at odd, even, tiny and larger sizes."""
 
+from decimal import Decimal
+
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,7 +19,8 @@ from pe_spectra import (
     reconstruct,
     reconstruct_positions,
 )
-from pe_spectra.reconstruction import measure_width
+from pe_spectra.reconstruction import measure_width, reconstruct_all_positions
+from pe_spectra.spectrum import low_bin
 from tests import naive
 
 SIZES = [2, 3, 4, 5, 7, 8, 16, 31, 48, 97, 128]
@@ -269,3 +273,59 @@ def test_the_limit_bounds_the_examples_and_not_the_count(limit):
     found = measure_faithfulness(Dft(d=4), length=30, limit=limit).collisions
     assert found.count == len(naive.dft_collisions(4, 30))
     assert len(found.examples) == limit
+
+
+# ------------------------------------------------------------------------------- edges
+
+
+@pytest.mark.parametrize(("d", "length"), [(8, 8), (7, 5), (97, 13), (360, 120), (15, 5), (30, 5), (78, 2)])
+def test_a_frequency_at_the_edge_or_0_is_outside(d, length):
+    """Frequencies 2 pi k/d against 2 pi/length, in integers: where they are equal, doubles would not decide."""
+    found = count_low_bin(Dft(d=d), length=length)
+    assert found.inside == sum(0 < k * length < d for k in range(d // 2 + 1))
+    assert found.inside + found.outside == found.total == d // 2 + 1
+
+
+@pytest.mark.parametrize("length", [7, 11, 32, 100, 4096])
+def test_bases_next_to_a_tie_are_counted_as_60_digits_say(length):
+    """rho**(-1/2) against 2 pi/length, where both round to one double: the low words decide, then decimals."""
+    rho = (length / (2 * np.pi)) ** 2
+    for _ in range(3):
+        rho = np.nextafter(rho, 0)
+    with mpmath.workdps(60):
+        for _ in range(7):
+            exact = mpmath.mpf(float(rho)) ** -0.5 < 2 * mpmath.pi / length
+            assert count_low_bin(Sinusoidal(d=4, rho=float(rho)), length=length).inside == int(exact), rho
+            rho = np.nextafter(rho, np.inf)
+    assert low_bin._is_below(Decimal(f"0.124{'9' * 40}"), 8)
+    assert not low_bin._is_below(Decimal(f"0.125{'0' * 40}1"), 8)
+
+
+def test_a_small_part_of_a_function_is_no_rounding():
+    t = np.arange(64)
+    function = 1 + 1e-9 * np.cos(np.pi * t)
+    assert_allclose(reconstruct(function, compute_spectrum(Dft(d=64))), function, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("d", [64, 512, 1024])
+def test_the_fastest_wave_comes_back_whatever_its_weight_is(d):
+    """At d = 512 its weight is 1e-416 of the largest, at 1024 no double at all; rescaled, it is the wave again."""
+    wave = np.cos(np.pi * np.arange(d))
+    assert_allclose(reconstruct(wave, compute_spectrum(Sinusoidal(d=d))), wave, rtol=0, atol=1e-14)
+
+
+def test_results_cannot_be_changed():
+    spectrum = compute_spectrum(Sinusoidal(d=8))
+    result = reconstruct_positions(spectrum, [3])
+    arrays = (spectrum.omega, spectrum.weights, spectrum.log_weights, spectrum.log_multipliers)
+    for array in (*arrays, result.impulse_response, result.positions[0].values, reconstruct_all_positions(spectrum)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
+@pytest.mark.parametrize("turn", [0, 2, 5])
+def test_a_curve_that_falls_faster_on_one_side_has_the_width_of_both(turn):
+    curve = np.roll([1.0, 0.75, 0.5, 0.25, 0.0, 0.0, 0.0], turn)
+    assert measure_width(curve, 0.5) == 2.5
+    assert measure_width(curve[::-1], 0.5) == 2.5
+    assert measure_width(curve, 0.25) == 3.75

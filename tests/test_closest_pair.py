@@ -267,3 +267,21 @@ def test_rows_are_separated():
     assert_allclose(found.smallest, expected, rtol=1e-14)
     assert found.pair == pair
     assert_allclose(found.by_lag, naive.separation_by_lag(table), rtol=1e-14)
+
+
+def test_pairs_too_close_for_single_precision_are_found_by_their_order():
+    """A hundred pairs, 1e-4 to 2e-4 apart around points on a sphere: products in float32 cannot order them."""
+    generator = np.random.default_rng(5)
+    centres, step = generator.standard_normal((100, 8)), generator.standard_normal((100, 8))
+    sizes = np.linspace(1e-4, 2e-4, 100)[generator.permutation(100)]
+    step *= (sizes / np.linalg.norm(step, axis=1))[:, None]
+    table = np.concatenate([centres, centres + step])[generator.permutation(200)]
+    found = find_closest_pair(table)
+    distances = np.linalg.norm(table[:, None] - table[None], axis=2) + np.eye(200)
+    assert found.pair == tuple(np.sort(np.unravel_index(np.argmin(distances), distances.shape)))
+    assert_allclose(found.distance, distances.min(), rtol=1e-12)
+
+
+def test_of_equal_distances_the_pair_with_the_first_row_is_named():
+    table = np.array([[0.0, 0.0], [10.0, 0.0], [11.0, 0.0], [100.0, 0.0], [200.0, 0.0], [0.0, 1.0]])
+    assert find_closest_pair(table).pair == (0, 5)

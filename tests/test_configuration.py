@@ -820,6 +820,7 @@ def list_places(value):
     return [place for key, member in members for place in ((value, key), *list_places(member))]
 
 
+@pytest.mark.slow
 def test_changed_files_are_answered_or_refused_in_one_line():
     choose = random.Random(20_090)
     configs = [
@@ -862,3 +863,15 @@ def test_a_base_is_too_small_beyond_64_times_the_first_negative_lag(lags, code):
     length = 1707 * lags  # base 10000 with 64 pairs: Men et al.'s bound, computed exactly
     found = audit(change(rope_theta=10000.0, max_position_embeddings=length))
     assert [one.code for one in found.findings if one.code.startswith("base-")] == [code]
+
+
+def test_a_width_that_the_heads_do_not_divide_is_refused():
+    config = change(hidden_size=100, num_attention_heads=3, num_key_value_heads=None, head_dim=None)
+    with pytest.raises(FileError, match="a multiple of the 3 heads, or head_dim, is accepted"):
+        read(config)
+
+
+def test_a_model_of_alibi_that_says_no_is_asked_for_its_rotation():
+    assert read(change(model_type="mpt")).scheme == "alibi"
+    assert read(change(model_type="mpt", attn_config={"alibi": False})).scheme == "rotary"
+    assert read(change(model_type="mpt", alibi=False)).scheme == "rotary"

@@ -15,7 +15,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.dumps import caches, phases, rounding
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.identification import identify_scaling
-from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.inverse_frequencies import check_order, read_inverse_frequencies
 from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import find_rounding, round_to
 
@@ -308,6 +308,7 @@ def change_ladder(rng):
         return values.astype(DTYPES[str(rng.choice(sorted(DTYPES)))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_changed_dumps_are_read_or_refused_in_words(seed):
     rng = np.random.default_rng(seed)
@@ -605,3 +606,10 @@ def test_what_is_no_cache_is_refused_in_one_line(name):
     assert words in str(error.value)
     assert "\n" not in str(error.value)
     assert error.value.accepted
+
+
+def test_frequencies_may_rise_by_no_more_than_their_rounding():
+    ladder = np.array([1.0, 0.1, 0.1 * (1 + 1.5e-6), 0.01])
+    check_order(ladder, np.full(4, 1e-6), "falling ones")
+    with pytest.raises(InputError, match="the frequencies do not fall"):
+        check_order(ladder, np.full(4, 5e-7), "falling ones")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.absolute import OneHot, Ramp
+from pe_spectra.encodings.absolute import DfsTrans, OneHot, Ramp
 from pe_spectra.encodings.features import FourierFeatures, PixelBands
 from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.parameters import GivenArray
@@ -453,3 +453,18 @@ def test_dead_columns_and_untrained_frequencies_are_said():
     assert any("beyond pi" in note for note in Tensor2Tensor(d=8, min_timescale=0.25).notes)
     assert any("before training" in note for note in LearnableSinusoid().notes)
     assert any("drawn at random" in note for note in FourierFeatures().notes)
+
+
+def test_positions_are_integers_from_0_to_the_last_that_doubles_have():
+    encoding = Sinusoidal(d=4)
+    assert encoding.table([MAX_POSITION]).shape == (1, 4)
+    for position in (-1, MAX_POSITION + 1):
+        with pytest.raises(InputError, match="a position is out of range"):
+            encoding.table([0, position])
+
+
+def test_dfstrans_starts_at_1_and_both_ends_have_another_factor():
+    """c_s (cos w_k (s + 1), sin w_k (s + 1)), w_k = 2 pi k/4: the factor belongs to the first and last position."""
+    half, full = math.sqrt(1 / 4), math.sqrt(2 / 4)
+    rows = [[half, 0, 0, half], [full, 0, -full, 0], [full, 0, 0, -full], [half, 0, half, 0]]
+    assert_allclose(DfsTrans(d=4).table(4), rows, rtol=0, atol=2e-16)

@@ -20,6 +20,7 @@ from pe_spectra.encodings.rope_scaling import (
     compute_yarn_attention,
     compute_yarn_range,
     scale_llama3,
+    scale_proportional,
     scale_resonance,
     scale_yarn,
 )
@@ -689,3 +690,16 @@ def test_what_fope_refuses():
     with pytest.raises(InputError, match="length"):
         Fope(length=6)
     assert Fope(length=7).words().shape == (3, 1)
+
+
+@pytest.mark.parametrize(("share", "turning"), [(0.45, 1), (0.5, 2), (0.7, 2), (0.74, 2), (0.75, 3), (1.0, 4)])
+def test_proportional_turns_whole_pairs_rounded_down(share, turning):
+    found = [float(theta) for theta in scale_proportional(1e4, 8, share=share).frequencies]
+    assert [theta > 0 for theta in found] == [True] * turning + [False] * (4 - turning)
+
+
+def test_llama3_has_its_published_numbers_where_none_are_given():
+    given = scale_llama3(5e5, 128, factor=8, original=8192, low_freq_factor=1, high_freq_factor=4)
+    assert scale_llama3(5e5, 128) == given
+    rope = Rope(base=5e5, scaling="llama3", factor=8.0, original=8192)
+    assert_array_equal(rope.frequencies().values, [float(theta) for theta in given.frequencies])

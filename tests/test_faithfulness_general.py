@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings.catalogue import ENCODINGS, find_encoding
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.certificates import certify_distance, find_collisions, list_places
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.separation import measure_separation
 from pe_spectra.sources import build_encodings
 from tests import naive
@@ -363,3 +364,11 @@ def test_lags_beyond_memory_are_refused():
         make("t5:heads=40,seed=1").bias(np.arange(1 - (1 << 20), 1 << 20))
     found = measure("t5:heads=40,seed=1", 1 << 20)  # its buckets decide it
     assert (found.injective, found.min_separation, found.condition_number) == (False, 0.0, None)
+
+
+@pytest.mark.parametrize(("d", "length", "squares"), [(4, 6, [2, 2, 1, 1]), (5, 3, [1, 1, 1]), (3, 7, [3, 2, 2])])
+def test_the_singular_values_of_a_dft_table_are_roots_of_how_often_each_code_comes(d, length, squares):
+    found = measure_conditioning(find_encoding("dft")(d=d), length)
+    assert_allclose(found.singular_values, np.sqrt(squares), rtol=4e-16)
+    assert_allclose(found.condition_number, math.sqrt(squares[0] / squares[-1]), rtol=4e-16)
+    assert found.rank == len(squares)

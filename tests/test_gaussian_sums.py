@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
 
 from pe_spectra import Dft, Sinusoidal, compute_spectrum
 from pe_spectra.encodings import Encoding
-from pe_spectra.spectrum import gaussian_sums
+from pe_spectra.spectrum import density, gaussian_sums
 from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians
 from pe_spectra.spectrum.gaussian_tails import merge_sources, sum_windows
 
@@ -165,3 +167,40 @@ def test_largest_grid_is_finite(rho: float, bandwidth: float, boundary: str) -> 
     spectrum = compute_spectrum(Sinusoidal(d=1 << 20, rho=rho), bandwidth=bandwidth, boundary=boundary)
     assert np.isfinite(spectrum.log_weights).all()
     np.testing.assert_allclose(spectrum.weights.sum(), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("d", "rho", "bandwidth"), [(256, 1e4, 4.0), (30, 1e4, 0.05), (63, 2.5, 0.3), (160, 1e300, 3.0)]
+)
+def test_every_log_weight_has_its_digits(d: int, rho: float, bandwidth: float) -> None:
+    """Few sources: the exponents are pairs of doubles, and ln g is right to 1e-15 of itself, or of 1."""
+    encoding = Sinusoidal(d=d, rho=rho)
+    spectrum = compute_spectrum(encoding, bandwidth=bandwidth)
+    with mpmath.workdps(40):
+        exact = compute_exactly(encoding, d, bandwidth, list(range(d // 2 + 1)))
+        total = mpmath.log(mpmath.fsum(mpmath.exp(value) for value in exact))
+        for k, value in enumerate(exact):
+            log = value - total
+            assert abs(mpmath.mpf(float(spectrum.log_weights[k])) - log) <= 1e-15 * max(1.0, abs(float(log))), k
+            weight = mpmath.exp(log)
+            if weight > 1e-290:
+                assert abs(mpmath.mpf(float(spectrum.weights[k])) - weight) <= 16 * np.spacing(float(weight)), k
+
+
+def test_reflected_sources_keep_their_digits() -> None:
+    """Images of sources, up to the fourth of the circle beyond pi: their low words turn round with them."""
+    u = np.array([0.1, 3.3, 11.7, 15.9])
+    low = u * 2.0**-54
+    for sign in (1.0, -1.0):
+        images, lows, masses = density._add_images(u, sign * low, np.arange(1.0, 5.0), 32, 4.0)
+        for image, rest, mass in zip(images.tolist(), lows.tolist(), masses.tolist(), strict=True):
+            source = Fraction(u[int(mass) - 1]) + Fraction(sign * low[int(mass) - 1])
+            turns = [(Fraction(image) + Fraction(rest) - side * source) / 32 for side in (1, -1)]
+            assert any(abs(turn - round(turn)) < Fraction(2) ** -90 for turn in turns)
+
+
+def test_merged_sources_are_ascending() -> None:
+    u = np.sort(np.random.default_rng(3).uniform(0, 3, 5000))
+    merged = merge_sources(u, np.zeros_like(u), np.ones_like(u), 1.0)
+    assert len(merged[0]) < len(u)
+    assert (np.diff(merged[0]) >= 0).all()

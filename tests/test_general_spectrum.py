@@ -577,3 +577,10 @@ def test_what_was_said_is_obeyed():
 def test_a_grid_has_no_scale(scale):
     table = make_smooth_field(14, 64, 0, 0.0)
     assert measure_fold(table * scale, 14).is_grid
+
+
+def test_a_kernel_that_falls_steadily_has_no_peak_at_the_width_of_a_grid():
+    phases = np.random.default_rng(2).uniform(0, 2 * np.pi, 256)
+    codes = np.cos(0.15 * np.arange(64)[:, None] + phases)
+    assert measure_fold(codes, 8).peak < 0
+    assert settle_grid(codes, {"prefix": 0}) == ({"prefix": 0}, ())

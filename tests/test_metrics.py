@@ -767,3 +767,8 @@ def test_a_kernel_that_is_none_is_refused(wrong):
     for measure in (measure_half_width, measure_sidelobe, measure_kernel_monotonicity, measure_kernel_metrics):
         with pytest.raises(InputError):
             measure(wrong)
+
+
+def test_of_a_plateau_its_beginning_is_the_sidelobe():
+    for kernel in ([4.0, 1.0, 2.0, 2.0, 2.0, 0.0], [4.0, 1.0, 2.0, 2.0, 1.0, 2.0, 0.0]):
+        assert (measure_sidelobe(kernel).lag, measure_sidelobe(kernel).value) == (2, 0.5)

@@ -12,7 +12,7 @@ from pe_spectra.cli.arguments import _Rewriter
 from pe_spectra.cli.program import build_command
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals, quote
+from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange, parse_integers, parse_reals, quote
 
 LATTICE = IntegerRange(minimum=0, maximum=255)
 ANY_INTEGER = IntegerRange(minimum=-(10**30), maximum=10**30)
@@ -315,3 +315,30 @@ def test_completion_sees_the_line_as_it_was_typed():
     command = build_command().commands["reconstruct"]
     context = command.make_context("reconstruct", ["--s", "5", "--d", "8", "--d"], resilient_parsing=True)
     assert list(context.params["s"]) == ["5"]
+
+
+def test_a_list_has_at_least_one_member_and_at_most_as_many_as_it_may():
+    weights = ListOf(of=RealRange(minimum=0, maximum=9), most=3)
+    assert weights.check((1, 2.5, 3), "weights") == (1.0, 2.5, 3.0)
+    assert weights.check([5], "weights") == weights.parse("5", "weights") == (5.0,)
+    for given_values, count in (([], 0), ([1, 2, 3, 4], 4)):
+        with pytest.raises(InputError, match=rf"weights has {count} members; 1 to 3 are accepted"):
+            weights.check(given_values, "weights")
+
+
+@pytest.mark.parametrize("value", [True, False, "7", 7.0, None, math.nan])
+def test_only_integers_of_python_are_integers(value):
+    with pytest.raises(InputError, match="d is not an integer"):
+        IntegerRange(minimum=0, maximum=9).check(value, "d")
+
+
+@pytest.mark.parametrize("value", [True, "7", b"7", None, 7j])
+def test_only_numbers_of_python_are_numbers(value):
+    with pytest.raises(InputError, match="rho is not a number"):
+        RealRange(minimum=0, maximum=9).check(value, "rho")
+
+
+def test_the_step_of_a_range_is_at_least_1():
+    bounds = IntegerRange(minimum=0, maximum=9)
+    assert parse_integers(["0:3:1", "4:10:5"], "--s", bounds) == (0, 1, 2, 4, 9)
+    assert "--s step is out of range (0)" in refusal(parse_integers, ["0:3:0"], "--s", bounds)

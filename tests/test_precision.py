@@ -665,3 +665,18 @@ def test_a_bias_of_query_and_key_has_no_code(name):
 def test_work_has_a_budget():
     with pytest.raises(InputError, match=r"^length x columns x recipes .*1048576 x 4096 x 3.*8589934592"):
         measure_precision(Sinusoidal(d=4096), length=1 << 20, dtypes=["bfloat16"], recipes=list(RECIPES)[:3])
+
+
+def test_a_channel_that_is_nan_everywhere_has_gone_constant():
+    """float8_e4m3fn has nothing beyond 448 but NaN, which equals nothing, not even itself."""
+    table = np.stack([np.arange(8.0), 1000.0 + np.arange(8)], axis=1)
+    table_alone = Learned(values=GivenArray(table))
+    (code, *_) = measure_precision(table_alone, dtypes=["float8_e4m3fn"], recipes=["fp32-then-cast"]).rows
+    assert (code.stage, code.distinct, code.constant_channels, code.not_finite) == ("code", 8, 1, 8)
+
+
+def test_what_is_too_large_is_refused_before_anything_is_computed(monkeypatch):
+    """The words of a million frequencies alone take seconds and hundreds of megabytes."""
+    monkeypatch.setattr(staircase, "find_waves", lambda _: pytest.fail("looked at the encoding first"))
+    with pytest.raises(InputError, match=r"too large \(1048576 x 1048576 x 1\)"):
+        measure_precision(Sinusoidal(d=1 << 20), length=1 << 20)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra import Sinusoidal, compute_spectrum
+from pe_spectra import Dft, Sinusoidal, compute_spectrum
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.encodings.sampled import Sampled
@@ -27,7 +28,7 @@ from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closes
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.growth import compute_gram_matrix
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances
-from pe_spectra.faithfulness.separation import find_pair_words, measure_separation
+from pe_spectra.faithfulness.separation import find_pair_words, measure_separation, separate_codes
 from pe_spectra.plots.faithfulness import compose_faithfulness, plot_gram
 from pe_spectra.reconstruction import reconstruct
 from pe_spectra.records.faithfulness import answer_faithfulness
@@ -620,3 +621,34 @@ def test_curves_of_very_many_lags_are_drawn_by_stretches():
     assert_array_equal(axes.lines[0].get_xdata(), lags)
     assert axes.get_title(loc="left") == ""
     assert measure_faithfulness(Sinusoidal(d=8), length=100).envelope is None
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """An encoding whose computed entries may be wrong by `wrong`."""
+
+    wrong: float | None
+
+    def bound_error(self, _codes):
+        return self.wrong
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-12, 0.25])
+def test_the_error_of_entries_is_in_the_error_of_the_distance(wrong):
+    """However coarse it is: ties are made up to 2**-16 of the largest entry only, the bound has all of it."""
+    codes = np.array([[0.0, 0.0], [3.0, 4.0], [30.0, 40.0]])
+    found = separate_codes(Coarse(wrong), codes)
+    assert (found.smallest, found.pair) == (5.0, (0, 1))
+    assert 0 <= found.error - 2 * math.sqrt(2) * wrong <= 20 * 5 * 2.0**-52
+    assert separate_codes(Coarse(None), codes).error is None
+
+
+def test_witnesses_lie_within_the_length():
+    found = measure_separation(Dft(d=8), 8)
+    assert (found.pair, found.sidelobe) == ((0, 1), None)
+    assert measure_separation(Dft(d=8), 9).pair == (0, 8)
+
+
+def test_of_positions_that_tie_the_first_is_named_with_a_lone_sine_too():
+    """The lone sine turns by 1e-200 rad: no double sees where it is, so that all pairs at a lag are equally far."""
+    assert measure_separation(Sinusoidal(d=3, rho=1e300), 100).pair == (0, 44)

@@ -760,3 +760,22 @@ def test_the_ramp_of_keras_hub_ends_at_the_last_pair(base, width, original):
     expected = [theta * (1 - u) + theta / 4 * u for theta, u in zip(ladder, shares, strict=True)]
     found = scale_yarn_clipped(base, width, factor=4, original=original)
     assert_allclose([float(theta) for theta in found.frequencies], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("key", ["mscale", "mscale_all_dim"])
+def test_a_mscale_of_0_is_one_that_is_not_set(key):
+    keyed = read("transformers-5", state(block("yarn", {**YARN, key: 0.0})))
+    plain = read("transformers-5", state(block("yarn", YARN)))
+    assert (keyed.options, keyed.attention_scaling) == (plain.options, plain.attention_scaling)
+
+
+def test_vllm_refuses_longrope_in_turns():
+    configuration = state(block("longrope", LONG), head_dim=96, layout="interleaved")
+    assert "longrope is computed for the layout half alone" in refuse("vllm", configuration)
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
+def test_a_single_position_is_served_as_two_are(kind):
+    configuration = state(block(kind, {**LONG, "factor": 8.0}), head_dim=96)
+    one, two = (read("transformers-5", configuration, served) for served in (1, 2))
+    assert_array_equal(one.frequencies, two.frequencies)

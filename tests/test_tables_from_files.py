@@ -1036,6 +1036,7 @@ def mutate(data, generator):
     return bytes(data)
 
 
+@pytest.mark.slow
 def test_damaged_files_give_our_error_or_numbers_and_nothing_else(tmp_path):
     np.savez_compressed(tmp_path / "b.npz", pe=TABLE, other=TABLE)
     save_file({"pos_embed": TABLE, "a": TABLE.astype(np.float32), "c": np.ones(3)}, tmp_path / "c.safetensors")
@@ -1095,3 +1096,12 @@ def test_a_file_that_shrinks_while_it_is_read_is_our_error(tmp_path, monkeypatch
 
     monkeypatch.setattr(safetensors_file, "read_entries", cut)
     assert "ends before its data do" in refuse(path)
+
+
+def test_an_archive_that_promises_a_comment_and_ends_is_not_complete(tmp_path):
+    """The library would take the archive as it is: what was cut off behind it is not missed."""
+    path = zip_members(tmp_path / "a.npz", [("a.npy", npy_bytes(TABLE))])
+    data = path.read_bytes()
+    path.write_bytes(data[:-2] + b"\x05\x00")
+    with pytest.raises(FileError, match="is no complete zip archive"):
+        read_array(path)

@@ -248,3 +248,8 @@ def test_a_condition_number_that_float64_cannot_see_is_not_given(length, d, rank
     found = measure_faithfulness(Sinusoidal(d=d), length=length)
     assert found.condition_number is None
     assert found.rank == rank
+
+
+def test_nothing_of_the_axis_lies_above_the_fastest_frequency_of_the_dft_encoding():
+    assert [compute_spectrum(Dft(d=d)).summary.empty_upper_band for d in (4, 8, 256)] == [0.0, 0.0, 0.0]
+    assert_allclose(compute_spectrum(Dft(d=5)).summary.empty_upper_band, 0.2, rtol=1e-14)

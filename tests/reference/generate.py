@@ -2,15 +2,19 @@
 
 Nothing of pe_spectra is imported, only mpmath and NumPy:
 
-    python tests/reference/generate.py
+    python tests/reference/generate.py            # every table: about five minutes on one idle core
+    python tests/reference/generate.py dft_entries encoding
 
-Inputs and results are hexadecimal floats, so what is read back is what was meant. The cases are
-fixed: a second run writes the same bytes. With gmpy2 installed mpmath is faster by itself.
+Inputs and results are hexadecimal floats, so what is read back is what was meant, and the last
+column is the digits that two runs needed to agree. The cases are fixed: a second run writes the
+same bytes. With gmpy2 installed mpmath is faster by itself.
 """
 
 import csv
 import math
 import random
+import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -25,7 +29,10 @@ from high_precision import (
     separation_row,
     spectrum_rows,
 )
+from model_precision import alibi_row, bounds_row, bucket_rows, negative_lag_row
 from mpmath import mp, mpf
+from rotary_cases import audit_configs, rope_cases
+from rotary_precision import audit_row, rope_row
 
 HERE = Path(__file__).parent
 WIDTHS = (2, 3, 7, 30, 64, 256, 511, 512, 4096)
@@ -41,6 +48,30 @@ def choose_bins(case: Case, draw: random.Random, count: int = 12) -> list[int]:
     while len(chosen) < count:
         chosen.add(draw.randint(4, last - 2))
     return sorted(chosen)[:3] + sorted(chosen)[3:][-(count - 3) :]
+
+
+def any_width(draw: random.Random, linear: bool, largest: int, smallest: int = 2) -> int:
+    """Even, odd and prime widths as they come."""
+    if linear:
+        return draw.randint(smallest, largest)
+    return int(2 ** draw.uniform(math.log2(smallest), math.log2(largest)))
+
+
+def any_rho(draw: random.Random, linear: bool) -> float:
+    """Linearly over what is usual, or over all magnitudes that are accepted."""
+    return draw.uniform(1e-6, 2e4) if linear else float(10 ** draw.uniform(-6, 300))
+
+
+def any_case(draw: random.Random, linear: bool, largest: int, work: float) -> Case:
+    """A spectrum with any width, base, bandwidth, lattice and boundary that takes at most `work` kernels."""
+    while True:
+        d, rho = any_width(draw, linear, largest), any_rho(draw, linear)
+        bandwidth = draw.uniform(1e-3, 40) if linear else float(10 ** draw.uniform(-6, 6))
+        grid = any_width(draw, linear, largest) if draw.random() < 0.5 else 0
+        case = Case(d, rho, bandwidth, grid, "reflect" if draw.random() < 0.3 else "none")
+        reached = 40 * bandwidth if case.boundary == "reflect" else min(40 * bandwidth, case.n / 2)
+        if d * (reached + 1) < work:
+            return case
 
 
 def random_case(draw: random.Random, linear: bool) -> Case:
@@ -60,7 +91,7 @@ def hard_cases(draw: random.Random) -> Iterable[Case]:
         yield Case(d, rho, bandwidth, grid, "none" if index % 4 == 0 else "reflect")
 
 
-def spectrum() -> Iterable[Row]:
+def spectrum_cases() -> Iterable[tuple[Case, list[int]]]:
     draw = random.Random(15)
     cases = [(Case(d, rho), 9 if d > 30 else 8) for d in WIDTHS for rho in BASES]
     cases += [
@@ -91,11 +122,19 @@ def spectrum() -> Iterable[Row]:
         cases.append((Case(d, rho, 4.0, grid), 8))
     cases += [(random_case(draw, index % 2 == 0), 5) for index in range(40)]
     cases += [(case, 5) for case in hard_cases(draw)]
-    for case, count in cases:
-        yield from spectrum_rows(case, choose_bins(case, draw, count))
+    other = random.Random(18)
+    for index in range(64):
+        cases.append((any_case(other, index % 2 == 0, 4096, 2e5), 6))
+    cases += [(Case(8192, 1e4, 1.0), 8), (Case(5003, 0.5, 0.3), 6), (Case(300, 7.5, 1.0, 20011), 6)]
+    return [(case, choose_bins(case, draw, count)) for case, count in cases]
 
 
-def reconstruction() -> Iterable[Row]:
+def spectrum() -> Iterable[Row]:
+    for case, bins in spectrum_cases():
+        yield from spectrum_rows(case, bins)
+
+
+def reconstruction_cases() -> Iterable[tuple[Case, list[int]]]:
     draw = random.Random(1)
     cases = [Case(d, rho) for d in WIDTHS for rho in BASES]
     cases += [
@@ -103,13 +142,22 @@ def reconstruction() -> Iterable[Row]:
         for d, rho in ((30, 1e4), (256, 1e4), (511, 3.0))
         for bandwidth in (0.05, 0.25, 1.0, 16.0, 64.0)
     ]
+    other = random.Random(19)
+    for index in range(48):
+        drawn = any_case(other, index % 2 == 0, 300, 1e5)
+        cases.append(drawn._replace(boundary="none"))
     for case in cases:
         lags = {0, 1, case.n // 2, draw.randrange(case.n)}
-        yield from reconstruction_rows(case, sorted(tau for tau in lags if tau < case.n))
+        yield case, sorted(tau for tau in lags if tau < case.n)
+
+
+def reconstruction() -> Iterable[Row]:
+    for case, lags in reconstruction_cases():
+        yield from reconstruction_rows(case, lags)
 
 
 def near_ties() -> Iterable[tuple[int, float, int | None]]:
-    """Bases within three units in the last place of one with w_l = 2 pi / length."""
+    """Bases within three units in the last place of one with w_l = 2 pi / length, down to 0.02, widths to 2**20."""
     for d, length, index in (
         *(
             (4, None, 2),
@@ -134,6 +182,8 @@ def near_ties() -> Iterable[tuple[int, float, int | None]]:
             (64, 5, 40),
             (1000, 131072, 700),
         ),
+        *((64, 5, 4), (1021, 6, 300), (1021, 1, 1020), (2**20, None, 2**19), (999983, None, 60000)),
+        *((2**20, 2**40, 2**20 - 2), (65537, 1, 65536), (3, 6, 2), (48, 2**40, 46)),
     ):
         with mp.workdps(60):
             rho = float((mpf(length or d) / (2 * mp.pi)) ** (mpf(d) / index))
@@ -148,7 +198,6 @@ def near_ties() -> Iterable[tuple[int, float, int | None]]:
 def low_bin() -> Iterable[Row]:
     draw = random.Random(16)
     cases: list[tuple[int, float, int | None]] = [(d, rho, None) for d in WIDTHS for rho in BASES]
-    cases += near_ties()
     cases += [(d, 1e4, None) for d in (4, 5, 6, 8, 9)] + [
         (256, 1e300, None),
         (128, 1e4, 4096),
@@ -164,7 +213,16 @@ def low_bin() -> Iterable[Row]:
     for _ in range(50):
         length = draw.choice((None, draw.randint(1, 10**6)))
         cases.append((draw.randint(2, 1200), 10 ** draw.uniform(-6, 30), length))
+    for index in range(120):
+        linear = index % 2 == 0
+        d, length = any_width(draw, linear, 4096 if linear else 2**17), any_width(draw, linear, 2**40, 1)
+        cases.append((d, any_rho(draw, linear), length if index % 3 else None))
     for case in cases:
+        yield low_bin_row(*case)
+
+
+def low_bin_ties() -> Iterable[Row]:
+    for case in near_ties():
         yield low_bin_row(*case)
 
 
@@ -190,6 +248,11 @@ def encoding() -> Iterable[Row]:
     for d, rho, index in ((2, 1e4, 0), (30, 3.0, 14), (256, 1e4, 100), (511, 1e6, 510)):
         for s in (0, 1, 2**53, *near_quarter_turns(d, rho, index)[-9:]):
             yield encoding_row(d, rho, index, s)
+    for index in range(160):
+        linear = index % 2 == 0
+        d, rho = any_width(draw, linear, 512 if linear else 2**13), any_rho(draw, linear)
+        s = draw.randint(0, 2**53) if linear else int(2 ** draw.uniform(0, 53))
+        yield encoding_row(d, rho, 2 * draw.randrange((d + 1) // 2), s)
 
 
 def dft_entries() -> Iterable[Row]:
@@ -199,6 +262,11 @@ def dft_entries() -> Iterable[Row]:
             yield dft_row(d, k, s)
         for limit in (d, 10**6, 2**53, 2**53, 2**53):
             yield dft_row(d, draw.randint(0, d // 2), int(limit ** draw.random()))
+    for index in range(160):
+        linear = index % 2 == 0
+        d = any_width(draw, linear, 2**12 if linear else 2**18)
+        s = draw.randint(0, 2**53) if linear else int(2 ** draw.uniform(0, 53))
+        yield dft_row(d, draw.randint(0, d // 2), s)
 
 
 def separation() -> Iterable[Row]:
@@ -222,20 +290,81 @@ def separation() -> Iterable[Row]:
     for _ in range(12):
         d, rho = 2 * draw.randint(1, 40), 10 ** draw.uniform(-1, 6)
         cases.append((d, rho, draw.randint(2, 1500)))
+    for index in range(60):
+        linear = index % 2 == 0
+        d, rho = 2 * any_width(draw, linear, 400, 1), any_rho(draw, linear)
+        length = any_width(draw, linear, 2000)
+        if d * length < 150_000:
+            cases.append((d, rho, length))
     for d, rho, length in cases:
         yield separation_row(d, rho, length)
+
+
+# ------------------------------------------------------------------------------------- models
+
+
+def audit() -> Iterable[Row]:
+    return (audit_row(*case) for case in audit_configs())
+
+
+def rope() -> Iterable[Row]:
+    return (rope_row(case) for case in rope_cases())
+
+
+def alibi() -> Iterable[Row]:
+    for heads in (1, 2, 3, 6, 7, 8, 12, 16, 20, 31, 40, 71, 112, 128, 200, 1024):
+        for head in sorted({0, 1, heads // 3, heads // 2, 1 << (heads.bit_length() - 1), heads - 1}):
+            if head < heads:
+                yield alibi_row(heads, head)
+
+
+def buckets() -> Iterable[Row]:
+    draw = random.Random(22)
+    cases = [(32, 128, 1), (32, 128, 0), (64, 256, 1), (4, 9, 1), (256, 2**20, 0), (33, 1000, 0), (7, 50, 1)]
+    cases += [(128, 2**20, 1), (254, 777777, 0), (16, 4096, 1), (24, 6**6, 0), (64, 2**16, 0)]
+    # the logarithm is an integer where a bucket starts, which floats miss
+    cases += [(2 * e, e * r**e, 0) for e, r in ((2, 3), (3, 5), (4, 5), (5, 11), (6, 7), (8, 3))]
+    for count, most, both in cases:
+        yield from bucket_rows(count, most, both, draw)
+
+
+def bounds() -> Iterable[Row]:
+    draw = random.Random(23)
+    for index in range(64):
+        linear = index % 2 == 0
+        d = 2 * any_width(draw, linear, 128, 2)
+        base = draw.uniform(1.5, 1e6) if linear else float(10 ** draw.uniform(0.01, 30))
+        trained = any_width(draw, linear, 2**20, 8)
+        yield bounds_row(d, base, trained, trained + any_width(draw, linear, 2**21, 1))
+
+
+def negative_lags() -> Iterable[Row]:
+    draw = random.Random(24)
+    for index in range(48):
+        linear = index % 2 == 0
+        base = draw.uniform(1.5, 1e4) if linear else float(10 ** draw.uniform(0.01, 6))
+        yield negative_lag_row(2 * any_width(draw, linear, 100, 2), base, 4096)
 
 
 # -------------------------------------------------------------------------------------- files
 
 SPECTRUM = "d,rho,bandwidth,grid,boundary,k,g,log_g_high,log_g_low"
+BOUNDS = "d,base,trained,target,channels,critical,extrapolation,ntk,fitted,quarter,half,full,alias,stability"
+LOW_BIN = "d,rho,length,inside,total,crossing"
 TABLES: dict[str, tuple[str, Callable[[], Iterable[Row]]]] = {
     "spectrum": (SPECTRUM, spectrum),
-    "reconstruction": ("d,rho,bandwidth,tau,r,relative_error,fwhm", reconstruction),
-    "low_bin": ("d,rho,length,inside,total,crossing", low_bin),
+    "reconstruction": ("d,rho,bandwidth,grid,tau,r,relative_error,fwhm", reconstruction),
+    "low_bin": (LOW_BIN, low_bin),
+    "low_bin_ties": (LOW_BIN, low_bin_ties),
     "encoding": ("d,rho,index,s,sin,cos", encoding),
     "dft_entries": ("d,k,s,cos,sin,table_cos,table_sin", dft_entries),
     "separation": ("d,rho,length,lag,separation", separation),
+    "audit": ("config,layer,served,pairs,frequencies,attention,never", audit),
+    "rope": ("rope,pairs,frequencies,attention,never", rope),
+    "alibi": ("heads,head,slope", alibi),
+    "buckets": ("buckets,max_distance,bidirectional,relative,bucket", buckets),
+    "bounds": (BOUNDS, bounds),
+    "negative_lags": ("d,base,limit,lag", negative_lags),
 }
 
 
@@ -245,11 +374,13 @@ def write(name: str) -> int:
     frozen = list(rows())
     with (HERE / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header.split(","))
+        writer.writerow([*header.split(","), "digits"])
         writer.writerows(frozen)
     return len(frozen)
 
 
 if __name__ == "__main__":
-    for table in TABLES:
-        print(f"{table}.csv: {write(table)} rows", flush=True)
+    for table in sys.argv[1:] or TABLES:
+        begun = time.perf_counter()
+        count = write(table)
+        print(f"{table}.csv: {count} rows in {time.perf_counter() - begun:.0f} s", flush=True)

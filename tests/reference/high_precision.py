@@ -2,9 +2,11 @@
 
 Each value is computed at 40 digits, then with the digits doubled until two runs in succession
 agree to 25 digits. The formulas stand in the plainest form that they have; nothing here imports
-pe_spectra. What the functions return are rows of the frozen tables, as `generate` writes them.
+pe_spectra. What the functions return are rows of the frozen tables, as `generate` writes them; the
+last cell is the number of digits of the second of the two runs that agreed.
 """
 
+import bisect
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +20,14 @@ SMALLEST_NORMAL = 2.0**-1022
 Row = list[str]
 
 
-def settle(compute: Callable[[], Sequence[Any]], floor: float = 0.0) -> list[Any]:
+class Settled(NamedTuple):
+    """What two runs in succession agreed on, and the digits of the second."""
+
+    values: list[Any]
+    digits: int
+
+
+def settle(compute: Callable[[], Sequence[Any]], floor: float = 0.0) -> Settled:
     """Double the digits until two runs agree to 25, relative to max(|value|, floor)."""
     digits, before = FIRST_DIGITS, None
     while True:
@@ -28,7 +37,7 @@ def settle(compute: Callable[[], Sequence[Any]], floor: float = 0.0) -> list[Any
             if before is not None and all(
                 abs(a - b) <= limit * max(abs(a), floor) for a, b in zip(after, before, strict=True)
             ):
-                return after
+                return Settled(after, digits)
         digits, before = 2 * digits, after
 
 
@@ -95,6 +104,26 @@ def kernel_at(case: Case, distance: Any) -> Any:
     return mp.exp(-((distance / mpf(case.bandwidth)) ** 2) / 2)
 
 
+def kernels_in_a_row(case: Case, image: Any, low: int, high: int) -> Iterable[tuple[int, Any]]:
+    """The kernel at the integers low .. high, outwards from the nearest, by two products each.
+
+    The quotient of neighbours falls by exp(-1 / bandwidth**2) at each step. Some digits are lost over
+    thousands of steps, which the second run shows.
+    """
+    if low > high:
+        return
+    nearest = min(max(int(mp.nint(image)), low), high)
+    square = mpf(case.bandwidth) ** 2
+    fall, highest = mp.exp(-1 / square), kernel_at(case, nearest - image)
+    yield nearest, highest
+    for step, end in ((1, high), (-1, low)):
+        value, quotient = highest, mp.exp(-(2 * step * (nearest - image) + 1) / (2 * square))
+        for k in range(nearest + step, end + step, step):
+            value *= quotient
+            quotient *= fall
+            yield k, value
+
+
 def reach(case: Case) -> Any:
     """Beyond this distance a kernel is below the digits of the sum.
 
@@ -115,8 +144,8 @@ def all_bins(case: Case, digits: int) -> list[Any]:
                 max(0, int(mp.ceil(image - far))),
                 min(last, int(mp.floor(image + far))),
             )
-            for k in range(low, high + 1):
-                sums[k] += mass * kernel_at(case, k - image)
+            for k, value in kernels_in_a_row(case, image, low, high):
+                sums[k] += mass * value
     return sums
 
 
@@ -133,7 +162,8 @@ def spectrum_rows(case: Case, bins: Sequence[int]) -> Iterable[Row]:
         total = mp.fsum(all_bins(case, mp.dps))
         return [one_bin(case, k) / total for k in bins]
 
-    for k, g in zip(bins, settle(compute), strict=True):
+    values, digits = settle(compute)
+    for k, g in zip(bins, values, strict=True):
         with mp.workdps(80):
             log = mp.log(g)
             high = float(log)
@@ -143,6 +173,7 @@ def spectrum_rows(case: Case, bins: Sequence[int]) -> Iterable[Row]:
                 as_hex(g),
                 high.hex(),
                 float(log - high).hex(),
+                str(digits),
             ]
 
 
@@ -190,16 +221,17 @@ def reconstruction_rows(case: Case, lags: Sequence[int]) -> Iterable[Row]:
         error = mp.sqrt(2 - 2 * impulse(case, 0) / size)
         return [full_width(case), error, *values]
 
-    width, error, *values = settle(compute, floor=1.0)
+    (width, error, *values), digits = settle(compute, floor=1.0)
     for tau, value in zip(lags, values, strict=True):
         head = [
             str(case.d),
             case.rho.hex(),
             case.bandwidth.hex(),
+            str(case.n),
             str(tau),
             as_hex(value),
         ]
-        yield [*head, as_hex(error), as_hex(width or None)]
+        yield [*head, as_hex(error), as_hex(width or None), str(digits)]
 
 
 # ------------------------------------------------------------------------------------- Eq. 16
@@ -208,19 +240,25 @@ def reconstruction_rows(case: Case, lags: Sequence[int]) -> Iterable[Row]:
 def low_bin_row(d: int, rho: float, length: int | None) -> Row:
     """Count w_l < 2 pi / length by l ln rho > d ln(length / 2 pi), never nearer than 25 digits."""
 
+    indices = range(0, d, 2)
+
     def compute() -> list[Any]:
         right, log_rho = d * mp.log(mpf(length or d) / (2 * mp.pi)), mp.log(mpf(rho))
-        gaps = [index * log_rho - right for index in range(0, d, 2)]
-        inside = sum(1 for gap in gaps if gap > 0)
-        return [mpf(inside), min(gaps, key=abs), right / log_rho if log_rho else mpf(0)]
+        sign = -1 if log_rho < 0 else 1
+        # sign times the gap grows with the index, so the places where it changes its sign are enough
+        first = bisect.bisect_right(indices, 0, key=lambda index: sign * (index * log_rho - right))
+        near = [index * log_rho - right for index in indices[max(0, first - 1) : first + 1]]
+        inside = len(indices) - first if sign > 0 else first
+        return [mpf(inside), min(near, key=abs), right / log_rho if log_rho else mpf(0)]
 
-    inside, _, crossing = settle(compute)
+    (inside, _, crossing), digits = settle(compute)
     head = [str(d), rho.hex(), "" if length is None else str(length)]
     return [
         *head,
         str(int(inside)),
         str((d + 1) // 2),
         as_hex(crossing if rho != 1 else None),
+        str(digits),
     ]
 
 
@@ -232,7 +270,8 @@ def encoding_row(d: int, rho: float, index: int, s: int) -> Row:
         angle = frequency(d, rho, index) * s
         return [mp.sin(angle), mp.cos(angle)]
 
-    return [str(d), rho.hex(), str(index), str(s), *map(as_hex, settle(compute))]
+    values, digits = settle(compute)
+    return [str(d), rho.hex(), str(index), str(s), *map(as_hex, values), str(digits)]
 
 
 def dft_row(d: int, k: int, s: int) -> Row:
@@ -245,9 +284,9 @@ def dft_row(d: int, k: int, s: int) -> Row:
         cos, sin = mp.cospi(turns), mp.sinpi(turns)
         return [cos, sin, scale * cos, scale * sin]
 
-    cos, sin, table_cos, table_sin = settle(compute)
+    (cos, sin, table_cos, table_sin), digits = settle(compute)
     results = (cos, sin, table_cos, None if lone else table_sin)
-    return [str(d), str(k), str(s), *map(as_hex, results)]
+    return [str(d), str(k), str(s), *map(as_hex, results), str(digits)]
 
 
 # --------------------------------------------------------------------------------- separation
@@ -258,8 +297,12 @@ def lag_square(w: Sequence[Any], tau: int) -> Any:
 
 
 def ladder_candidates(d: int, rho: float, length: int) -> list[int]:
-    """Lags whose distance may be the smallest, by float64 with a wide margin."""
-    w = np.array([rho ** (-index / d) for index in range(0, d, 2)])
+    """Lags whose distance may be the smallest, by float64 with a wide margin.
+
+    A lag is an integer, so whole turns are taken from the frequencies first.
+    """
+    with mp.workdps(FIRST_DIGITS):
+        w = np.array([float(frequency(d, rho, index) % (2 * mp.pi)) for index in range(0, d, 2)])
     lags = np.arange(1, length)
     squares = np.array([np.sum(4 * np.sin(w * tau / 2) ** 2) for tau in lags])
     return [int(tau) for tau in lags[squares <= np.min(squares) * (1 + 1e-6) + 1e-8]]
@@ -278,5 +321,5 @@ def closest(d: int, rho: float, length: int) -> list[Any]:
 
 
 def separation_row(d: int, rho: float, length: int) -> Row:
-    distance, lag = settle(functools.partial(closest, d, rho, length))
-    return [str(d), rho.hex(), str(length), str(int(lag)), as_hex(distance)]
+    (distance, lag), digits = settle(functools.partial(closest, d, rho, length))
+    return [str(d), rho.hex(), str(length), str(int(lag)), as_hex(distance), str(digits)]

@@ -129,9 +129,10 @@ class Process:
 
     def _peak_mib(self):
         # the system's own figure holds that of the process that started it, until exec, too; where it
-        # tells nothing about the program, the highest figure that was seen while it ran stands in
+        # tells nothing about the program, the highest figure that was seen while it ran stands in: 0 where
+        # a busy machine let the program end unseen
         ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        if self._usage_kib <= ours and self._peak_kib:
+        if self._usage_kib <= ours:
             return self._peak_kib / 1024
         return self._usage_kib / 1024
 

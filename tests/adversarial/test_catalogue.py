@@ -1,5 +1,6 @@
 """Every row of the catalogue, its own test id, against the program as a user starts it."""
 
+import os
 import sys
 
 import pytest
@@ -10,13 +11,19 @@ from warm import WarmProgram
 FIXTURES, CASES = load()
 #: Rows about moments: one takes minutes, and all want a machine that keeps time.
 SLOW = {case["id"] for case in CASES if case["group"] == "L"}
+#: How often a row about moments is tried at most, where there is no time for all its repeats; 0 for all.
+MOST_REPEATS = int(os.environ.get("CATALOGUE_REPEATS", "0"))
 #: K24: these keep their exit codes where `assert` does nothing.
 OPTIMISED = {"A01", "A24", "H01"}
 
 
 def parameters():
     for case in CASES:
-        yield pytest.param(case, id=case["id"], marks=[pytest.mark.slow] if case["id"] in SLOW else [])
+        if case["id"] not in SLOW:
+            yield pytest.param(case, id=case["id"])
+        else:
+            repeats = {"repeat": min(case["repeat"], MOST_REPEATS)} if MOST_REPEATS and "repeat" in case else {}
+            yield pytest.param({**case, **repeats}, id=case["id"], marks=pytest.mark.slow)
     for case in CASES:
         if case["id"] in OPTIMISED:
             environment = {**case.get("env", {}), "PYTHONOPTIMIZE": "2"}
@@ -27,7 +34,9 @@ def parameters():
 def harness(tmp_path_factory):
     # -P: the working directory is no place to import from, as with the installed script
     command = [sys.executable, "-P", "-m", "pe_spectra"]
-    harness = Harness(command, FIXTURES, tmp_path_factory.mktemp("catalogue"))
+    # a Ctrl-C before the command line is imported is answered by the interpreter
+    marker = os.path.join("pe_spectra", "cli")
+    harness = Harness(command, FIXTURES, tmp_path_factory.mktemp("catalogue"), marker=marker)
     harness.fill_cache(["spectrum", "--figure", "first.png"])
     imports = ["pe_spectra.cli.program", "matplotlib.figure", "matplotlib.backends.backend_agg"]
     environment = {**BASE, "MPLCONFIGDIR": str(harness.cache)}

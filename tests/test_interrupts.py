@@ -1,0 +1,319 @@
+"""Ctrl-C and SIGTERM: in the writer nothing or all is done, and the program is gone soon, with one line and no file."""
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+
+from pe_spectra import cli
+from pe_spectra.files.writer import write_files
+from tests.writing import (
+    BEGINNING,
+    NEW,
+    OLD,
+    WAYS,
+    Calls,
+    contents_of,
+    prepare,
+    send_signals,
+    slowness,
+    snapshot,
+    take_way,
+)
+
+#: Where thousands of files are written, nobody waits for the disk.
+UNSYNCED = {"fsync": lambda _: None}
+
+
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    return take_way(request.param, monkeypatch)
+
+
+# within the writer
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_before_any_call_leaves_all_or_nothing(tmp_path, monkeypatch, times):
+    """Twice: a second Ctrl-C comes with every later call, the ones that clean up included."""
+    number, interrupted = 0, 0
+    while True:
+        number += 1
+        folder = tmp_path / str(number)
+        files, paths = prepare(folder)
+        before = contents_of(*paths)
+        raised = False
+
+        def act(count, _, number=number):
+            if count == number or (times == 2 and count > number):
+                signal.raise_signal(signal.SIGINT)
+
+        with monkeypatch.context() as patch:
+            calls = Calls(patch, act, replaced=UNSYNCED)
+            try:
+                write_files(files, create_parents=True)
+            except KeyboardInterrupt:
+                raised = True
+        if raised and contents_of(*paths) == before:
+            interrupted += 1
+            assert not (folder / "f").exists()
+        else:  # not reached, or too late: while the folders are synced
+            assert contents_of(*paths) == files
+        left = {path.name for path in folder.rglob("*")}
+        assert left <= {"a", "target", "link", "new", "f"}
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if calls.count < number:
+            break
+    assert interrupted > 20
+
+
+def test_a_handler_of_its_own_is_asked_and_put_back(monkeypatch):
+    seen = []
+
+    def handler(number, frame):
+        seen.append((number, frame))
+
+    def interrupt(count, _):
+        if count == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        with monkeypatch.context() as patch:
+            Calls(patch, interrupt, only=["write"])
+            write_files({Path("a"): NEW})
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert seen == [(signal.SIGINT, None)]
+    assert Path("a").read_bytes() == NEW
+
+
+def test_an_ignored_interrupt_stays_ignored():
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        write_files({Path("a"): NEW})
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+# the program
+
+#: Commands that run for more than a second; FOLDER is where their inputs are.
+LONG = {
+    "spectrum": ["spectrum", "--d", "1048576", "--figure", "old.svg"],
+    "faithfulness": ["faithfulness", "-e", "FOLDER/table.npy", "--figure", "old.svg", "--output", "new.json"],
+    "precision": ["precision", "sinusoidal:d=512", "--length", "16384", "--figure", "old.svg"],
+    "compare": ["compare", "--all", "--figure", "old.svg"],
+    "figures": ["figures", "--output", "drawn"],
+    "audit": ["audit", *(f"FOLDER/config{number}.json" for number in range(500)), "--output", "new.json"],
+    "inspect": ["inspect", "FOLDER/table.npy", "--figure", "old.svg"],
+    "reconstruct": ["reconstruct", "--s", "0:4000", "--d", "4096", "--output", "new.csv"],
+}
+#: Seconds between a signal and the end, by the clock of a machine at rest, and of the processor.
+GONE_WITHIN = 0.5
+#: How often a moment is halved when the program had ended before it.
+ATTEMPTS = 8
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A table of four million numbers, 500 configurations, and the drawing library's cache."""
+    folder = tmp_path_factory.mktemp("inputs")
+    np.save(folder / "table.npy", np.random.default_rng(1).normal(size=(8192, 512)))
+    (folder / "beginning.py").write_text(BEGINNING)
+    config = {"model_type": "llama", "head_dim": 128, "rope_theta": 500000.0, "max_position_embeddings": 8192}
+    for number in range(500):
+        (folder / f"config{number}.json").write_text(json.dumps(config))
+    return folder
+
+
+class Trials:
+    """Runs of one command that are sent signals at random moments, two at a time."""
+
+    def __init__(self, inputs, folder):
+        self._inputs, self._folder, self._numbers = inputs, folder, itertools.count()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PE_SPECTRA_")}
+        self._environment = {**kept, "MPLCONFIGDIR": str(inputs / "cache"), "COLUMNS": "100"}
+        places = [str(inputs), str(Path(__file__).parents[1])]
+        self._environment["PYTHONPATH"] = os.pathsep.join(places)
+
+    def interrupt(self, argv, number, moments, *, again=()):
+        """Send a signal at each moment, and again after further seconds; give the endings."""
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda moment: self._hit(argv, number, moment, again), moments))
+
+    def _hit(self, argv, number, moment, again):
+        """Send it to the living program: sooner where it had ended."""
+        for _ in range(ATTEMPTS):
+            ending = self._run(argv, number, [moment, *(moment + later for later in again)])
+            if ending.was_alive:
+                return ending
+            moment /= 2
+        raise AssertionError(f"never alive: {ending}")
+
+    def _run(self, argv, number, moments):
+        folder = self._folder / str(next(self._numbers))
+        folder.mkdir()
+        (folder / "old.svg").write_bytes(OLD)
+        before = snapshot(folder)
+        argv = [word.replace("FOLDER", str(self._inputs)) for word in argv]
+        ending = send_signals(argv, moments, number, folder=folder, environment=self._environment)
+        if ending.was_alive:
+            assert snapshot(folder) == before, (moments, ending)
+        return ending
+
+
+def judge_interrupted(endings, scale):
+    for ending in endings:
+        assert ending.was_alive
+        assert (ending.code, ending.stdout, ending.stderr) == (130, "", "error: interrupted\n"), ending
+        # what it did until it was gone, however many programs shared the processor
+        assert ending.processor_seconds <= GONE_WITHIN, ending
+    assert median(ending.seconds for ending in endings) <= GONE_WITHIN * scale
+
+
+def judge_terminated(endings):
+    assert {ending.code for ending in endings} <= {-signal.SIGTERM, 128 + signal.SIGTERM}
+    assert "".join(ending.stdout + ending.stderr for ending in endings) == ""
+
+
+def interrupt_command(inputs, folder, name, counts, seed):
+    """Interrupt a long command once, twice within 50 ms, and terminate it, so many times each."""
+    trials, draw = Trials(inputs, folder), random.Random(seed)
+    scale = slowness()
+    once, twice, terminated = ([draw.uniform(0.0, 1.0) for _ in range(count)] for count in counts)
+    endings = trials.interrupt(LONG[name], signal.SIGINT, once)
+    endings += trials.interrupt(LONG[name], signal.SIGINT, twice, again=[0.05])
+    judge_interrupted(endings, max(scale, slowness()))
+    judge_terminated(trials.interrupt(LONG[name], signal.SIGTERM, terminated))
+
+
+def test_a_long_run_is_interrupted(inputs, tmp_path):
+    interrupt_command(inputs, tmp_path, "spectrum", (2, 2, 2), seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_every_long_command_is_interrupted(inputs, tmp_path, name):
+    """One hundred interruptions in all, some of them during imports."""
+    interrupt_command(inputs, tmp_path, name, (11, 2, 2), seed=len(name))
+
+
+IMPORTS = """
+import os, signal, sys
+from pe_spectra.cli import main
+
+class Interrupt:
+    def __init__(self, number):
+        self.left = number
+
+    def find_spec(self, *_):
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+first, step = map(int, sys.argv[1:3])
+sys.argv = ["pe-spectra", *sys.argv[3:]]
+number, interrupted = first, 0
+while True:
+    reader, end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(end, 2)
+        hook = Interrupt(number)
+        sys.meta_path.insert(0, hook)
+        code = main()
+        if hook.left > 0:
+            code = 77
+        sys.exit(code)
+    os.close(end)
+    with open(reader) as pipe:
+        said = pipe.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == 77:
+        break
+    assert (code, said) == (130, "error: interrupted\\n"), (number, code, said)
+    interrupted += 1
+    number += step
+os.write(2, str(interrupted).encode())
+"""
+
+
+def interrupt_imports(folder, first, step, *argv):
+    """Interrupt the program at every so many imports, from one on, until there are no more; count the runs."""
+    (folder / "old.svg").write_bytes(OLD)
+    command = [sys.executable, "-c", IMPORTS, str(first), str(step), *argv]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.iterdir()] == ["old.svg"]
+    return int(done.stderr)
+
+
+def test_imports_are_interrupted(tmp_path):
+    assert interrupt_imports(tmp_path, 30, 120, "spectrum", "--d", "16", "--no-figure") >= 2
+
+
+@pytest.mark.slow
+def test_many_imports_are_interrupted(tmp_path):
+    assert interrupt_imports(tmp_path, 1, 25, "spectrum", "--d", "16", "--figure", "old.svg") > 15
+
+
+CAUGHT = """
+import sys
+import pe_spectra.cli.program
+from pe_spectra.cli import main
+
+def run(_):
+    exec("raise KeyboardInterrupt")
+
+pe_spectra.cli.program.run = run
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_within_a_text_that_python_runs_ends_with_130(tmp_path):
+    """As in the making of a named tuple: Python remembers such an interrupt, and would end itself by the signal."""
+    (tmp_path / "caught.py").write_text(CAUGHT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])}
+    done = subprocess.run([sys.executable, "-P", "-m", "caught"], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, capfd):
+    """A second Ctrl-C comes before the first one is answered, and a third while that is begun anew."""
+    leave, times = cli._leave_interrupted, []
+
+    def interrupt():
+        times.append(None)
+        if len(times) < 3:
+            raise KeyboardInterrupt
+        return leave()
+
+    def run(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_leave_interrupted", interrupt)
+    monkeypatch.setattr("pe_spectra.cli.program.run", run)
+    previous = signal.getsignal(signal.SIGINT)
+    try:
+        assert cli.main() == 130
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert capfd.readouterr() == ("", "error: interrupted\n")

@@ -262,7 +262,7 @@ def test_the_step_that_merges_is_blamed(ask, tmp_path):
 
 def test_what_a_recipe_does_is_said(cli, ask):
     help_text = " ".join(cli("precision --help").out.split())
-    assert "which steps are in the type: none but the sum (fp32), only the final cast (fp32-then-cast)" in help_text
+    assert "which steps are in the type: none but the sum; only the final cast; positions first" in help_text
     notes = ask("sinusoidal:d=8 --length 20 --dtype float16")["notes"]
     assert "the bf16 in the name of a recipe stands for the type that is looked at, here float16" in notes
     assert any(note.startswith("fp32: the code is kept in float32") for note in notes)

@@ -231,6 +231,7 @@ def read_damaged(path):
     return ""
 
 
+@pytest.mark.slow
 def test_damaged_files_raise_one_error_and_fast(tmp_path):
     """2,000 seeds: bytes changed, removed, inserted; sizes of all magnitudes."""
     tensors = [("rope_freqs.weight", compute_llama3_divisors()), ("a", np.zeros(8, np.float32))]

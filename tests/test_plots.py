@@ -324,6 +324,7 @@ def test_long_curves_keep_their_extremes_and_ends() -> None:
     assert short[0].size == MOST_POINTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FIGURE_SUFFIXES)
 def test_rendering_twice_gives_the_same_bytes(suffix: str) -> None:
     first, second = (render(FIGURES["reconstruction of the paper"](), suffix) for _ in range(2))
@@ -359,6 +360,7 @@ def run_script(folder: Path, script: str = _SCRIPT, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_environment_changes_no_byte(tmp_path: Path) -> None:
     plain = run_script(tmp_path, PYTHONHASHSEED="1")
     settings = "text.usetex: True\nfont.size: 30\nsavefig.bbox: tight\nlines.linewidth: 9\nsvg.hashsalt: x\n"

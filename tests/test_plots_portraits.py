@@ -386,6 +386,7 @@ def test_portrait_without_any_view_is_refused() -> None:
         compose_portrait(empty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_portrait_has_the_same_bytes_twice(suffix: str) -> None:
     portrait = look("grid, rectangular")
@@ -441,6 +442,7 @@ def test_empty_gallery_is_refused() -> None:
         compose_comparison([])
 
 
+@pytest.mark.slow
 def test_gallery_has_the_same_bytes_twice() -> None:
     results = compared("alibi", "t5")
     first, second = (render(compose_comparison(results, "centroid"), ".png") for _ in range(2))

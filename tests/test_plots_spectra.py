@@ -162,6 +162,7 @@ def test_text_can_be_read_at_its_width(figure: Figure) -> None:
     assert min(text.get_fontsize() for text in visible_texts(figure)) >= SMALL_SIZE >= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["overlay with stretches", "heads", "grid, both signs", "grid, a strip"])
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_two_renders_are_the_same_bytes(name: str, suffix: str) -> None:

@@ -39,6 +39,7 @@ from pe_spectra.spectrum.summary import LOW_BINS
 from tests import docs_numbers as numbers
 from tests import test_docs_faithfulness, test_house
 from tests.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
+from tests.mutation.mutants import read_mutants
 
 README, FAITHFULNESS, MODELS = "README.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
@@ -331,6 +332,7 @@ SENTENCES = (
             ),
         ),
     ),
+    Sentence(CONTRIBUTING, "plants {} faults in copies of the package", lambda: (len(read_mutants()),)),
     Sentence(CONTRIBUTING, "and against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(
         CONTRIBUTING,
@@ -353,6 +355,6 @@ CONVENTIONS = (
     (QUANTITIES, "`log_weights` / ln 10", "the base of the logarithm"),
     (QUANTITIES, "base-10 logarithm", "the base of the logarithm"),
     (MODELS, "a line through such bases at D = 128", "what Men et al. took"),
-    (CONTRIBUTING, "in about fifteen minutes", "depends on the machine"),
-    (CONTRIBUTING, "one line of up to 72 characters", "a convention of Git"),
+    (CONTRIBUTING, "in about twenty-five minutes", "depends on the machine"),
+    (CONTRIBUTING, "about ten minutes", "depends on the machine"),
 )

@@ -875,3 +875,19 @@ def test_a_model_of_alibi_that_says_no_is_asked_for_its_rotation():
     assert read(change(model_type="mpt")).scheme == "alibi"
     assert read(change(model_type="mpt", attn_config={"alibi": False})).scheme == "rotary"
     assert read(change(model_type="mpt", alibi=False)).scheme == "rotary"
+
+
+@pytest.mark.parametrize("rope", [True, False])
+def test_a_switch_within_attn_config_asks_for_rotation(rope):
+    config = {"d_model": 64, "n_heads": 4, "attn_config": {"rope": rope, "rope_theta": 5e5, "alibi": False}}
+    if rope:
+        statement = read(config)
+        assert (statement.scheme, statement.layers[0].block.base) == ("rotary", 5e5)
+    else:
+        with pytest.raises(FileError, match="names no positional encoding"):
+            read(config)
+
+
+def test_absolute_positions_of_an_unknown_model_are_learned():
+    config = {"hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 128}
+    assert read({**config, "position_embedding_type": "absolute"}).scheme == "learned"

@@ -249,7 +249,7 @@ def test_the_first_line_answers(cli):
     first = cli("context --target 131072").out.splitlines()[0]
     assert first.startswith("For 131,072 positions at d = 128 take base 23,000,000: from there")
     first = cli("context --target 10000000").out.splitlines()[0]
-    assert "the smallest base itself is not known here: not searched beyond 1,048,576 positions" in first
+    assert "the smallest base itself was not found: not searched beyond 1,048,576 positions" in first
 
 
 def test_csv_and_table_hold_the_same(cli):

@@ -1,6 +1,7 @@
 """The documentation tells the truth: every quantity has its sentence, every command line its output.
 
 Run this file to bring the outputs up to date: .venv/bin/python -m tests.test_docs
+With --files FOLDER it writes the files that the pages name into a new folder.
 """
 
 from __future__ import annotations
@@ -275,5 +276,22 @@ def update() -> None:
             (DOCS / page).write_text(CONSOLE.sub(show, text), encoding="utf-8")
 
 
+def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["--files"]:
+        folder = Path(arguments[1])
+        folder.mkdir(parents=True)
+        write_fixtures(folder)
+    else:
+        update()
+
+
+@pytest.mark.parametrize("page", ["models.md", "reading-tables.md"])
+def test_the_files_of_the_examples_can_be_had(page: str, tmp_path: Path) -> None:
+    assert "`.venv/bin/python -m tests.test_docs --files examples` writes" in PAGES[page]
+    main(["--files", str(tmp_path / "examples")])
+    for name in ("table.npy", "two.npz", "llama-3.1-8b.json", "port/inv_freq.npy"):
+        assert (tmp_path / "examples" / name).exists()
+
+
 if __name__ == "__main__":
-    update()
+    main(sys.argv[1:])

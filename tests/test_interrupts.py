@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import cli
+from pe_spectra.files.interrupts import HeldInterrupts
 from pe_spectra.files.writer import write_files
 from tests.writing import (
     BEGINNING,
@@ -317,3 +319,21 @@ def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, capfd):
     finally:
         signal.signal(signal.SIGINT, previous)
     assert capfd.readouterr() == ("", "error: interrupted\n")
+
+
+def test_outside_the_main_thread_nothing_is_held():
+    """Handlers cannot be set there, and Ctrl-C raises nothing."""
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def hold():
+        with HeldInterrupts() as held:
+            with held.released():
+                seen.append(signal.getsignal(signal.SIGINT))
+            held.raise_pending()
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join()
+    assert seen == [before, before]
+    assert signal.getsignal(signal.SIGINT) is before

@@ -269,5 +269,5 @@ def test_where_no_base_is_large_enough_the_answer_says_so(cli):
     done = cli("context --d 4 --target 1000000 --json")
     assert done.code == 0
     answer = json.loads(done.out)
-    assert answer["verdict"]["code"] == "base-not-searched"
-    assert answer["verdict"]["text"].endswith("the smallest base itself is not known here: there is none below 1e15.")
+    assert answer["verdict"]["code"] == "base-not-found"
+    assert answer["verdict"]["text"].endswith("the smallest base itself was not found: there is none below 1e15.")

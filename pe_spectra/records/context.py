@@ -189,10 +189,10 @@ def _judge_bases(report: ContextReport) -> Verdict:
     where = f"For {report.target:,} positions at d = {report.d}"
     if exact.value is None:
         text = (
-            f"{where} the fit of Men et al. gives base {fit.value:,.3g}; the smallest base itself is not known here: "
+            f"{where} the fit of Men et al. gives base {fit.value:,.3g}; the smallest base itself was not found: "
             f"{exact.remark}."
         )
-        return Verdict(level="note", code="base-not-searched", text=text)
+        return Verdict(level="note", code="base-not-found", text=text)
     if settled.value is None:
         text = (
             f"{where} take more than base {exact.value:,.10g}, the smallest of two digits whose sum of cosines is "

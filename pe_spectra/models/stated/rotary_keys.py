@@ -42,6 +42,9 @@ def asks_rotation(keys: Keys) -> bool:
     >>> asks_rotation(Keys({"rope_theta": 1e4}, "config.json")), asks_rotation(Keys({}, "config.json"))
     (True, False)
     """
+    nested = keys.find_object("attn_config")
+    if nested is not None and nested.find_truth("rope"):
+        return True
     return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 

@@ -35,8 +35,12 @@ if TYPE_CHECKING:
     from pe_spectra.faithfulness import Faithfulness as Faithfulness
     from pe_spectra.faithfulness import measure_faithfulness as measure_faithfulness
     from pe_spectra.inspection import inspect_table as inspect_table
+    from pe_spectra.model_sources import read_model as read_model
+    from pe_spectra.models.checks import audit_configuration as audit_configuration
+    from pe_spectra.models.lengths.methods import compare_methods as compare_methods
     from pe_spectra.portrait import Portrait as Portrait
     from pe_spectra.portrait import draw_portrait as draw_portrait
+    from pe_spectra.precision import measure_precision as measure_precision
     from pe_spectra.reconstruction import PositionReconstruction as PositionReconstruction
     from pe_spectra.reconstruction import Reconstruction as Reconstruction
     from pe_spectra.reconstruction import measure_width as measure_width
@@ -79,7 +83,9 @@ _HOMES = {
     "Spectrum": "spectrum",
     "SpectrumSummary": "spectrum",
     "UndefinedError": "errors",
+    "audit_configuration": "models.checks",
     "compare_encodings": "compare",
+    "compare_methods": "models.lengths.methods",
     "compute_density_spectrum": "spectrum",
     "compute_dft_weights": "spectrum",
     "compute_grid_spectrum": "spectrum",
@@ -92,8 +98,10 @@ _HOMES = {
     "find_encoding": "encodings",
     "inspect_table": "inspection",
     "measure_faithfulness": "faithfulness",
+    "measure_precision": "precision",
     "measure_width": "reconstruction",
     "read_encoding": "sources",
+    "read_model": "model_sources",
     "reconstruct": "reconstruction",
     "reconstruct_all_positions": "reconstruction",
     "reconstruct_positions": "reconstruction",
@@ -122,7 +130,9 @@ __all__ = [
     "SpectrumSummary",
     "UndefinedError",
     "__version__",
+    "audit_configuration",
     "compare_encodings",
+    "compare_methods",
     "compute_density_spectrum",
     "compute_dft_weights",
     "compute_grid_spectrum",
@@ -135,8 +145,10 @@ __all__ = [
     "find_encoding",
     "inspect_table",
     "measure_faithfulness",
+    "measure_precision",
     "measure_width",
     "read_encoding",
+    "read_model",
     "reconstruct",
     "reconstruct_all_positions",
     "reconstruct_positions",

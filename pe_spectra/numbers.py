@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import SupportsFloat, SupportsIndex
 
 from pe_spectra.errors import InputError
@@ -20,8 +21,14 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: The + that joins the members of a list in a SPEC; the one of an exponent (1e+5) does not.
 _JOINT = re.compile(r"(?<![0-9.][eE])\+")
 _REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: Spellings that other programs read: 32k, 131_072, 131,072.
+_SUFFIXED = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)([kKmMgG])")
+_GROUPED = re.compile(r"[+-]?[0-9]+(?:_[0-9]+)+|[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
+_POWERS = {"k": 1, "m": 2, "g": 3}
 #: More digits than any accepted integer has; longer ones are out of range without being converted.
 _MAX_DIGITS = 30
+#: Up to here every integer is a float.
+_EXACT = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +54,8 @@ class IntegerRange:
         7
         """
         if not _INTEGER.fullmatch(text):
-            raise InputError(f"{name} is not an integer", quote(text), self.accepted)
+            hint = _respell(text, self.minimum, self.maximum)
+            raise InputError(f"{name} is not an integer", quote(text), f"{self.accepted}{hint}")
         digits = text.lstrip("+-").lstrip("0") or "0"
         if len(digits) > _MAX_DIGITS:
             raise InputError(f"{name} is out of range", quote(text), self.accepted)
@@ -96,7 +104,8 @@ class RealRange:
         10000.0
         """
         if not _REAL.fullmatch(text):
-            raise InputError(f"{name} is not a number", quote(text), self.accepted)
+            hint = _respell(text, self.minimum, self.maximum)
+            raise InputError(f"{name} is not a number", quote(text), f"{self.accepted}{hint}")
         return self._limit(float(text), name, text)
 
     def check(self, value: object, name: str) -> float:
@@ -126,6 +135,27 @@ def quote(text: str) -> str:
     "''"
     """
     return text or "''"
+
+
+def _respell(text: str, minimum: float, maximum: float) -> str:
+    """Say how to write the integer that was meant, as the end of a message; empty where none is known or accepted."""
+    meant = [value for value in _guess(text) if minimum <= value <= maximum] if len(text) <= _MAX_DIGITS else []
+    return f"; write {' or '.join(map(str, meant))}" if meant else ""
+
+
+def _guess(text: str) -> tuple[int, ...]:
+    """Read an integer in the spelling of another program; with k, M or G in thousands and in powers of 1024."""
+    if _GROUPED.fullmatch(text):
+        return (int(text.replace("_", "").replace(",", "")),)
+    if _REAL.fullmatch(text):
+        value = float(text)
+        return (int(value),) if value.is_integer() and abs(value) <= _EXACT else ()
+    found = _SUFFIXED.fullmatch(text)
+    if not found:
+        return ()
+    power = _POWERS[found[2].lower()]
+    values = dict.fromkeys(Fraction(found[1]) * unit**power for unit in (1000, 1024))
+    return tuple(int(value) for value in values if value.denominator == 1)
 
 
 def parse_integers(texts: Sequence[str], name: str, bounds: IntegerRange) -> tuple[int, ...]:

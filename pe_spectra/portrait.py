@@ -37,6 +37,7 @@ from pe_spectra.spectrum import (
     measure_toeplitz_share,
 )
 from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
+from pe_spectra.table_part import describe_part
 
 Found = TypeVar("Found")
 #: Entries of a map that is held for the picture: heads times the square of the length.
@@ -87,7 +88,7 @@ class Portrait:
     inspection : what the table's rows, periods and traces say; None for a single row and without a table.
     lags : (L,) and bias : (heads, L); bias_map : (heads, S, S) query by key, where it can be held.
     resized : where another size was asked for.
-    metrics : name -> number; None where it does not exist.
+    metrics : name -> number, of the rows that the inspection used; None where it does not exist.
     notes : what a reader must know.
 
     >>> from pe_spectra import Dft
@@ -129,7 +130,8 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
     (64, 8)
     """
     size = check_length(encoding, length)
-    notes = list(encoding.all_notes)
+    part = describe_part(encoding, size)
+    notes = [*encoding.all_notes, *([f"{part} are looked at; without --length all are"] if part else [])]
     table = read_codes(encoding, size) if isinstance(encoding, HasTable) else None
     kernel = _attempt(notes, lambda: _find_kernel(encoding, size))
     spectra = _attempt(notes, lambda: _find_spectra(encoding, size)) or ()
@@ -263,9 +265,9 @@ def _inspect(encoding: Encoding, size: int) -> TableInspection:
             f"{rows} rows, {MAX_INSPECTED_COLUMNS} columns, {MAX_INSPECTED_NUMBERS} numbers in all are "
             "looked at one by one; --length or --rows takes a part",
         )
-    if isinstance(encoding, Learned) and size == encoding.rows:
+    if isinstance(encoding, Learned) and (encoding.shape is None or size == encoding.rows):
         return inspect_table(
-            encoding.file_rows,
+            encoding.file_rows[: encoding.prefix + size],
             grid=encoding.shape,
             prefix=encoding.prefix,
             dtype=encoding.stored_type if encoding.stored_type in _STORED else "float64",
@@ -307,6 +309,9 @@ def _measure(encoding: Encoding, table: F64 | None, inspection: TableInspection 
         return {}
     found: dict[str, float | None] = dict(inspection.metrics) if inspection is not None else {}
     codes = table if encoding.shape is None else table[-math.prod(encoding.shape) :]
+    if inspection is not None and encoding.shape is None:  # what is left out there is no part of these numbers either
+        first, last = (row - (encoding.origin if isinstance(encoding, Learned) else 0) for row in inspection.rows_used)
+        codes = table[max(first, 0) : last]
     found["toeplitz_share"] = measure_toeplitz_share(codes, encoding.shape)
     found["toeplitz_share_centred"] = measure_toeplitz_share(codes - codes.mean(axis=0), encoding.shape)
     ranks = measure_ranks(codes)

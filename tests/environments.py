@@ -31,7 +31,7 @@ LINES = {
     "count-low-bin": "count-low-bin --d 8 16",
     "figures": "figures --check --output {inputs}/figures",
     "claims": "claims",
-    "encodings": "encodings calendar",
+    "encodings": "encodings alibi",
     "export": "export alibi:heads=4 --length 4 --output -",
     "compare": "compare sinusoidal:d=8 alibi {inputs}/table.npy --length 24",
     "inspect": "inspect {inputs}/model/::wpe.weight",
@@ -45,7 +45,7 @@ LARGE_LINES = {
     "inspect, large": "inspect {inputs}/large.npy",
     "compare, large": "compare {inputs}/large.npy sinusoidal:d=256 --length 2000",
     "faithfulness, large": "faithfulness -e {inputs}/large.npy --within 0.5",
-    "condition, large": "faithfulness -e sinusoidal:d=256 --length 4096",
+    "faithfulness, condition": "faithfulness -e sinusoidal:d=256 --length 4096",
 }
 FORMATS = ("table", "json", "csv")
 DRAWINGS = (".svg", ".png", ".pdf")

@@ -181,7 +181,7 @@ def test_export_of_part_of_a_file(cli, tables):
         ("compare gauss", "SPEC is not known (gauss)"),
         ("compare --all dft", "--all and SPEC exclude each other (dft)"),
         ("compare --all --d 4", "--d has no meaning with --all (4)"),
-        ("compare dft --sort rank", "--sort is not known (rank); accepted: low_bin_mass"),
+        ("compare dft --sort rank", "--sort is not known (rank); accepted: stable_rank"),
         ("compare dft --require rank>=3", "--require is not known (rank>=3)"),
         ("compare dft --require stable_rank>=x", "--require stable_rank is not a number (x)"),
         ("compare --require dft", "--require is not known (dft)"),

@@ -391,3 +391,9 @@ def test_lines_are_taken_apart_and_put_together():
         Part("", ("sinusoidal:d=8",)),
     )
     assert line.argv == ["precision", "--dtype", "bfloat16", "float16", "--length", "8", "--json", "sinusoidal:d=8"]
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+@pytest.mark.parametrize("line", ["export sinusoidal:d=4 --output {}", "spectrum --d 4 --output {}"])
+def test_a_name_that_no_file_can_have_is_shortened(refuse, line, digits):
+    assert len(refuse(line.format("9" * digits))) < 300

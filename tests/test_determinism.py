@@ -25,7 +25,6 @@ from tests.environments import (
     write_inputs,
 )
 
-RUNS = 20
 THREADS = ("1", "2", "4", "8")
 LANGUAGES = ("C", "C.UTF-8", "tr_TR.UTF-8", "de_DE.UTF-8", "xx_XX")
 ZONES = ("UTC", "Asia/Tokyo", "America/St_Johns", "EST5EDT", "nonsense")
@@ -153,10 +152,10 @@ def test_threads_would_be_seen(runs):
         assert program.threads > 1
 
 
-@pytest.mark.slow
-def test_twenty_runs_leave_the_same_bytes(runs):
-    """Every command, in every format, in twenty environments; drawings and what is slow in some of them."""
-    digests = run_two_by_two(lambda number: run_once(runs, number), range(RUNS))
+@pytest.mark.parametrize("count", [pytest.param(6, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)])
+def test_many_runs_leave_the_same_bytes(runs, count):
+    """Every command, in every format, in many environments; drawings and what is slow in some of them."""
+    digests = run_two_by_two(lambda number: run_once(runs, number), range(count))
     assert all(len(found) > 2 * len(LINES) for found in digests)
     assert {name.split(",")[0] for found in digests for name in found} == set(LINES)
     assert find_differences(digests) == []

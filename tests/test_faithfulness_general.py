@@ -18,7 +18,9 @@ from pe_spectra.faithfulness.certificates import certify_distance, find_collisio
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.separation import measure_separation
+from pe_spectra.precision import measure_precision
 from pe_spectra.sources import build_encodings
+from pe_spectra.spectrum import compute_spectrum
 from tests import naive
 
 BERT_LIKE = 12
@@ -372,3 +374,10 @@ def test_the_singular_values_of_a_dft_table_are_roots_of_how_often_each_code_com
     assert_allclose(found.singular_values, np.sqrt(squares), rtol=4e-16)
     assert_allclose(found.condition_number, math.sqrt(squares[0] / squares[-1]), rtol=4e-16)
     assert found.rank == len(squares)
+
+
+@pytest.mark.parametrize("given", ["sinusoidal", np.eye(3), None], ids=["text", "array", "nothing"])
+@pytest.mark.parametrize("ask", [compute_spectrum, measure_faithfulness, measure_precision])
+def test_what_is_no_encoding_is_refused_in_words(ask, given):
+    with pytest.raises(InputError, match=r"no encoding \(.*\); read_encoding\(.*\) or Learned\(values=array\)"):
+        ask(given)

@@ -126,7 +126,8 @@ def test_refuses_what_is_no_configuration():
     write("m.safetensors.index.json", {"metadata": {}, "weight_map": {"a": "b"}})
     assert "is an index of weights; the config.json beside it" in refuse("m.safetensors.index.json")
     np.save("t.npy", np.ones(3))
-    assert "holds an array; a config.json, params.json or .gguf file is accepted" in refuse("t.npy")
+    weights = "holds weights, not a configuration: a config.json, params.json or .gguf file is accepted"
+    assert f"{weights}; see pe-spectra inspect t.npy (CONFIG)" in refuse("t.npy")
     os.mkfifo("pipe")
     assert "is a named pipe" in refuse("pipe")
     write("a.json", "[1]")

@@ -29,7 +29,8 @@ def test_a_killed_writer_leaves_whole_files(tmp_path, kind, way, count):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one", "several", "program"])
 def test_two_hundred_killed_writers(tmp_path, kind):
-    assert kill(tmp_path, kind, "unnamed", 200, seed=2) <= MOST_TEMPORARIES
+    """What is left of a kill between a file's second name and its place: at most a few, for each file of a call."""
+    assert kill(tmp_path, kind, "unnamed", 200, seed=2) <= MOST_TEMPORARIES * (1 if kind == "one" else 2)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from difflib import get_close_matches
 from typing import Any
@@ -16,8 +17,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice
+from pe_spectra.spec import FileSpec, parse_spec
 
 _NUMERIC = re.compile(r"-[0-9.]")
 _NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
@@ -115,6 +118,15 @@ def _list_members(option: Any) -> tuple[str, ...]:
     return tuple(words) if getattr(option, "multiple", False) and len(words) > 1 else ()
 
 
+def _is_spec(text: str) -> bool:
+    """Whether a word names an encoding of the catalogue or looks like a file."""
+    try:
+        spec = parse_spec(text)
+    except InputError:
+        return False
+    return isinstance(spec, FileSpec) or spec.name in ENCODING_NAMES
+
+
 class _Rewriter:
     def __init__(self, command: PaperCommand, ctx: typer.Context) -> None:
         parameters = command.get_params(ctx)
@@ -166,6 +178,8 @@ class _Rewriter:
                 Choice(members=members).parse(given[place], max(option.opts, key=len))
 
     def _refuse_arguments(self, tokens: list[str]) -> None:
+        if "-e" in self.options and _is_spec(tokens[0]):
+            raise InputError("unexpected argument", tokens[0], f"give it with -e: -e {shlex.quote(tokens[0])}")
         single = [name for name in self.seen if name.startswith("--")]
         takes_one = bool(single) and not _list_members(self.options[single[-1]])
         hint = f"{single[-1]} takes one value here; " if takes_one else ""
@@ -195,6 +209,9 @@ class _Rewriter:
             return name, value if equals else None
         if not token.startswith("--") and token[:2] in self.options:
             return token[:2], token[2:]
+        is_encoding = name == "--encoding" or (token.startswith("-e") and not token.startswith("--"))
+        if is_encoding and any("SPEC" in (p.metavar or "") for p in self.arguments):
+            raise InputError("no such option", name, "give the SPEC without -e")
         names = sorted(name for name in self.options if name.startswith("--"))
         nearest = get_close_matches(name, names, n=1)
         hint = f"did you mean {nearest[0]}? " if nearest else ""

@@ -119,7 +119,8 @@ def audit(
     with Progress("auditing", quiet=run.quiet) as progress:
         files = _audit_all(configs, lengths, progress)
         errors = tuple(one.error for one in files if one.error)
-        if len(errors) == len(files):
+        # a file that was asked for holds all of the answer, or is not written
+        if len(errors) == len(files) or (errors and run.output is not None):
             return fail_files(errors)
         return _answer(run, files, lengths, level, errors)
 
@@ -133,7 +134,10 @@ def _answer(
 ) -> Outcome:
     from pe_spectra.records.audit import answer_audits
 
-    answer = answer_audits(files, **lengths, fail_on=level, rows=_choose_rows(run, files))
+    # a pipe has the rows of CSV, in the order of the files
+    is_watched = run.format == "table" and (run.screen.terminal or run.screen.colour)
+    rows = _choose_rows(run, files)
+    answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=is_watched)
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].audit.configuration.scheme if files[0].audit is not None else "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -15,6 +16,7 @@ from pe_spectra.cli.arguments import PaperCommand
 from pe_spectra.cli.inputs import refuse_overwriting
 from pe_spectra.cli.run import Outcome, Run, prepare_run
 from pe_spectra.cli.settings import load_settings
+from pe_spectra.cli.variables import note_unknown_variables
 from pe_spectra.errors import FileError, InputError
 
 Settings = Annotated[
@@ -79,9 +81,11 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
         try:
             run = prepare_run(default_figure=figure, **values)
             _protect_inputs(run, mine, ctx.params.get("settings"))
-            return body(run, **mine)
+            outcome = body(run, **mine)
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
+        notes = () if run.quiet else note_unknown_variables(ctx)
+        return replace(outcome, messages=(*notes, *outcome.messages))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]

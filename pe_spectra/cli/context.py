@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import os
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pe_spectra.cli.arguments import PaperCommand
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.progress import Progress
 from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.errors import InputError
+from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.numbers import IntegerRange, RealRange
 
 if TYPE_CHECKING:
@@ -35,6 +38,28 @@ def add_commands(app: typer.Typer) -> None:
             "pe-spectra context --d 128 --target 131072",
         ),
     )(context)
+    app.registered_commands[-1].cls = _ContextCommand
+
+
+class _ContextCommand(PaperCommand):
+    """The command without arguments: says where its numbers stand to whoever names a model's file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a file in words of its own."""
+        try:
+            return super().parse_args(ctx, args)
+        except InputError as error:
+            if error.what != "unexpected argument" or not _names_file(error.given):
+                raise
+            name = shlex.quote(error.given)
+            is_plain = len(name) <= QUOTED_CHARACTERS and name.isprintable()
+            prints = f"; pe-spectra audit {name} prints them" if is_plain else "; pe-spectra audit prints them"
+            accepted = f"context takes no file: give --d, --base and --trained{prints}"
+            raise InputError(error.what, error.given, accepted) from error
+
+
+def _names_file(text: str) -> bool:
+    return text.endswith((".json", ".gguf")) or "/" in text or os.path.exists(text)
 
 
 def context(

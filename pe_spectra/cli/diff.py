@@ -95,7 +95,9 @@ def diff(
     if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, lengths)
-    setting = replace(setting, full=run.screen.full, check=check, again=again)
+    # a pipe has the rows of CSV
+    is_watched = run.format == "table" and (run.screen.terminal or run.screen.colour)
+    setting = replace(setting, full=run.screen.full, listed=not is_watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
 
 

@@ -16,6 +16,7 @@ from pe_spectra.limits import (
     MAX_MODEL_LENGTH,
     MAX_PAIR_WORK,
     MAX_PAIR_WORK_TOGETHER,
+    MAX_STREAMED_ENTRIES,
     MIN_BANDWIDTH,
     MIN_LENGTH,
 )
@@ -29,6 +30,8 @@ _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 _MODEL_LENGTH = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
 _DEFAULT_S = (5, 40, 75)
+#: What a position whose separation is measured costs at least, in columns, whatever the width.
+_MEASURED_WIDTH = 512
 
 
 def build(
@@ -148,6 +151,23 @@ def check_together(label: str, encodings: Sequence[Encoding], sizes: Sequence[in
     check_work("all pairs of rows of these encodings", sum(pairs), MAX_PAIR_WORK_TOGETHER)
 
 
+def check_measured(encodings: Sequence[Encoding], sizes: Sequence[int]) -> None:
+    """Refuse what `faithfulness` could not measure in time.
+
+    Raises
+    ------
+    InputError : so many encodings, or so many positions of them together.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> check_measured([Sinusoidal(d=1048576)], [1048576])
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: --d and --length together ask for too much (1.1e+12 numbers); at most 8589934592 is \
+accepted
+    """
+    check_together("--d and --length", encodings, sizes, _MEASURED_WIDTH, MAX_STREAMED_ENTRIES)
+
+
 def count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
     """Return the points of all lattices together."""
     return sum(grid or e.default_grid for e in encodings)
@@ -165,7 +185,7 @@ def refuse_overwriting(outputs: Mapping[str, Path | None], texts: Sequence[str])
     ------
     FileError : an output is an input.
     """
-    present = [(option, place) for option, place in outputs.items() if place is not None and place.exists()]
+    present = [(option, place) for option, place in outputs.items() if place is not None and os.path.exists(place)]
     for text in texts if present else ():
         for path in _list_files(text):
             for option, place in present:

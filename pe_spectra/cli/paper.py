@@ -12,7 +12,7 @@ from pe_spectra.cli.commands import register
 from pe_spectra.cli.inputs import (
     build,
     check_count,
-    check_together,
+    check_measured,
     check_work,
     count_points,
     find_lattice,
@@ -28,7 +28,6 @@ from pe_spectra.limits import (
     MAX_COUNTED_FREQUENCIES,
     MAX_LENGTH,
     MAX_PRINTED_NUMBERS,
-    MAX_STREAMED_ENTRIES,
     MAX_WIDTH,
     MIN_LENGTH,
     MIN_WIDTH,
@@ -49,8 +48,6 @@ _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 _RADIUS = RealRange(minimum=1e-300, maximum=1e300)
 _DEFAULT_LIMIT = 10
-#: What a position costs at least, in columns, whatever the width.
-_LEAST_WIDTH = 512
 _PAPER_PAIR = ("sinusoidal", "dft")
 
 
@@ -88,13 +85,16 @@ def spectrum(
     points = read_length(length, encodings)
     check_count(encodings)
     check_work("--d, --grid and --bandwidth", count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS)
+    from pe_spectra.cli.next_command import follow_spectrum
     from pe_spectra.records.spectrum import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum
 
     with Progress("computing spectra", quiet=run.quiet):
         spectra = _compute_spectra(encodings, size, bandwidths, edge, points)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape is not None]
-        answer = answer_spectra(spectra, _count_first(spectra), planes)
+        typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
+        typed = {**typed, "positions": positions, "grid": grid, "bandwidth": bandwidth, "boundary": boundary}
+        answer = answer_spectra(spectra, _count_first(spectra), planes, next_command=follow_spectrum(typed, spectra))
         return run.finish(answer, lambda: _draw_spectra(spectra, planes))
 
 
@@ -127,20 +127,21 @@ def reconstruct(
     positions, notes = read_positions(s, shortest)
     points = count_points(encodings, size) * len(bandwidths) * len(positions)
     check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
+    from pe_spectra.cli.next_command import follow_reconstruction
     from pe_spectra.reconstruction import reconstruct_positions
     from pe_spectra.records.reconstruction import answer_reconstructions
-    from pe_spectra.spectrum import compute_bare_kernel
 
     with Progress("reconstructing", quiet=run.quiet):
         spectra = _compute_spectra(encodings, size, bandwidths, edge, length_of_all)
         results = [reconstruct_positions(spectrum, positions) for spectrum in spectra]
-        kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results] if window_free else None
-        notes += tuple(
-            f"{r.spectrum.encoding.name}: no kernel, for its dot products are not a function of the lag alone"
-            for r, kernel in zip(results, kernels or (), strict=False)
-            if kernel is None
+        kernels, missing = _compute_kernels(results) if window_free else (None, ())
+        typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
+        then = follow_reconstruction(
+            {**typed, "s": s, "grid": grid, "boundary": boundary, "window_free": window_free},
+            results,
+            is_sweep=len(bandwidths) > 1,
         )
-        answer = answer_reconstructions(results, kernels, notes)
+        answer = answer_reconstructions(results, kernels, notes + missing, next_command=then)
         return run.finish(answer, lambda: _draw_reconstructions(results, kernels))
 
 
@@ -172,13 +173,16 @@ def faithfulness(
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
     radius = _RADIUS.parse(within, "--within") if within is not None else None
     sizes = [size or e.default_length for e in encodings]
-    check_together("--d and --length", encodings, sizes, _LEAST_WIDTH, MAX_STREAMED_ENTRIES)
+    check_measured(encodings, sizes)
+    from pe_spectra.cli.next_command import follow_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
     from pe_spectra.records.faithfulness import answer_faithfulness
 
     with Progress("measuring separation and rank", quiet=run.quiet):
         results = [measure_faithfulness(e, length=size, limit=shown, within=radius) for e in encodings]
-        answer = answer_faithfulness(results, check_requirements(requirements, results))
+        typed = _join_typed(encoding or _PAPER_PAIR, d, rho, length=length, rows=rows, start=start, step=step)
+        then = follow_faithfulness({**typed, "positions": positions}, results)
+        answer = answer_faithfulness(results, check_requirements(requirements, results), next_command=then)
         return run.finish(answer, lambda: _draw_faithfulness(results))
 
 
@@ -198,10 +202,19 @@ def count_low_bin(
     points = _CONTEXT.parse(length, "--length") if length is not None else None
     check_work("--d and --rho", count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
+    from pe_spectra.cli.next_command import follow_counts
     from pe_spectra.records.low_bin import answer_counts
 
     counts = [room.count_low_bin(e, length=points) for e in encodings]
-    return run.finish(answer_counts(counts), lambda: _draw_counts(counts))
+    then = follow_counts(_join_typed(encoding, d, rho, length=length), counts)
+    return run.finish(answer_counts(counts, next_command=then), lambda: _draw_counts(counts))
+
+
+def _join_typed(
+    encoding: Sequence[str] | None, d: str | Sequence[str] | None, rho: str | Sequence[str] | None, **more: str | None
+) -> dict[str, str | Sequence[str] | bool | None]:
+    """What was typed about the encodings, by option, for the command to try next."""
+    return {"encoding": encoding, "d": d, "rho": rho, **more}
 
 
 def _compute_spectra(
@@ -221,6 +234,19 @@ def _compute_spectra(
         for axis in list_axes(e)
     ]
     return list({(s.encoding, s.bandwidth, s.axis): s for s in spectra}.values())
+
+
+def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None], tuple[str, ...]]:
+    """The bare kernel of each encoding, and a note on each that has none."""
+    from pe_spectra.spectrum import compute_bare_kernel
+
+    kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results]
+    missing = tuple(
+        f"{r.spectrum.encoding.name}: no kernel, for its dot products are not a function of the lag alone"
+        for r, kernel in zip(results, kernels, strict=True)
+        if kernel is None
+    )
+    return kernels, missing
 
 
 def _count_first(spectra: Sequence[Spectrum]) -> LowBinCount | None:

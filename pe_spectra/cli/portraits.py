@@ -31,6 +31,8 @@ _METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-ant
 _WITH_CORNERS = ("bicubic", "bilinear")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
+#: So many metrics are named where one is not known.
+_LISTED = 10
 #: What a position costs at least, in columns, whatever the width.
 _LEAST_WIDTH = 64
 #: The whole catalogue is sorted by this unless --sort names another metric.
@@ -87,7 +89,7 @@ def compare(
     from pe_spectra.records.comparison import answer_comparison
 
     if sort is not None:
-        Choice(members=tuple(COMPARED)).parse(sort, "--sort")
+        _check_metric(sort, tuple(COMPARED))
     requirements = parse_requirements(require or [], tuple(COMPARED))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
     encodings = sample(_collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step), positions, length)
@@ -186,6 +188,21 @@ def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> t
         raise InputError(f"--{option} has no meaning with --all", str(given[option]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
     return build(names, (), label="SPEC")
+
+
+def _check_metric(name: str, known: tuple[str, ...]) -> None:
+    """Refuse a metric that is not known; of the many that are, the nearest are named."""
+    if name in known:
+        return
+    from difflib import get_close_matches
+
+    near, hint = list(known), ""
+    if len(name) <= max(map(len, known)):  # beyond that nothing is near, and the comparison would take its time
+        hint = "".join(f"did you mean {one}? " for one in get_close_matches(name, known, n=1))
+        near = [*(one for one in known if name and name in one), *get_close_matches(name, known, n=_LISTED, cutoff=0)]
+    listed = ", ".join([*dict.fromkeys([*near, *known])][:_LISTED])
+    accepted = f"{hint}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
+    raise InputError("--sort is not known", name or "''", accepted)
 
 
 def _read_size(text: str) -> tuple[int, ...]:

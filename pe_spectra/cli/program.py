@@ -14,7 +14,7 @@ from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
 from pe_spectra.cli.text import escape
-from pe_spectra.errors import PeSpectraError
+from pe_spectra.errors import PeSpectraError, shorten
 
 NAME = "pe-spectra"
 _INTERRUPTED = 130
@@ -128,7 +128,7 @@ def run(arguments: list[str]) -> int:
         return 0
     except OSError as error:
         silence_stdout()
-        return _fail(error, f"{error.filename or 'the system'}: {(error.strerror or 'failed').lower()}")
+        return _fail(error, f"{shorten(str(error.filename or 'the system'))}: {(error.strerror or 'failed').lower()}")
     except Exception as error:
         # what Typer itself refuses has a message of its own; anything else is a fault of ours
         say = getattr(error, "format_message", None)

@@ -104,11 +104,24 @@ def _open_console(stream: io.StringIO, screen: Screen) -> Console:
     )
 
 
+#: Columns between a fact's label and its text, and before the label.
+_FACT_PADDING = 4
+
+
 def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Write each fact; those of one group, "group: label", follow a line with its name."""
+    """Write each fact; those of one group, "group: label", follow a line with its name.
+
+    Where the column of texts is narrower than a word of theirs, which may be a number, each is a line.
+    """
     from rich.table import Table
     from rich.text import Text
 
+    labels = [escape(name.rpartition(": ")[2]) for name, _ in facts]
+    room = console.width - max(map(len, labels)) - _FACT_PADDING
+    if max((len(word) for _, text in facts for word in escape(text).split()), default=0) > room:
+        for name, text in facts:
+            console.print(Text(escape(f"{name}: {text}")), overflow="fold")
+        return
     grid = Table.grid(padding=(0, 2, 0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")

@@ -35,6 +35,7 @@ def figures(
     """
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     place = _read_directory(directory)
+    from pe_spectra.cli.next_command import compose_command
     from pe_spectra.figures import build_figures, check_figures, list_figure_files
     from pe_spectra.files.writer import check_writable
     from pe_spectra.records.figures import answer_checked, answer_written
@@ -44,7 +45,10 @@ def figures(
             return run.finish(answer_checked(check_figures(place, grid=size, progress=progress.step), directory))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
         files = build_figures(grid=size, progress=progress.step)
-        outcome = run.finish(answer_written(tuple(files), directory))
+        then = compose_command(
+            "figures", {"check": True, "output": directory if directory != "figures" else None, "grid": grid}
+        )
+        outcome = run.finish(answer_written(tuple(files), directory, next_command=then))
     return Outcome(
         text=outcome.text,
         messages=outcome.messages,

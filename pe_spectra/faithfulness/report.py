@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasLagTable, HasTable
+from pe_spectra.encodings.checking import check_encoding
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance
@@ -136,6 +137,7 @@ def measure_faithfulness(
     >>> result.injective, result.closest_pair
     (False, (0, 64))
     """
+    check_encoding(encoding)
     shown, width = LIMIT.check(limit, "limit"), None if bandwidth is None else BANDWIDTH.check(bandwidth, "bandwidth")
     size = check_length(encoding, length)
     codes = _list_codes(encoding, size)

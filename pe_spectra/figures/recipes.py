@@ -101,7 +101,9 @@ def _draw_spectrum(columns: Columns) -> Figure:
             ("dft_weight", "DFT encoding (Eq. 22)", REFERENCE_STYLE),
         )
     ]
-    title = f"{share:.1f} % of the weight lies in the first {min(LOW_BINS, bins)} of {bins} frequencies"
+    title = f"{share:.1f} % of the weight lies in the first {LOW_BINS} of {bins} frequencies"
+    if bins < 2 * LOW_BINS:  # so few say nothing by where they end
+        title = f"The mean frequency is {float(columns['weight'] @ columns['omega']):.3g} rad per position"
     return compose_curves(
         curves, title=title, small_print=(_describe("Eq. 15", "boundary none", _write_lattice(columns)),)
     )
@@ -118,7 +120,8 @@ def _compute_reconstruction(grid: int) -> Columns:
 
 
 def _draw_reconstruction(columns: Columns) -> Figure:
-    from pe_spectra.plots.reconstruction import ReconstructionPanel, compose_panels, entitle
+    from pe_spectra.plots.reconstruction import ReconstructionPanel, compose_panels
+    from pe_spectra.plots.reconstruction_words import entitle
 
     panels = []
     for name, heading, bandwidth in (
@@ -161,7 +164,7 @@ def _draw_widths(columns: Columns) -> Figure:
         columns["fwhm"],
         columns["width_10"],
         marked=_BANDWIDTH,
-        title="The width of the blur in Fig. 2 goes with the bandwidth that is chosen",
+        title="The width of the blur in Fig. 2 falls as the bandwidth grows",
         small_print=(f"{_ENCODING}, Algorithm 1, boundary none; vertical line: bandwidth of the paper",),
     )
 

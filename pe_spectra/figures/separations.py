@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,10 +78,10 @@ def draw_gram(columns: Mapping[str, F64]) -> Figure:
     size = int(columns["s"].max()) + 1
     gram = np.zeros((size, size))
     gram[columns["s"].astype(int), columns["t"].astype(int)] = columns["dot_product"]
-    least = float(gram.min())
+    least = Decimal(float(gram.min())).quantize(Decimal("0.01"), ROUND_FLOOR)  # what is said holds for all
     return compose_matrix(
         gram,
         f"sinusoidal d={GRAM_D} rho={GRAM_RHO:g}",
-        title=f"Dot products of the first {size} codes never fall below {least:.2g} of the largest",
+        title=f"Dot products of the first {size} codes never fall below {least} of the largest",
         small_print=("Every diagonal has one value: the dot product depends on the lag alone.",),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pe_spectra.errors import FileError, InputError
+from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.gguf_file import read_gguf
 from pe_spectra.files.gguf_header import MAGIC
@@ -137,7 +138,10 @@ def read_model_file(found: ModelFile) -> ModelContent:
     {'rope_theta': 500000.0}
     """
     if found.kind == "table":
-        what = "holds an array; a config.json, params.json or .gguf file is accepted"
+        name = shlex.quote(found.shown)
+        is_plain = len(name) <= QUOTED_CHARACTERS and name.isprintable() and not name.startswith("-")
+        see = f"; see pe-spectra inspect {name}" if is_plain else ""
+        what = f"holds weights, not a configuration: a config.json, params.json or .gguf file is accepted{see}"
         raise FileError(found.shown, with_label(what, found.label))
     if found.path is None:
         keys = _read_standard_input(found.label)

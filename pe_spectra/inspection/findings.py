@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pe_spectra.findings import Finding
+from pe_spectra.findings import LEVELS, Finding
 
 #: A row of the file, or a range of rows, both ends included.
 RowRange = int | tuple[int, int]
@@ -26,6 +26,22 @@ class RowFinding(Finding):
     """
 
     rows: tuple[RowRange, ...] = ()
+
+
+def order_findings(findings: Sequence[RowFinding]) -> tuple[RowFinding, ...]:
+    """Put the gravest first, and of one level that with the most rows; else the order stays.
+
+    >>> pair = RowFinding(level="warning", code="duplicate-rows", message="", rows=(77, 200))
+    >>> tail = RowFinding(level="warning", code="untrained-tail", message="", rows=((400, 511),))
+    >>> [finding.code for finding in order_findings([pair, tail])]
+    ['untrained-tail', 'duplicate-rows']
+    """
+
+    def rank(finding: RowFinding) -> tuple[int, int]:
+        count = sum(1 if isinstance(row, int) else row[1] - row[0] + 1 for row in finding.rows)
+        return -LEVELS.index(finding.level), -count
+
+    return tuple(sorted(findings, key=rank))
 
 
 def group_rows(rows: Iterable[int], offset: int = 0) -> tuple[RowRange, ...]:

@@ -48,13 +48,13 @@ _LADDER, _KERNEL = 1.75, 1.15
 _MOST = 3
 #: Lags of a kernel end here where no length is known.
 _LONGEST = 1 << 16
-_BEFORE: LineStyle = {"color": GREY, "linestyle": "-"}
+_BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 _STATES: dict[str, tuple[str, LineStyle]] = {
     "many": (f"pairs that turn {MANY_TURNS:g} times or more in training", {"color": BLUE, "linestyle": "-"}),
-    "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (3.5, 1.2))}),
-    "never": ("pairs that never complete a turn", {"color": VERMILION, "linestyle": (0, (1.2, 0.8))}),
+    "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (6, 1.2, 1, 1.2))}),
+    "never": ("pairs that never complete a turn", {"color": VERMILION, "linestyle": (0, (1, 0.8))}),
 }
-_DASHES: dict[str, DashPattern] = {"trained": "-", "served": (0, (5, 2)), "original": (0, (1, 1.5))}
+_DASHES: dict[str, DashPattern] = {"trained": (0, (1, 1.5)), "served": "-", "original": (0, (5, 2))}
 _UNKNOWN: LineStyle = {"color": BLUE, "linestyle": "-"}
 
 
@@ -76,7 +76,7 @@ def compose_audit(audit: ModelAudit) -> Figure:
         small_print=_describe(audit, turned),
         key=_list_key(layers),
         left=0.62,
-        right=0.10,
+        right=0.13,
         top=0.26,
         gap=0.50,
         bottom=0.46,
@@ -120,9 +120,10 @@ def plot_wavelengths(axes: Axes, layer: LayerAudit) -> None:
     states = np.array(layer.states)
     for state, (_, style) in _STATES.items():
         own = states == state
-        own[1:] |= own[:-1]  # up to the next pair, so that the line has no gaps
-        if own.any():
-            draw_curve(axes, pairs, np.where(own, waves, np.nan), style, linewidth=1.8)
+        if own.any():  # between pairs of two classes is a gap: the line there would belong to neither
+            alone = np.flatnonzero(own & ~np.append(False, own[:-1]) & ~np.append(own[1:], False)).tolist()
+            dots = {"marker": "o" if alone else "", "markevery": alone, "markersize": 3.0, "markeredgewidth": 0}
+            draw_curve(axes, pairs, np.where(own, waves, np.nan), style, linewidth=1.8, **dots)
     if not any(layer.states):
         draw_curve(axes, pairs, waves, _UNKNOWN, linewidth=1.8)
     axes.set_xlim(0, max(1, pairs.size - 1))
@@ -247,7 +248,8 @@ def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
 
 
 def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> tuple[str, ...]:
-    words = ["Kernel: mean of cos(lag θ) over the pairs; line and range of stretches of lags."]
+    drawn = ", solid after scaling, dashed before" if any(find_unscaled(one) is not None for one in layers) else ""
+    words = [f"Kernel: mean of cos(lag θ) over the pairs{drawn}; line and range of stretches of lags."]
     for layer in layers[:_MOST]:
         rest = int(np.count_nonzero(layer.frequencies == 0))
         if rest:

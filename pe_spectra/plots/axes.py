@@ -32,14 +32,21 @@ _OFFSET, _ASIDE = 5.0, 2.5
 _CLEARANCE = 1.5
 
 
-def thin_curve(x: F64, y: F64) -> tuple[F64, F64]:
+def thin_curve(x: F64, y: F64, *, logarithmic: bool = False) -> tuple[F64, F64]:
     """Draw a long curve with fewer points, keeping the smallest and largest value of each piece.
 
-    Curves of at most `MOST_POINTS` points, and their ends, stay as they are.
+    Curves of at most `MOST_POINTS` points, and their ends, stay as they are. Pieces are equally wide as drawn:
+    of an axis with logarithms (`logarithmic`; x ascends from above 0) those at its left end hold a point each.
+
+    >>> x = np.arange(1.0, 100_001.0)
+    >>> [int(thin_curve(x, np.sin(x), logarithmic=scale)[0][9]) for scale in (False, True)]
+    [212, 10]
     """
     if x.size <= MOST_POINTS:
         return x, y
     edges = np.linspace(0, x.size, MOST_POINTS // 2 + 1).astype(np.intp)
+    if logarithmic:
+        edges = np.unique([0, *np.searchsorted(x, np.geomspace(x[0], x[-1], edges.size)[1:-1]), x.size])
     kept = {0, x.size - 1}
     for start, stop in itertools.pairwise(edges):
         piece = y[start:stop]
@@ -51,7 +58,8 @@ def thin_curve(x: F64, y: F64) -> tuple[F64, F64]:
 
 def draw_curve(axes: Axes, x: F64, y: F64, style: LineStyle, **more: object) -> Line2D:
     """Draw one curve; values that are not finite leave a gap."""
-    drawn_x, drawn_y = thin_curve(x, np.where(np.isfinite(y), y, np.nan))
+    logarithmic = axes.get_xscale() == "log"
+    drawn_x, drawn_y = thin_curve(x, np.where(np.isfinite(y), y, np.nan), logarithmic=logarithmic)
     line = Line2D(drawn_x, drawn_y)
     line.set(**style, **more)
     axes.add_line(line)
@@ -133,14 +141,14 @@ _SIDES = {
 
 
 def place_label(axes: Axes, text: str, places: Sequence[Place], *, colour: str = BLACK) -> Annotation | None:
-    """Write a label at the first of `places` where it touches no curve, no other label and no edge.
+    """Write a label at the first of `places` where it touches no curve, no mark, no other label and no edge.
 
     Set the limits of the axes before. Returns None, and writes nothing, where no place is free.
     """
     if not places:
         return None
     curves = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
-    taken = [label.get_window_extent() for label in axes.texts]
+    taken = [label.get_window_extent() for label in axes.texts] + _list_marks(axes)
     trial = _write_label(axes, text, places[0], colour)
     width, height = trial.get_window_extent().size
     trial.remove()
@@ -151,6 +159,17 @@ def place_label(axes: Axes, text: str, places: Sequence[Place], *, colour: str =
         if not any(path.intersects_bbox(box, filled=False) for path in curves):
             return _write_label(axes, text, place, colour)
     return None
+
+
+def _list_marks(axes: Axes) -> list[Bbox]:
+    """The pixels of the marks of lines that are nothing but marks; those of curves are their curve's."""
+    scale, boxes = axes.figure.dpi / 72, []
+    for line in axes.lines:
+        if line.get_marker() not in (None, "None", "") and line.get_linestyle() == "None":
+            half = scale * (line.get_markersize() + line.get_markeredgewidth()) / 2
+            for x, y in line.get_transform().transform(line.get_xydata()):
+                boxes.append(Bbox.from_extents(x - half, y - half, x + half, y + half))
+    return boxes
 
 
 def _predict_box(axes: Axes, place: Place, width: float, height: float) -> Bbox:
@@ -175,6 +194,7 @@ def _write_label(axes: Axes, text: str, place: Place, colour: str) -> Annotation
         va=up,
         color=colour,
         fontsize=SMALL_SIZE,
+        annotation_clip=False,  # else a label of a point outside has no size, and seems to fit anywhere
     )
 
 

@@ -44,6 +44,8 @@ _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
 _HEADING = 0.30
 #: Powers of ten of the axis of spectra, at most; kernels beyond these values are cut.
 _MOST_DECADES, _KERNEL_RANGE = 5, (-1.05, 1.5)
+#: Units of time, the longest first, in seconds.
+_TIMES = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 _SHOWN = ("kernel_half_width", "min_separation")
 _SHORT_NAMES = {"kernel_half_width": "half width", "min_separation": "separation"}
 
@@ -178,6 +180,7 @@ def _draw_section(
         plot_kernel(kernel, part[place])
         plot_density(density, part[place])
         if part[place].kernel is not None:
+            _mark_periods(kernel, part[place])
             kernel.set_ylim(*limits[0])
             kernel.set_yticks([tick for tick in (-1, 0, 1) if limits[0][0] <= tick])
         if part[place].spectrum is not None:
@@ -188,8 +191,25 @@ def _draw_section(
             _anchor_ticks(axes)
         _write_words(kernel, density, part[place], shown)
         if place + across >= len(part):  # nothing below
-            kernel.set_xlabel("lag (positions)", fontsize=TICK_SIZE, labelpad=0)
+            kernel.set_xlabel(_label_lags(part[place]), fontsize=TICK_SIZE, labelpad=0)
             density.set_xlabel("ω (rad/position)", fontsize=TICK_SIZE, labelpad=0)
+
+
+def _label_lags(one: Comparison) -> str:
+    """Name lags by the time between positions, where periods of the data say it."""
+    for match in one.periods:
+        step = float(f"{match.seconds / match.lag:.9g}")
+        name, size = next(((name, size) for name, size in _TIMES if (step / size).is_integer()), _TIMES[-1])
+        return f"lag (steps of {step / size:g} {name})"
+    return "lag (positions)"
+
+
+def _mark_periods(axes: Axes, one: Comparison) -> None:
+    """Mark the lags of the periods that were asked for."""
+    last = axes.get_xlim()[1]
+    for match in one.periods:
+        if match.lag <= last:
+            axes.axvline(match.lag, color=GREY, linewidth=0.5, linestyle=(0, (1, 1.5)), zorder=0)
 
 
 def _anchor_ticks(axes: Axes) -> None:
@@ -310,10 +330,14 @@ def _define(compared: Sequence[Comparison], shown: Sequence[str]) -> tuple[str, 
     parts = []
     for metric in shown:
         unit = COMPARED[metric].unit
-        parts.append(f"{_name_metric(metric)}: {COMPARED[metric].definition}{f' ({unit})' if unit else ''}")
+        definition = COMPARED[metric].definition.replace("(tau)", "(τ)")  # as above the cells
+        parts.append(f"{_name_metric(metric)}: {definition}{f' ({unit})' if unit else ''}")
     lengths = sorted({one.length for one in compared})
     size = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     parts.append(f"{size} positions")
+    names = dict.fromkeys(escape_text(m.name) for one in compared for m in one.periods if m.lag < one.length)
+    if names:
+        parts.append(f"dotted: {', '.join(names)}")
     if any(one.encoding.shape is not None for one in compared):
         parts.append("on a grid the lags are those along a row")
     if any(one.encoding.heads > 1 for one in compared):

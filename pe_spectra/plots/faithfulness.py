@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Encodings whose Gram matrix is drawn, at most; inches above it, and from the sheet's edge to its upward label.
 _MOST_MAPS, _MAP_GAP, _AXIS_LABEL = 2, 0.74, 0.20
+#: Encodings that a title names, at most.
+_MOST_NAMES = 3
 
 
 def plot_separation(axes: Axes, *results: Faithfulness) -> None:
@@ -81,7 +83,11 @@ def compose_faithfulness(*results: Faithfulness) -> Figure:
         heights=(HEIGHT, *[MAP_HEIGHT] * len(mapped)),
         left=MAP_LEFT,
         gap=_MAP_GAP,
-        key=tuple((escape_text(result.encoding.label), curve_style(number)) for number, result in enumerate(results)),
+        key=tuple(
+            (escape_text(result.encoding.label), curve_style(number))
+            for number, result in enumerate(results)
+            if _is_drawn(_read_curve(result))
+        ),
         small_print=(_describe(results), *_describe_maps(results, mapped)),
         top=0.27 if any(_read_curve(result).lags is None for result in results) else 0.10,
     )
@@ -109,9 +115,13 @@ def _read_curve(result: Faithfulness) -> SeparationCurve:
     )
 
 
+def _is_drawn(curve: SeparationCurve) -> bool:
+    return curve.lags is not None or curve.closest is not None
+
+
 def _entitle(results: Sequence[Faithfulness]) -> str:
     if len(results) > 1:
-        return "How far apart two codes are, by their lag"
+        return _entitle_collisions([result for result in results if result.min_separation == 0])
     result = results[0]
     if result.min_separation is None or result.closest_pair is None:
         return "How far apart the codes of two positions are"
@@ -122,8 +132,22 @@ def _entitle(results: Sequence[Faithfulness]) -> str:
     return f"The closest codes are those of {lag}, at distance {result.min_separation:.5g}"
 
 
+def _entitle_collisions(found: Sequence[Faithfulness]) -> str:
+    """Name the encodings that have a code twice, of several that are compared."""
+    names = [escape_text(result.encoding.label) for result in found]
+    if not names:
+        return "How far apart two codes are, by their lag"
+    if len(names) == 1 and found[0].closest_pair is not None:
+        s, t = found[0].closest_pair
+        return f"{names[0]}: {found[0].encoding.domain} {s} and {t} have the same code"
+    rest = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"Some codes are the same: {', '.join(names[:_MOST_NAMES])}{rest}"
+
+
 def _describe(results: Sequence[Faithfulness]) -> str:
     lengths = ", ".join(str(length) for length in dict.fromkeys(r.length for r in results))
+    if not any(_is_drawn(_read_curve(result)) for result in results):
+        return f"{lengths} position{'' if lengths == '1' else 's'}"
     thinned = any(r.separation_by_lag is None and r.envelope is not None for r in results)
     where = "in each stretch of lags" if thinned else "at each lag"
     return f"smallest Euclidean distance {where}, {lengths} positions; circle: closest pair"
@@ -133,11 +157,15 @@ def _describe_maps(results: Sequence[Faithfulness], mapped: Sequence[Faithfulnes
     """Say what the maps show: of how many codes, and of which encodings."""
     if not mapped:
         return ()
-    counts = ", ".join(str(count) for count in dict.fromkeys(len(r.gram) for r in mapped if r.gram is not None))
-    name = "map" if len(mapped) == 1 else "maps"
-    parts = [f"{name}: dot products of the first {counts} codes, over the largest squared norm"]
-    if len(mapped) < len([result for result in results if result.gram is not None]):
-        parts.append(f"of the first {len(mapped)} encodings")
     sizes = [len(result.gram) for result in mapped if result.gram is not None]
+    counts = ", ".join(str(count) for count in dict.fromkeys(sizes))
+    name = "map" if len(mapped) == 1 else "maps"
+    if any(size < result.length for size, result in zip(sizes, mapped, strict=True)):
+        spans = [f"0 to {size - 1} of {result.length}" for size, result in zip(sizes, mapped, strict=True)]
+        parts = [f"{name}: positions {', '.join(dict.fromkeys(spans))}; dot products over the largest squared norm"]
+    else:
+        parts = [f"{name}: dot products of the first {counts} codes, over the largest squared norm"]
+    if len(mapped) < len(results):
+        parts.append(f"of {' and '.join(escape_text(result.encoding.label) for result in mapped)}")
     cells = describe_cells((max(sizes), max(sizes)), COLUMN_WIDTH - MAP_LEFT - MAP_RIGHT, MAP_HEIGHT)
     return ("; ".join([*parts, cells] if cells else parts),)

@@ -225,7 +225,7 @@ def _plot_plane(axes: Axes, draw: Callable[[Axes, GridSpectrum], None], plane: G
 
 
 def _plot_spectra(axes: Axes, portrait: Portrait) -> None:
-    plot_log_spectrum(axes, *portrait.spectra)
+    plot_log_spectrum(axes, *portrait.spectra, decades=_MOST_DECADES)
     _cut_decades(axes)
     inspection = portrait.inspection
     if inspection is not None and len(portrait.spectra) == 1:
@@ -245,7 +245,7 @@ def _cut_decades(axes: Axes) -> None:
 
 
 def _plot_resized(axes: Axes, resized: Resized, axis: int) -> None:
-    plot_log_spectrum(axes, resized.before[axis], resized.after[axis])
+    plot_log_spectrum(axes, resized.before[axis], resized.after[axis], decades=_MOST_DECADES)
     _cut_decades(axes)
     if resized.scales[axis] < 1:
         axes.axvline(math.pi * resized.scales[axis], color=GREY, linewidth=0.6, zorder=0)

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.inspection.findings import order_findings
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.row_panels import list_rows
 from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
 from pe_spectra.plots.style import PAGE_WIDTH, escape_text
+from pe_spectra.table_part import name_part
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
-    from pe_spectra.portrait import Portrait
+    from pe_spectra.portrait import Portrait, Resized
 
 #: Inches: height of a panel, white at its left.
 PANEL, LEFT = 1.4, 0.70
@@ -21,6 +26,8 @@ MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-row
 MARKED_STEPS = ("seam", "stray-rows")
 #: Sentences of findings below the panels.
 _MOST_FINDINGS = 8
+#: A shade is seen that is this share of a panel.
+_SEEN = 0.02
 
 
 def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int]:
@@ -29,11 +36,11 @@ def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int
 
 
 def entitle_portrait(portrait: Portrait) -> str:
-    """Name the encoding, and say the first thing that was found, else what its spectrum says."""
-    name = escape_text(portrait.encoding.label)
+    """Name the encoding, and say the gravest thing that was found, else what its spectrum says."""
+    name = escape_text(name_part(portrait.encoding, portrait.length))
     findings = portrait.inspection.findings if portrait.inspection is not None else ()
     if findings:
-        return f"{name}. {escape_text(findings[0].message, longest=200)}"
+        return f"{name}. {escape_text(order_findings(findings)[0].message, longest=200)}"
     if portrait.spectra:
         return f"{name}. {entitle_spectra(portrait.spectra)}"
     return name
@@ -41,14 +48,17 @@ def entitle_portrait(portrait: Portrait) -> str:
 
 def describe_portrait(portrait: Portrait) -> Iterator[str]:
     """Say below the panels what else was found, how the spectra were made, and what the marks mean."""
-    findings = portrait.inspection.findings[1:] if portrait.inspection is not None else ()
+    findings = order_findings(portrait.inspection.findings)[1:] if portrait.inspection is not None else ()
     for finding in findings[:_MOST_FINDINGS]:
         yield escape_text(finding.message, longest=400)
     if len(findings) > _MOST_FINDINGS:
         yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
     yield from describe_spectra(portrait.spectra) if portrait.spectra else map(_escape_note, portrait.notes)
     if portrait.inspection is not None:
-        yield from _explain_marks(portrait.inspection)
+        start = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
+        yield from _explain_marks(portrait.inspection, start)
+    if portrait.resized is not None:
+        yield from _explain_resized(portrait.resized)
     if portrait.table is not None:
         width = PAGE_WIDTH / 2 - LEFT - MAP_RIGHT
         cells = describe_cells((portrait.table.shape[1], portrait.table.shape[0]), width, PANEL)
@@ -60,10 +70,30 @@ def _escape_note(note: str) -> str:
     return escape_text(note, longest=400)
 
 
-def _explain_marks(inspection: TableInspection) -> Iterator[str]:
+def _explain_marks(inspection: TableInspection, start: int) -> Iterator[str]:
     """Say what rings and shades mean, where there are any."""
     first, last = inspection.rows_used
     if find_marked(inspection, (*MARKED_NORMS, *MARKED_STEPS)):
         yield "rings: rows and steps that the findings name (of a run of rows its ends)"
     if last - first < inspection.norms.size:
-        yield f"periods and components: rows {first} to {last - 1} only, the others are shaded"
+        yield f"periods and components: rows {first} to {last - 1} only, {_describe_left_out(inspection, start)}"
+
+
+def _describe_left_out(inspection: TableInspection, start: int) -> str:
+    """Name the rows that are left out; a shade of few among many cannot be seen."""
+    (first, last), end = inspection.rows_used, start + inspection.norms.size
+    parts = [(low, high) for low, high in ((start, first), (last, end)) if high > low]
+    if all(high - low >= _SEEN * inspection.norms.size for low, high in parts):
+        return "the others are shaded"
+    names = [f"{low}" if high - low == 1 else f"{low} to {high - 1}" for low, high in parts]
+    single = sum(high - low for low, high in parts) == 1
+    return f"row{'' if single else 's'} {' and '.join(names)} {'is' if single else 'are'} left out"
+
+
+def _explain_resized(resized: Resized) -> Iterator[str]:
+    """Say what the grey line is, where there is one."""
+    old = [str(size) for size, scale in zip(resized.old, resized.scales, strict=True) if scale < 1]
+    ends = dict.fromkeys(f"{np.pi * scale:.3g}" for scale in resized.scales if scale < 1)
+    if old:
+        rows = f"the old {' × '.join(old)} rows"
+        yield f"grey line: the highest frequency of {rows} after resizing, {' and '.join(ends)} rad/position"

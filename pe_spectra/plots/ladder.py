@@ -30,12 +30,15 @@ from pe_spectra.plots.style import (
 F64 = NDArray[np.float64]
 
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
-_PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.86, 0.40, 0.10, 0.24, 0.10
+_PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.86, 0.52, 0.13, 0.24, 0.10
 _ACROSS = 2
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 _AFTER: LineStyle = {"color": BLUE, "linestyle": "-"}
 #: Beads, which are told from the line below them without colour, too.
-_UNSEEN: LineStyle = {"color": VERMILION, "linestyle": (0, (0.9, 0.5))}
+_UNSEEN: LineStyle = {"color": VERMILION, "linestyle": (0, (0.9, 0.7))}
+#: Between the beads, so that the line below them does not fill the gaps in grey.
+_WHITE_BELOW: LineStyle = {"color": "white", "linestyle": "-"}
+_KEY = (("before", _BEFORE), ("after", _AFTER), ("pairs with phases that training never showed", _UNSEEN))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +87,7 @@ def compose_ladders(
         title=title,
         heights=(_PANEL,) * math.ceil(len(cells) / _ACROSS),
         small_print=(guide, *small_print),
-        key=(("before", _BEFORE), ("after", _AFTER), ("pairs with phases that training never showed", _UNSEEN)),
+        key=_KEY if any(cell.unseen.any() for cell in cells) else _KEY[:2],
         left=_LEFT,
         right=_RIGHT,
         top=0.06 + words,
@@ -105,8 +108,6 @@ def compose_ladders(
         plot_kernel_change(kernel, cells[place])
         ladder.set_ylim(*limits[0])
         kernel.set_ylim(*limits[1])
-        for axes in (ladder, kernel):
-            axes.tick_params(length=2, pad=2)
         _write_words(ladder, kernel, cells[place])
         if place + _ACROSS >= len(cells):  # nothing below
             ladder.set_xlabel("pair", fontsize=TICK_SIZE, labelpad=1)
@@ -135,11 +136,14 @@ def plot_ladder(axes: Axes, cell: LadderCell, trained: int, target: int) -> None
     after = np.log10(cell.after)
     draw_curve(axes, pairs, after, _AFTER, linewidth=1.2)
     if cell.unseen.any():
-        draw_curve(axes, pairs, np.where(cell.unseen, after, np.nan), _UNSEEN, linewidth=2.0)
+        beads = np.where(cell.unseen, after, np.nan)
+        draw_curve(axes, pairs, beads, _WHITE_BELOW, linewidth=2.6)
+        draw_curve(axes, pairs, beads, _UNSEEN, linewidth=2.6)
     axes.set_xlim(0, max(1, cell.before.size - 1))
     axes.set_xticks([0, cell.before.size - 1])
     _anchor_ticks(axes)
     label_powers_of_ten(axes.yaxis)
+    axes.set_ylabel("wavelength", fontsize=TICK_SIZE)
 
 
 def plot_kernel_change(axes: Axes, cell: LadderCell) -> None:
@@ -164,6 +168,7 @@ def plot_kernel_change(axes: Axes, cell: LadderCell) -> None:
     axes.set_xlim(0, float(np.log10(cell.kernel_after.lags[-1])))
     axes.set_yticks([0, 1])
     label_powers_of_ten(axes.xaxis)
+    axes.set_ylabel("mean cos", fontsize=TICK_SIZE)
 
 
 def _find_limits(cells: Sequence[LadderCell], target: int) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -182,8 +187,10 @@ def _anchor_ticks(axes: Axes) -> None:
 
 
 def _write_words(ladder: Axes, kernel: Axes, cell: LadderCell) -> None:
-    """Name the change above its cell, and write its numbers."""
+    """Name the change above its cell, and write its numbers; set its ticks close, for there is little room."""
     left, right = (axes.get_window_extent() for axes in (ladder, kernel))
+    for axes in (ladder, kernel):
+        axes.tick_params(length=2, pad=2)
     width = (right.x1 - left.x0) / ladder.figure.dpi
     up = 3.0
     for text, size, colour in ((cell.words, SMALL_SIZE, GREY), (cell.label, TICK_SIZE, BLACK)):

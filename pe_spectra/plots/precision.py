@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, place_label
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Curves whose first collision is named in the panel.
 _NAMED = 4
+#: What the dotted line in the panel of phase errors is.
+_HALF_TURN = "half a turn"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +92,7 @@ def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "p
     _prepare(axes, curves, domain)
     axes.set_ylabel("largest phase error (rad)")
     drawn = [
-        (curve, curve_style(number), np.where(np.isfinite(curve.errors) & (curve.errors > 0), curve.errors, np.nan))
+        (curve, curve_style(number), np.where(_are_phases(curve.errors) & (curve.errors > 0), curve.errors, np.nan))
         for number, curve in enumerate(curves)
         if curve.errors is not None
     ]
@@ -98,7 +101,9 @@ def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "p
     axes.axhline(math.pi, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
     for curve, style, errors in drawn:
         draw_curve(axes, curve.counts, errors, style)
-    place_label(axes, "half a turn", [Place(x=1.0, y=math.pi, side="above right")], colour=GREY)
+    rooms = np.geomspace(1.0, axes.get_xlim()[1], 20)
+    places = [Place(x=float(x), y=math.pi, side=side) for side in ("above right", "below right") for x in rooms]
+    place_label(axes, _HALF_TURN, places, colour=GREY)
 
 
 @fixed_style()
@@ -106,6 +111,13 @@ def compose_stairs(
     curves: Sequence[StairCurve], *, title: str, small_print: tuple[str, ...], domain: str = "positions"
 ) -> Figure:
     """Draw distinct codes and, where there are angles, phase errors against the number of positions."""
+    figure = _compose(curves, title, small_print, domain)
+    if any(curve.errors is not None for curve in curves) and not figure.axes[1].texts:
+        figure = _compose(curves, title, (*small_print, f"Dotted line: {_HALF_TURN}, π rad."), domain)
+    return figure
+
+
+def _compose(curves: Sequence[StairCurve], title: str, small_print: tuple[str, ...], domain: str) -> Figure:
     has_angles = any(curve.errors is not None for curve in curves)
     layout = Layout(
         title=title,
@@ -151,6 +163,11 @@ def list_curves(report: PrecisionReport) -> list[StairCurve]:
     ]
 
 
+def _are_phases(errors: F64) -> NDArray[np.bool_]:
+    """Which errors are numbers; an infinite one may come as the largest double."""
+    return np.abs(errors) < np.finfo(np.float64).max
+
+
 def _prepare(axes: Axes, curves: Sequence[StairCurve], domain: str) -> float:
     """Give both axes logarithms; return how many positions there are."""
     total = max(float(curve.counts[-1]) for curve in curves)
@@ -188,15 +205,21 @@ def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], c
 
 def _entitle(report: PrecisionReport) -> str:
     blamed = next((row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None), None)
-    total = report.codes[0].total
     if blamed is None:
-        return f"Rounding merges none of {total:,} {report.domain}, in any of these types and recipes"
+        return f"Rounding merges none of {_count(report)}, in any of these types and recipes"
     when = next(recipe.when for recipe in report.recipes if recipe.name == blamed.recipe)
-    return f"In {blamed.dtype}, {total:,} {report.domain} are left with {blamed.distinct:,} distinct codes {when}"
+    return f"In {blamed.dtype}, {_count(report)} are left with {blamed.distinct:,} distinct codes {when}"
 
 
 def _describe(report: PrecisionReport) -> tuple[str, ...]:
-    label = escape_text(report.encoding.label)
-    text = f"{label}, {report.length:,} positions. Circles: where the first two {report.domain} share a code."
-    unbounded = any(stair.errors is not None and not np.isfinite(stair.errors).all() for stair in report.stairs)
+    parts = [f"{escape_text(report.encoding.label)}, {_count(report)}."]
+    if any(row.first_collision is not None for row in report.codes):
+        parts.append(f"Circles: where the first two {report.domain} share a code.")
+    unbounded = any(stair.errors is not None and not _are_phases(stair.errors).all() for stair in report.stairs)
+    text = " ".join(parts)
     return (text, "A curve of errors ends where a phase is no finite number.") if unbounded else (text,)
+
+
+def _count(report: PrecisionReport) -> str:
+    total = report.codes[0].total
+    return f"{total:,} {report.domain if total != 1 else report.domain.removesuffix('s')}"

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.reconstruction_words import describe_width, entitle, find_peak, share_scale, wraps
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     COLUMN_WIDTH,
@@ -35,8 +36,6 @@ F64 = NDArray[np.float64]
 _ONE_COLUMN = 3
 #: No figure holds more panels; the small print says how many there would be.
 MOST_PANELS = 24
-#: Panels share one scale unless the lowest peak is below this share of the highest.
-_VISIBLE = 0.15
 #: White above the highest peak, for its label, as a share of the peak.
 _HEADROOM = 1.25
 
@@ -90,7 +89,7 @@ def plot_reconstruction(axes: Axes, result: Reconstruction) -> None:
     [0.0, 7.0]
     """
     panel = read_panel(result)
-    draw_panel(axes, panel, top=_find_peak(panel))
+    draw_panel(axes, panel, top=find_peak(panel))
 
 
 @fixed_style()
@@ -129,7 +128,22 @@ def compose_panels(
     small_print: tuple[str, ...],
     blur: KernelPanel | None = None,
 ) -> Figure:
-    """Lay out given panels: below each other, or in two columns when there are many."""
+    """Lay out given panels: below each other, or in two columns when there are many.
+
+    The width of a panel that has no room for it is said in the small print.
+    """
+    if any(wraps(panel) for panel in panels):
+        small_print = (*small_print, "locations are circular: after the last comes 0")
+    figure, left_out = _draw_panels(panels, title, small_print, blur)
+    if left_out:
+        figure, _ = _draw_panels(panels, title, (*small_print, *left_out), blur)
+    return figure
+
+
+def _draw_panels(
+    panels: Sequence[ReconstructionPanel], title: str, small_print: tuple[str, ...], blur: KernelPanel | None
+) -> tuple[Figure, list[str]]:
+    """Draw panels; also return the widths for which they had no room."""
     cells = len(panels) + (blur is not None)
     columns = 1 if cells <= _ONE_COLUMN else 2
     layout = Layout(
@@ -143,17 +157,20 @@ def compose_panels(
         gap=0.68,
     )
     figure, axes = lay_out(layout)
+    left_out = []
     for place, panel, top in zip(axes, panels, share_scale(panels), strict=False):
-        draw_panel(place, panel, top=top)
+        if not draw_panel(place, panel, top=top):
+            name = panel.heading.rpartition(", bandwidth ")[0] or panel.heading
+            left_out.append(f"{name}: {describe_width(panel, ' ')}")
     if blur is not None:
         draw_kernel(axes[len(panels)], blur)
     for place in axes[cells:]:
         place.remove()
-    return figure
+    return figure, left_out
 
 
-def draw_panel(axes: Axes, panel: ReconstructionPanel, *, top: float) -> None:
-    """Draw one panel on a scale that holds a peak of height `top`."""
+def draw_panel(axes: Axes, panel: ReconstructionPanel, *, top: float) -> bool:
+    """Draw one panel on a scale that holds a peak of height `top`; return whether its width found room."""
     location = np.arange(panel.values.shape[1], dtype=float)
     for number, values in enumerate(panel.values):
         draw_curve(axes, location, values, curve_style(number))
@@ -165,7 +182,7 @@ def draw_panel(axes: Axes, panel: ReconstructionPanel, *, top: float) -> None:
     axes.set_ylabel("function $r(t)$")
     head_panel(axes, panel.heading)
     _name_positions(axes, panel)
-    _mark_width(axes, panel)
+    return _mark_width(axes, panel)
 
 
 def draw_kernel(axes: Axes, panel: KernelPanel) -> None:
@@ -208,23 +225,6 @@ def read_panel(result: Reconstruction) -> ReconstructionPanel:
     )
 
 
-def entitle(panels: Sequence[ReconstructionPanel]) -> str:
-    """Say what the panels show: the first, or how the width goes with the bandwidth."""
-    first = panels[0]
-    widths = {p.bandwidth: p.fwhm for p in panels if p.bandwidth is not None and p.fwhm is not None}
-    if len(widths) > 1:
-        low, high = min(widths), max(widths)
-        return (
-            f"The width of the blur goes with the bandwidth: {widths[low]:.3g} positions at {low:g}, "
-            f"{widths[high]:.3g} at {high:g}"
-        )
-    if first.fwhm is None:
-        return "A single position comes back without ever falling to half of its peak"
-    width = f"{first.fwhm:.3g} position{'' if f'{first.fwhm:.3g}' == '1' else 's'}"
-    text = f"single position comes back {width} wide and {_find_peak(first):.2g} high"
-    return f"A {text}" if first.bandwidth is None else f"At bandwidth {first.bandwidth:g} a {text}"
-
-
 def _name_positions(axes: Axes, panel: ReconstructionPanel) -> None:
     """Write s = .. beside each peak that has room for it."""
     for number, (s, values) in enumerate(zip(panel.positions, panel.values, strict=True)):
@@ -234,42 +234,30 @@ def _name_positions(axes: Axes, panel: ReconstructionPanel) -> None:
         place_label(axes, f"s\u2009=\u2009{s}", places, colour=curve_style(number)["color"])
 
 
-def _mark_width(axes: Axes, panel: ReconstructionPanel) -> None:
-    """Mark the width at half and at a tenth of the peak that has most room to its right."""
+def _mark_width(axes: Axes, panel: ReconstructionPanel) -> bool:
+    """Mark widths at the peak that has most room to its right; return False where they cannot be written there."""
     if panel.fwhm is None:
-        return
+        return True
     last, length = max(panel.positions), panel.values.shape[1]
     values = panel.values[panel.positions.index(last)]
-    text = [f"{panel.fwhm:.3g} wide at half,"]
     _draw_bracket(axes, last, panel.fwhm, float(values.max()) / 2, length)
     if panel.width_10 is not None:
-        text.append(f"{panel.width_10:.3g} at a tenth,")
         _draw_bracket(axes, last, panel.width_10, float(values.max()) / 10, length)
-    if panel.bandwidth is not None:
-        text.append(f"bandwidth {panel.bandwidth:g}")
     level, top = float(values.max()) / 2, axes.get_ylim()[1]
     rooms = np.linspace(last + panel.fwhm / 2, length, 40)
     sides = ((level, "right"), (level, "above right"), (top, "below right"))
     places = [Place(x=x, y=y, side=side) for y, side in sides for x in rooms]
     rooms = np.linspace(max(0.0, last - panel.fwhm / 2), 0, 40)
-    places += [Place(x=x, y=top, side="below left") for x in rooms]
-    place_label(axes, "\n".join(text).removesuffix(","), places, colour=GREY)
+    places += [Place(x=x, y=y, side="below left") for y in np.linspace(top, level, 6) for x in rooms]
+    return place_label(axes, describe_width(panel, "\n"), places, colour=GREY) is not None
 
 
 def _draw_bracket(axes: Axes, middle: int, width: float, level: float, length: int) -> None:
     """Draw a bar across a peak; on the circle it may leave at one end and come back at the other."""
-    left, right = max(middle - width / 2, 0.0), min(middle + width / 2, length - 1.0)
-    axes.hlines(level, left, right, color=GREY, linewidth=2.2, zorder=1)
-
-
-def _find_peak(panel: ReconstructionPanel) -> float:
-    return float(panel.values.max())
-
-
-def share_scale(panels: Sequence[ReconstructionPanel]) -> list[float]:
-    """One scale for all panels, unless some peak could not be seen on it."""
-    peaks = [_find_peak(panel) for panel in panels]
-    return [max(peaks)] * len(peaks) if min(peaks) >= _VISIBLE * max(peaks) else peaks
+    for turn in (-length, 0, length):
+        left, right = max(middle + turn - width / 2, 0.0), min(middle + turn + width / 2, length - 1.0)
+        if left < right:
+            axes.hlines(level, left, right, color=GREY, linewidth=2.2, zorder=1)
 
 
 def _describe(results: Sequence[Reconstruction]) -> tuple[str, ...]:

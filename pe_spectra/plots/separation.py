@@ -13,7 +13,7 @@ from pe_spectra.exact import F64
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
 from pe_spectra.plots.heatmap import MAP_RIGHT, draw_map, find_extent
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out
-from pe_spectra.plots.style import LineStyle, curve_style, escape_text, fixed_style
+from pe_spectra.plots.style import GREY, SMALL_SIZE, LineStyle, curve_style, escape_text, fixed_style
 
 #: Inches: a panel of curves, a map, and the white left of a map.
 HEIGHT, MAP_HEIGHT, MAP_LEFT = 2.0, 1.92, 0.68
@@ -65,6 +65,8 @@ def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
     for number, curve in enumerate(curves):
         _name_closest(axes, curve, curve_style(number))
     _name_absent(axes, curves)
+    if curves and all(curve.length == 1 for curve in curves):
+        _say_nothing(axes)
 
 
 def plot_matrix(axes: Axes, gram: F64, label: str) -> None:
@@ -134,7 +136,7 @@ def _name_closest(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
         return
     s, t, distance = curve.closest
     text = f"closest: {s} and {t}, distance {distance:.5g}"
-    sides = ("right", "below right", "above right", "left", "below left", "above left", "above")
+    sides = ("right", "below right", "above right", "left", "below left", "above left", "above", "below")
     places = [Place(x=t - s, y=distance, side=side) for side in sides]
     places += _list_places(axes, (t - s, distance))
     place_label(axes, text, places, colour=style["color"])
@@ -155,6 +157,14 @@ def _name_absent(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
     if absent:
         names = ", ".join(escape_text(curve.label) for curve in absent)
         head_panel(axes, f"no curve by lag: {names}")
+
+
+def _say_nothing(axes: Axes) -> None:
+    """Say in an empty panel why it is: scales without a curve would look like a fault."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    text = "one position: nothing to compare"
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=SMALL_SIZE)
 
 
 def _set_scales(axes: Axes, curves: Sequence[SeparationCurve]) -> None:

@@ -46,6 +46,8 @@ F64 = NDArray[np.float64]
 OMEGA_LABEL = "frequency ω (rad/position)"
 #: The logarithmic panel shows at least so many powers of ten.
 _LEAST_DECADES = 2.0
+#: From so many powers of ten on their exponents are too long for ticks.
+_LONG_EXPONENTS = 1e5
 #: Inches of both panels, of the third, and of white above that.
 _PANEL, _LOCAL_PANEL, _LOCAL_GAP = 1.45, 1.25, 0.68
 
@@ -89,8 +91,10 @@ def plot_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = N
     draw_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference), last=find_last(spectra))
 
 
-def plot_log_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None) -> None:
-    """Draw what `plot_spectrum` draws on a logarithmic axis, from the logarithms of the weights.
+def plot_log_spectrum(
+    axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None, decades: float | None = None
+) -> None:
+    """Draw what `plot_spectrum` draws on a logarithmic axis of `decades` at most, from the logarithms of the weights.
 
     >>> from matplotlib.figure import Figure
     >>> from pe_spectra import Dft, compute_spectrum
@@ -102,7 +106,9 @@ def plot_log_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None
     """
     curves = _collect_curves(spectra, reference)
     per_radian = _differ_in_lattice(spectra, reference)
-    draw_log_weights(axes, curves, per_radian=per_radian, last=find_last(spectra), decades=limit_decades(spectra))
+    limits = [limit for limit in (decades, limit_decades(spectra)) if limit is not None]
+    most = min(limits, default=None)
+    draw_log_weights(axes, curves, per_radian=per_radian, last=find_last(spectra), decades=most)
 
 
 @fixed_style()
@@ -205,9 +211,18 @@ def draw_log_weights(
             draw_band(axes, curve.omega, np.maximum(band[0], bottom), band[1], curve.style["color"])
         draw_curve(axes, curve.omega, curve.log10_weights, curve.style)
     axes.set_ylim(bottom, high + 0.06 * span)
-    axes.set_ylabel("per rad/position (log)" if per_radian else "weight $g$ (log scale)")
-    label_powers_of_ten(axes.yaxis)
+    _label_logarithms(axes, span, per_radian)
     mark_frequencies(axes, last)
+
+
+def _label_logarithms(axes: Axes, span: float, per_radian: bool) -> None:
+    """Label powers of ten; where their exponents have no room, the logarithms themselves."""
+    label_powers_of_ten(axes.yaxis)
+    if span >= _LONG_EXPONENTS:
+        name = "per rad/position" if per_radian else "weight"
+        label_scaled(axes.yaxis, span, rf"$\log_{{10}}$ {name}")
+    else:
+        axes.set_ylabel("weight per rad/position" if per_radian else "weight $g$ (log scale)")
 
 
 def mark_frequencies(axes: Axes, last: float = math.pi) -> None:

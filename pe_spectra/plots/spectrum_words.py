@@ -21,6 +21,10 @@ _MOST_NAMES = 4
 _SAME = 0.05
 #: A logarithmic axis with a lag window or a periodogram on it: powers of ten above their rounding.
 MOST_DECADES = 18.0
+#: Among several spectra one that falls further, in powers of ten, would leave the others no room.
+_FARTHEST = 1000.0
+#: Weights closer than this share are the same but for rounding.
+_EQUAL = 1e-9
 #: Negative weights of less than this sum are rounding.
 _ROUNDING = 1e-12
 
@@ -28,6 +32,7 @@ _ROUNDING = 1e-12
 def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
     """Name each spectrum by its encoding, and by whatever else tells it from the others."""
     bandwidths = {spectrum.bandwidth for spectrum in spectra if spectrum.axis is None} - {None}
+    swept = _find_swept(spectra)
     boundaries = {spectrum.boundary for spectrum in spectra if spectrum.estimator == "kde"}
     labels = _name_encodings(spectra, brief=False)
     names = []
@@ -35,8 +40,9 @@ def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
         name = labels[spectrum.encoding]
         if spectrum.axis is not None:
             name += f", {spectrum.axis}"
-        if len(bandwidths) > 1 and spectrum.bandwidth is not None:
-            name += f", bandwidth {spectrum.bandwidth:g}"
+        differs = len(bandwidths) > 1 if spectrum.axis is None else (spectrum.encoding, spectrum.axis) in swept
+        if differs and spectrum.bandwidth is not None:
+            name += f", {_count_bins(spectrum)}"
         if len(boundaries) > 1 and spectrum.estimator == "kde":
             name += f", boundary {spectrum.boundary}"
         names.append(name)
@@ -52,7 +58,7 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
     """Say what the figure shows."""
     if len(spectra) == 1:
         return _entitle_one(spectra[0])
-    if len({spectrum.encoding for spectrum in spectra}) == 1 and len({s.bandwidth for s in spectra}) > 1:
+    if len({spectrum.encoding for spectrum in spectra}) == 1 and _find_swept(spectra):
         return "The weights depend on the bandwidth that is chosen"
     ordered = sorted(spectra, key=lambda spectrum: spectrum.summary.centroid)
     low, high = ordered[0], ordered[-1]
@@ -71,6 +77,8 @@ def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
     estimators = _group(spectra, names, _describe_estimator)
     smoothed = [spectrum for spectrum in spectra if spectrum.bandwidth is not None]
     parts = _agree([_describe_bandwidth(s) for s in smoothed]) or _agree([_count_bins(s) for s in smoothed])
+    if smoothed and not parts and not any("bandwidth" in name for name in name_spectra(spectra)):
+        parts = [_group(smoothed, [named[s.encoding] for s in smoothed], _count_bins)]
     parts += _agree([f"boundary {s.boundary}" if s.estimator == "kde" else "" for s in spectra])
     parts += _agree([f"lattice N\u00a0=\u00a0{s.grid}" if s.estimator != "nudft" else "" for s in spectra])
     lines = [", ".join([estimators, *parts]) if ": " not in estimators else "; ".join([estimators, *parts])]
@@ -86,23 +94,47 @@ def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
 
 def limit_decades(spectra: Sequence[Spectrum]) -> float | None:
     """Return how far down a logarithmic axis goes at most: beyond the rounding of a lag window is only Eq. 15."""
-    return MOST_DECADES if any(s.estimator in ("lag-window", "nudft") for s in spectra) else None
+    if any(s.estimator in ("lag-window", "nudft") for s in spectra):
+        return MOST_DECADES
+    return MOST_DECADES if len(spectra) > 1 and any(_leaves_axis(s, _FARTHEST) for s in spectra) else None
 
 
-def _leaves_axis(spectrum: Spectrum) -> bool:
+def _find_swept(spectra: Sequence[Spectrum]) -> set[tuple[Encoding, str | None]]:
+    """What is there at several bandwidths: encodings, on a grid with the direction."""
+    found: dict[tuple[Encoding, str | None], set[float | None]] = {}
+    for spectrum in spectra:
+        found.setdefault((spectrum.encoding, spectrum.axis), set()).add(spectrum.bandwidth)
+    return {one for one, bandwidths in found.items() if len(bandwidths) > 1}
+
+
+def _leaves_axis(spectrum: Spectrum, decades: float = MOST_DECADES) -> bool:
     logs = spectrum.log_weights[np.isfinite(spectrum.log_weights)] / np.log(10)
-    return spectrum.estimator == "kde" and logs.size > 0 and float(logs.min()) < -MOST_DECADES
+    return spectrum.estimator == "kde" and logs.size > 0 and float(logs.min()) < -decades
 
 
 def _entitle_one(spectrum: Spectrum) -> str:
     bins = spectrum.omega.size
     shape = classify_shape(spectrum.summary, bins)
     if shape == "flat":
-        return f"All {bins} frequencies weigh nearly the same"
+        return _entitle_flat(spectrum)
     if shape == "uneven":
         return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
     share = f"{100 * spectrum.summary.low_bin_mass:.1f} %"
     return f"{share} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
+
+
+def _entitle_flat(spectrum: Spectrum) -> str:
+    """Say how flat: by the kernel, but for the ends, wholly, or from which weight to which."""
+    weights, bins = spectrum.weights, spectrum.omega.size
+    wide = spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4
+    if spectrum.bandwidth is not None and (wide or (spectrum.summary.empty_upper_band or 0.0) >= 0.05):
+        return f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
+    if np.ptp(weights) <= _EQUAL * weights.max():
+        return f"All {bins} frequencies weigh the same"
+    for inner, ends in ((weights[1:-1], "the two ends"), (weights[1:], "the lowest")):
+        if inner.size > 1 and np.ptp(inner) <= _EQUAL * weights.max():
+            return f"All frequencies but {ends} weigh the same"
+    return f"The weights of {bins} frequencies run from {weights.min():.3g} to {weights.max():.3g} of the whole"
 
 
 def _find(spectra: Sequence[Spectrum], one: Spectrum) -> int:

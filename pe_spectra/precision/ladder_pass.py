@@ -219,9 +219,11 @@ class LadderPass:
         ends = np.concatenate([self.front.first, self.front.last]) - self.waves.offset
         found = np.concatenate([errors.at_first, errors.at_last])
         order = np.argsort(ends, kind="stable")
-        so_far = np.maximum.accumulate(np.nan_to_num(found[order], nan=math.inf))
+        so_far = np.maximum.accumulate(np.nan_to_num(found[order], nan=math.inf, posinf=math.inf))
         last = self.values[counts - 1]
         before = np.searchsorted(ends[order], last, side="right") - 1
         own = self.front.measure_at(self.places.groups[counts - 1], last + self.waves.offset)
-        result: F64 = np.maximum(so_far[before], np.maximum.accumulate(np.nan_to_num(own, nan=math.inf)))
+        result: F64 = np.maximum(
+            so_far[before], np.maximum.accumulate(np.nan_to_num(own, nan=math.inf, posinf=math.inf))
+        )
         return result

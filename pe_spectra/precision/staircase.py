@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasContinuousTable, HasExactKey, HasLagTable, HasTable
+from pe_spectra.encodings.checking import check_encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.collisions import list_places
@@ -99,6 +100,7 @@ def measure_precision(
     >>> report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision
     ('positions', 513, (256, 257))
     """
+    check_encoding(encoding)
     size = check_length(encoding, length)
     kinds = tuple(dict.fromkeys(DTYPE.check(name, "dtype") for name in dtypes))
     spread = SPREAD.check(embedding, "embedding")

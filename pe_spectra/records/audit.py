@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
 
-from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.records.answer import Answer, Cell, Document, describe_encoding
-from pe_spectra.records.audit_table import list_facts, list_layer_columns, list_pair_columns
-from pe_spectra.records.audit_verdict import find_gravest, judge_many, judge_one
+from pe_spectra.records.audit_next import suggest_next
+from pe_spectra.records.audit_table import list_facts, list_layer_columns, list_pair_columns, put_worst_first
+from pe_spectra.records.audit_verdict import judge_many, judge_one
 from pe_spectra.records.findings import describe_finding, find_failures, simplify
 from pe_spectra.spectrum import LowBinCount
 
@@ -26,6 +25,8 @@ _NARROW = ("file", "layer", "findings")
 _UNITS = (
     "frequency in rad/position, wavelength in positions; turns in the trained length, turns_served in the served one"
 )
+#: Rows that a terminal shows.
+_BRIEF = 12
 #: Significant digits of a row on a terminal.
 _DIGITS = 4
 
@@ -51,6 +52,7 @@ def answer_audits(
     served: int | None = None,
     fail_on: str | None = None,
     rows: Literal["layers", "pairs", "all pairs"] = "layers",
+    worst_first: bool = False,
 ) -> Answer:
     """Turn audits into an answer.
 
@@ -61,6 +63,7 @@ def answer_audits(
     fail_on : the level from which on findings are not to be.
     rows : one for each layer type of each model, or for each pair of the only model, or for each pair of each
         model with its name.
+    worst_first : whether rows of layer types stand in the order of their levels, in place of that of the files.
 
     >>> from pe_spectra.models.checks import audit_configuration
     >>> from pe_spectra.models.stated.configuration import read_configuration
@@ -69,9 +72,10 @@ def answer_audits(
     'base-too-small'
     """
     good = [(one.file, one.audit) for one in files if one.audit is not None]
-    found = [finding for _, audit in good for finding in audit.findings]
     is_single = len(files) == 1
     columns = list_layer_columns(good) if rows == "layers" else list_pair_columns(good, named=rows == "all pairs")
+    if rows == "layers" and worst_first:
+        columns = put_worst_first(columns)
     return Answer(
         kind="audit",
         verdict=judge_one(good[0][1]) if is_single else judge_many(good, [one.file for one in files if one.error]),
@@ -84,7 +88,8 @@ def answer_audits(
         shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
         digits=_DIGITS,
         narrow=_NARROW,
-        next_command=_suggest(files[0].file, found, is_single),
+        brief=0 if is_single and rows == "layers" and _says_nothing(columns) else _BRIEF,
+        next_command=suggest_next(good, is_single=is_single),
         failed=tuple(dict.fromkeys(_list_failures(good, fail_on, is_single))),
     )
 
@@ -92,6 +97,11 @@ def answer_audits(
 def _choose_shown(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
     """Leave out the layer type where every model has one only."""
     return tuple(name for name in _SHOWN if name != "layer" or set(columns["layer"]) != {"all"})
+
+
+def _says_nothing(columns: Mapping[str, Sequence[Cell]]) -> bool:
+    """Tell whether what a terminal would show of the rows is empty, as of models that turn nothing."""
+    return not any(value for name in ("base", "never_turn", "findings") for value in columns[name])
 
 
 def _list_failures(good: Sequence[tuple[str, ModelAudit]], level: str | None, is_single: bool) -> list[str]:
@@ -102,14 +112,6 @@ def _list_failures(good: Sequence[tuple[str, ModelAudit]], level: str | None, is
         for file, audit in good
         for text in find_failures(audit.findings, level)
     ]
-
-
-def _suggest(file: str, found: Sequence[Finding], is_single: bool) -> str:
-    gravest = find_gravest(found)
-    if gravest is not None:
-        return f"pe-spectra audit --explain {gravest.code}"
-    is_plain = is_single and not file.startswith("-") and file.isprintable() and " " not in file
-    return f"pe-spectra diff {shlex.quote(file)} --all-stacks" if is_plain else ""
 
 
 def _describe_file(one: AuditedFile) -> Document:

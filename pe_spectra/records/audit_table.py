@@ -37,6 +37,17 @@ def list_layer_columns(good: _Named) -> Mapping[str, Sequence[Cell]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+def put_worst_first(columns: Mapping[str, Sequence[Cell]]) -> Mapping[str, Sequence[Cell]]:
+    """Order the rows of layer types by level, the gravest first; of one level they stay as they were.
+
+    >>> put_worst_first({"file": ["a", "b", "c"], "level": ["ok", "error", "ok"]})["file"]
+    ['b', 'a', 'c']
+    """
+    levels = columns["level"]
+    order = sorted(range(len(levels)), key=lambda row: -RANKS[str(levels[row])])
+    return {name: [column[row] for row in order] for name, column in columns.items()}
+
+
 def _list_layer_row(file: str, audit: ModelAudit, layer: LayerAudit) -> dict[str, Cell]:
     rotation = layer.rotation or Rotation()
     own = [finding for finding in audit.findings if finding.data.get("layer_type") in (None, layer.name)]

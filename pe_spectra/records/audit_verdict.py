@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.buckets import compute_buckets
@@ -99,15 +100,20 @@ def judge_many(good: Sequence[tuple[str, ModelAudit]], bad: Sequence[str]) -> Ve
     >>> judge_many([], ["config.json"]).code
     'unusable-files'
     """
-    by_level: dict[str, list[str]] = {"warning": [], "error": []}
+    by_level: dict[str, list[str]] = {"error": [], "warning": []}
     gravest = {file: find_gravest(audit.findings) for file, audit in good}
     for file, finding in gravest.items():
         if finding is not None:
             by_level[finding.level].append(file)
     clean = sum(find_gravest(audit.findings) is None for _, audit in good)
-    parts = [f"{clean} without anything wrong"]
-    parts += [f"{len(files)} with {level}s ({_name_some(files)})" for level, files in by_level.items() if files]
-    parts += [f"{len(bad)} that cannot be used ({_name_some(bad)})"] if bad else []
+    short = _leave_out_folder([*(file for file, _ in good), *bad])
+    parts = [
+        f"{len(files)} with {level}s ({_name_some([short[file] for file in files])})"
+        for level, files in by_level.items()
+        if files
+    ]
+    parts += [f"{len(bad)} that cannot be used ({_name_some([short[file] for file in bad])})"] if bad else []
+    parts += [f"{clean} without anything wrong"]
     text = f"{len(good) + len(bad)} configurations: {', '.join(parts)}."
     worst = find_gravest([finding for finding in gravest.values() if finding is not None])
     if bad:
@@ -117,6 +123,14 @@ def judge_many(good: Sequence[tuple[str, ModelAudit]], bad: Sequence[str]) -> Ve
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' if number > 1 else ''}"
+
+
+def _leave_out_folder(files: Sequence[str]) -> dict[str, str]:
+    """Give each file the name that it has below the folder of them all."""
+    parts = [file.split("/") for file in files]
+    levels = zip(*(names[:-1] for names in parts), strict=False)
+    start = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, levels))
+    return {file: "/".join(names[start:]) for file, names in zip(files, parts, strict=True)}
 
 
 def _name_some(files: Sequence[str]) -> str:

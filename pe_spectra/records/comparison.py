@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from pe_spectra.compare import COMPARED, Comparison
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
+from pe_spectra.table_part import describe_part
 
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
 _SHOWN = (
@@ -37,7 +38,7 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
         "sorted_by": sorted_by,
         "rows": [_describe(c) for c in compared],
     }
-    notes = [note for c in compared for note in (*c.encoding.all_notes, *c.remarks)]
+    notes = [note for c in compared for note in (*c.encoding.all_notes, *c.remarks, *_note_part(c))]
     shown = dict.fromkeys(([sorted_by] if sorted_by else []) + list(_SHOWN))
     return Answer(
         kind="comparison",
@@ -46,12 +47,17 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
         columns=_list_columns(compared),
         facts=(*_list_definitions(list(shown)), *_list_periods(compared)),
         notes=tuple(dict.fromkeys(notes)),
-        shown=("encoding", "injective", *shown),
+        shown=("encoding", *(["length"] if any(map(_note_part, compared)) else []), "injective", *shown),
         brief=len(compared),
         drawing=_draw(compared),
         next_command=f"pe-spectra inspect {shlex.quote(compared[0].encoding.spec)}",
         failed=failed,
     )
+
+
+def _note_part(one: Comparison) -> tuple[str, ...]:
+    part = describe_part(one.encoding, one.length)
+    return (f"{one.encoding.label}: {part} are compared; --length takes more",) if part else ()
 
 
 def _describe(one: Comparison) -> Document:
@@ -88,15 +94,7 @@ def _list_columns(compared: Sequence[Comparison]) -> Mapping[str, Sequence[Cell]
 
 def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     merged = [c for c in compared if c.injective is False]
-    chosen = sorted_by or "min_separation"
-    sign = -1 if COMPARED[chosen].better == "lower" else 1
-    known = [c for c in compared if c.values[chosen] is not None and not c.encoding.is_random]
-    parts = []
-    if len(known) > 1:
-        best = max(known, key=lambda c: sign * (c.values[chosen] or 0.0))
-        end = "smallest" if sign < 0 else "largest"
-        among = " of those not drawn at random" if any(c.encoding.is_random for c in compared) else ""
-        parts.append(f"{best.encoding.label} has the {end} {chosen}{among} ({best.values[chosen]:.4g})")
+    parts = _rank(compared, sorted_by)
     if merged:
         names = ", ".join(c.encoding.label for c in merged[:3]) + (", .." if merged[3:] else "")
         parts.append(f"{len(merged)} of {len(compared)} merge positions or lags ({names})")
@@ -104,6 +102,27 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
         parts.append(f"none of {len(compared)} is known to merge positions")
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
     return Verdict(level="note" if merged else "ok", code="compared", text=f"{'; '.join(parts)}.")
+
+
+def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> list[str]:
+    """Say which is the first row of those with a value, and which the last; unsorted, which has the largest."""
+    chosen = sorted_by or "min_separation"
+    known = [c for c in compared if c.values[chosen] is not None and not c.encoding.is_random]
+    if len(known) < 2:
+        return []
+    among = " of those not drawn at random" if any(c.encoding.is_random for c in compared) else ""
+    if sorted_by is None:
+        best = max(known, key=lambda c: c.values[chosen] or 0.0)
+        return [f"{best.encoding.label} has the largest {chosen}{among} ({best.values[chosen]:.4g})"]
+    (first, most), (last, least) = ((c.encoding.label, f"{c.values[chosen]:.4g}") for c in (known[0], known[-1]))
+    if most == least:
+        every = f"all{among}" if len(known) == len(compared) or among else "all that have one"
+        return [f"the {chosen} of {every} is the same ({most})"]
+    better = COMPARED[chosen].better
+    if better is None:
+        return [f"{first} has the smallest {chosen}{among} ({most}), {last} the largest ({least})"]
+    end = "largest" if better == "higher" else "smallest"
+    return [f"{first} is the best by {chosen}{among}, the {end} ({most}), {last} the last ({least})"]
 
 
 def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -166,9 +166,19 @@ def _judge_methods(report: ContextReport) -> Verdict:
         return Verdict(level="ok", code="all-phases-seen", text=text)
     text = (
         f"At {report.target:,} positions {before.unseen_pairs} of {report.pairs} pairs see phases that training never "
-        f"showed; {_name(best)} leaves {best.unseen_pairs or 'none'} and keeps {_count_kept(best, report)}."
+        f"showed; {_name(best)} leaves {best.unseen_pairs or 'none'} and keeps {_count_kept(best, report)}"
+        f"{_count_equals(best, report)}."
     )
     return Verdict(level="note", code="unseen-phases", text=text)
+
+
+def _count_equals(best: MethodResult, report: ContextReport) -> str:
+    """Say how many other ways leave as few pairs with unseen phases."""
+    others = sum(row.unseen_pairs == best.unseen_pairs for row in report.methods[1:]) - 1
+    if not others:
+        return ""
+    verb = "leaves" if others == 1 else "leave"
+    return f"; {others} other{'s' if others > 1 else ''} {verb} {best.unseen_pairs or 'none'} too"
 
 
 def _name(row: MethodResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, count_positions
+from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, Unknown, count_positions
 from pe_spectra.models.comparison.rotations import Diff, state_verdict
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.records.answer import Answer, Cell, Document, Verdict
@@ -15,6 +15,8 @@ from pe_spectra.records.findings import simplify
 _LEVELS = {"same": "ok", "same-as-known": "ok", "undecided": "note", "differs": "warning", "breaks": "error"}
 #: Columns of the parts; the last two are shown on a terminal where they say anything.
 _PARTS = ("what", "a", "b", "effect", "first_position", "layers")
+#: Parts that a dump of frequencies, or a configuration, does not hold.
+_SILENT = ("layout", "attention_scaling", "offset", "dtype")
 _PAIRS = ("layer", "pair", "frequency_a", "frequency_b", "ratio")
 
 
@@ -45,6 +47,7 @@ class Setting:
     trained, served : lengths that were given; None where not.
     windows : positions that layers see at once that attend within a window, by layer type.
     full : whether rows are the pairs of all layer types in place of the parts that differ.
+    listed : whether parts that a side does not say are rows of their own too, in place of one line for all.
     check : whether a difference fails the run.
     again : the command that gave the answer; empty where it cannot be repeated.
     """
@@ -54,6 +57,7 @@ class Setting:
     served: int | None = None
     windows: Mapping[str, int] = field(default_factory=dict)
     full: bool = False
+    listed: bool = False
     check: bool = False
     again: str = ""
 
@@ -71,7 +75,7 @@ def answer_diff(a: Named, b: Named, diff: Diff, setting: Setting, *, notes: tupl
     """
     code, text = state_verdict(diff)
     unknown = [{"what": one.what, "a": simplify(one.a), "b": simplify(one.b), "why": one.why} for one in diff.unknown]
-    columns = _list_pairs(diff.layer_types) if setting.full else _list_parts(diff)
+    columns = _list_pairs(diff.layer_types) if setting.full else _list_parts(diff, listed=setting.listed)
     rows = len(next(iter(columns.values())))
     return Answer(
         kind="diff",
@@ -163,7 +167,7 @@ def _measure_distance(pair: PairDifference) -> float:
     return abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))
 
 
-def _list_parts(diff: Diff) -> Mapping[str, Sequence[Cell]]:
+def _list_parts(diff: Diff, *, listed: bool) -> Mapping[str, Sequence[Cell]]:
     every = {layer.name for layer in diff.layer_types}
     rows: list[tuple[Cell, ...]] = []
     for one in diff.differences:
@@ -173,10 +177,31 @@ def _list_parts(diff: Diff) -> Mapping[str, Sequence[Cell]]:
     differing = {one.what for one in diff.differences}
     for unknown in diff.unknown:
         # of a part that differs, what a side does not say besides would drown the answer
-        if unknown.what not in differing:
+        if unknown.what not in differing and (listed or not _is_silence(unknown)):
             a, b = write_value(unknown.a, "unknown"), write_value(unknown.b, "unknown")
             rows.append((unknown.what, a, b, unknown.why, None, "all"))
     return {name: [row[place] for row in rows] for place, name in enumerate(_PARTS)}
+
+
+def _is_silence(unknown: Unknown) -> bool:
+    """Tell whether a side does not say a part that its kind of file does not hold, which is no news."""
+    return unknown.what in _SILENT and unknown.why.count("does not say") == unknown.why.count(";") + 1
+
+
+def _state_silence(a: Named, b: Named, diff: Diff) -> list[tuple[str, str]]:
+    """Gather what is not said: first of the side that says less, then what else the other does not say."""
+    differing = {one.what for one in diff.differences}
+    left = [one for one in diff.unknown if one.what not in differing and _is_silence(one)]
+    silent = [(a, [one for one in left if one.a is None]), (b, [one for one in left if one.b is None])]
+    silent.sort(key=lambda pair: len(pair[1]), reverse=True)
+    lines: list[tuple[str, str]] = []
+    told: set[str] = set()
+    for side, parts in silent:
+        names = [name for name in dict.fromkeys(one.what.replace("_", " ") for one in parts) if name not in told]
+        told.update(names)
+        if names:
+            lines.append(("unknown", f"not said by {side.name}: {', '.join(names)}"))
+    return lines
 
 
 def _choose_columns(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
@@ -216,6 +241,8 @@ def _list_facts(a: Named, b: Named, diff: Diff, setting: Setting) -> tuple[tuple
             facts.append(("phases", f"{where}{_state_phases(layer, setting.trained)}"))
     if setting.full:
         facts += [(one.what, one.effect) for one in diff.differences]
+    elif not setting.listed:
+        facts += _state_silence(a, b, diff)
     return tuple(facts)
 
 

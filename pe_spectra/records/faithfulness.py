@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.faithfulness import Faithfulness, NearPairs
 from pe_spectra.faithfulness.collisions import describe_pair
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
@@ -17,7 +18,9 @@ _CONDITION = "> 1e15"
 _DIGITS, _TABLE_DIGITS = 5, 6
 
 
-def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...] = ()) -> Answer:
+def answer_faithfulness(
+    results: Sequence[Faithfulness], failed: tuple[str, ...] = (), *, next_command: str = ""
+) -> Answer:
     """Turn what was measured into an answer; `failed` lists the requirements that do not hold.
 
     >>> from pe_spectra import Dft, measure_faithfulness
@@ -42,7 +45,7 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
         digits=max(_count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
         drawing=_draw(first),
-        next_command="pe-spectra spectrum",
+        next_command=next_command,
         failed=failed,
     )
 
@@ -149,10 +152,7 @@ def _say(result: Faithfulness, many: bool) -> str:
         )
     if result.injective is None:
         return f"{name}Not decided: {result.certificate.text}."
-    where = (
-        f"on 0 .. {result.length - 1}" if result.domain == "positions" else f"on lags between {result.length} positions"
-    )
-    text = f"{name}Injective {where}: {result.certificate.text}."
+    text = f"{name}Injective on {_say_domain(result)}: {result.certificate.text}."
     if result.closest_pair and result.min_separation is not None:
         s, t = result.closest_pair
         near = f"{_name_pair(result, s, t)} (lag {t - s})"
@@ -162,6 +162,13 @@ def _say(result: Faithfulness, many: bool) -> str:
             )
         text += f" Closest: {near}, distance {_write_distance(result.min_separation, result.error_bound)}."
     return text
+
+
+def _say_domain(result: Faithfulness) -> str:
+    """Where every code is its own: real positions are numbered from 0, but they are not those numbers."""
+    if isinstance(result.encoding, Sampled):
+        return f"these {result.length} positions" if result.length > 1 else "this one position"
+    return f"0 .. {result.length - 1}" if result.domain == "positions" else f"lags between {result.length} positions"
 
 
 def _write_distance(distance: float, error: float | None) -> str:

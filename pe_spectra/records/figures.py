@@ -8,7 +8,7 @@ from pe_spectra.figures import Difference
 from pe_spectra.records.answer import Answer, Verdict
 
 
-def answer_written(names: Sequence[str], directory: str) -> Answer:
+def answer_written(names: Sequence[str], directory: str, *, next_command: str = "") -> Answer:
     """Say which files were written.
 
     >>> answer_written(["fig1_spectrum.png"], "figures").verdict.text
@@ -21,7 +21,7 @@ def answer_written(names: Sequence[str], directory: str) -> Answer:
         body={"parameters": {"output": directory}, "files": list(names)},
         columns={"file": list(names)},
         brief=len(names),
-        next_command="pe-spectra figures --check",
+        next_command=next_command,
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pe_spectra.inspection import RowFinding, TableInspection
+from pe_spectra.inspection.findings import order_findings
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
-from pe_spectra.records.findings import RANKS, describe_finding, find_failures
+from pe_spectra.records.findings import describe_finding, find_failures
+from pe_spectra.table_part import describe_part, name_part
 
 
 def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
@@ -98,13 +101,15 @@ def _write_rows(finding: RowFinding) -> str:
 
 
 def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
-    label = portrait.encoding.label
+    label = name_part(portrait.encoding, portrait.length)
     if not findings:
         text = f"{label}: nothing out of the ordinary."
         return Verdict(level="ok", code="clean", text=text)
-    worst = max(findings, key=lambda f: RANKS[f.level])
-    more = f" ({len(findings) - 1} more findings)" if len(findings) > 2 else " (1 more finding)" if findings[1:] else ""
-    return Verdict(level=worst.level, code=worst.code, text=f"{label}: {worst.message}{more}")
+    worst, *rest = order_findings(findings)
+    times = {1: "", 2: " twice"}
+    codes = (f"{code}{times.get(n, f' {n} times')}" for code, n in Counter(f.code for f in rest).items())
+    also = f" (also: {', '.join(codes)})" if rest else ""
+    return Verdict(level=worst.level, code=worst.code, text=f"{label}: {worst.message}{also}")
 
 
 def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
@@ -125,9 +130,17 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
         text = (
             f"mean frequency {summary.centroid:.4g} rad/position, {summary.effective_bins_entropy:.1f} effective bins"
         )
-        facts.append((where, text))
+        facts.append((where, text + _say_rows(portrait)))
     facts += _list_resized(portrait.resized)
     return tuple(facts)
+
+
+def _say_rows(portrait: Portrait) -> str:
+    """Which rows kernel and spectrum are of, where they are not the rows used."""
+    found, size = portrait.inspection, portrait.length
+    if found is None or portrait.encoding.shape is not None or found.rows_used[1] - found.rows_used[0] == size:
+        return ""
+    return f" ({'first' if describe_part(portrait.encoding, size) else 'all'} {size} rows)"
 
 
 def _say_period(one: DominantPeriod) -> str:
@@ -173,11 +186,11 @@ def _draw(portrait: Portrait) -> Drawing | None:
     if len(values) < 2 or not values[0] > 0:
         return None
     ticks = ((0.0, "lag 0"), (1.0, str(len(values) - 1)))
-    title = f"kernel k(lag)/k(0)   {portrait.encoding.label}"
+    title = f"kernel k(lag)/k(0)   {portrait.encoding.label}{_say_rows(portrait)}"
     return Drawing(title=title, values=(values / values[0]).tolist(), ticks=ticks)
 
 
 def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
     if findings:
-        return f"pe-spectra inspect --explain {findings[0].code}"
+        return f"pe-spectra inspect --explain {order_findings(findings)[0].code}"
     return f"pe-spectra spectrum -e {shlex.quote(portrait.encoding.spec)}"

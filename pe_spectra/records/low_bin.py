@@ -14,7 +14,7 @@ _ALMOST_HALF = (
 )
 
 
-def answer_counts(counts: Sequence[LowBinCount]) -> Answer:
+def answer_counts(counts: Sequence[LowBinCount], *, next_command: str = "") -> Answer:
     """Turn one or several low-bin counts into an answer.
 
     >>> from pe_spectra import Sinusoidal, count_low_bin
@@ -44,7 +44,7 @@ def answer_counts(counts: Sequence[LowBinCount]) -> Answer:
         columns={"encoding": [c.encoding.name for c in counts], **{n: [row[n] for row in rows] for n in names}},
         facts=(("inside", "0 < w < bin_edge, counted exactly; crossing is l* of Eq. 16"),),
         notes=_list_notes(counts),
-        next_command="pe-spectra claims",
+        next_command=next_command,
     )
 
 

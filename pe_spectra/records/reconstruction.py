@@ -15,7 +15,11 @@ EXACT = 1e-9
 
 
 def answer_reconstructions(
-    results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None = None, notes: tuple[str, ...] = ()
+    results: Sequence[Reconstruction],
+    kernels: Sequence[F64 | None] | None = None,
+    notes: tuple[str, ...] = (),
+    *,
+    next_command: str = "",
 ) -> Answer:
     """Turn reconstructions into an answer, with what the caller has to note.
 
@@ -24,6 +28,7 @@ def answer_reconstructions(
     results : at least one; every one with the same positions.
     kernels : for `--window-free`, the bare kernel of each result's encoding over lags 0 .. N-1,
         divided by its value at 0; None for an encoding that has none.
+    next_command : what to try next.
 
     >>> from pe_spectra import Dft, compute_spectrum, reconstruct_positions
     >>> answer_reconstructions([reconstruct_positions(compute_spectrum(Dft(d=8)), [3])]).verdict.text
@@ -52,7 +57,7 @@ def answer_reconstructions(
         notes=tuple(dict.fromkeys([*notes, *(note for result in results for note in result.spectrum.notes)])),
         shown=("encoding", "bandwidth", "s", "peak_value", "fwhm", "width_10", "relative_error", "cosine"),
         drawing=_draw(first),
-        next_command="pe-spectra reconstruct --bandwidth 0.25 1 4 16 64",
+        next_command=next_command,
     )
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pe_spectra.encodings import Dft, Sinusoidal
+from pe_spectra.encodings import Dft
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
 from pe_spectra.spectrum.kernels import SOURCES
@@ -15,7 +14,11 @@ from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
 
 
 def answer_spectra(
-    spectra: Sequence[Spectrum], count: LowBinCount | None, planes: Sequence[GridSpectrum] = ()
+    spectra: Sequence[Spectrum],
+    count: LowBinCount | None,
+    planes: Sequence[GridSpectrum] = (),
+    *,
+    next_command: str = "",
 ) -> Answer:
     """Turn one or several spectra into an answer.
 
@@ -24,6 +27,7 @@ def answer_spectra(
     spectra : at least one; of an encoding on a grid one for each direction.
     count : the low-bin count of the first one's encoding, where it has frequencies.
     planes : the two-dimensional spectra of the encodings on a grid.
+    next_command : what to try next.
 
     >>> from pe_spectra import Dft, compute_spectrum
     >>> answer_spectra([compute_spectrum(Dft(d=256))], None).verdict.code
@@ -63,7 +67,7 @@ def answer_spectra(
         shown=("k", "omega", "weight", "reference") if len(spectra) == 1 else ("encoding", "bandwidth", "k", "weight"),
         brief=0,
         drawing=_draw(first),
-        next_command=_suggest(first),
+        next_command=next_command,
     )
 
 
@@ -169,12 +173,6 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
         text = f"Uneven: {where}, the mean frequency is {summary.centroid:.4g} rad"
     text += above if empty >= 0.05 and code != "over-smoothed" else ""
     return Verdict(level=level, code=code, text=f"{_name(spectrum) if count > 1 else ''}{text}.")
-
-
-def _suggest(spectrum: Spectrum) -> str:
-    if spectrum.encoding == Sinusoidal():
-        return "pe-spectra reconstruct --s 5 40 75"
-    return f"pe-spectra reconstruct -e {shlex.quote(spectrum.encoding.spec)}"
 
 
 def _name(spectrum: Spectrum) -> str:

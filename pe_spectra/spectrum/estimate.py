@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings.checking import check_encoding
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, Spectrum, compute_density_spectrum
 from pe_spectra.spectrum.irregular import compute_irregular_spectrum
@@ -39,7 +40,7 @@ def compute_spectrum(
 
     Raises
     ------
-    InputError : a parameter out of range.
+    InputError : a parameter out of range, or what is no encoding.
     UndefinedError : an encoding whose codes are all zero.
 
     >>> from pe_spectra import Sinusoidal
@@ -47,6 +48,7 @@ def compute_spectrum(
     >>> spectrum.weights.shape, spectrum.summary.peak_bin
     ((129,), 1)
     """
+    check_encoding(encoding)
     BOUNDARY.check(boundary, "boundary")
     if isinstance(encoding, Sampled):
         width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth

@@ -241,6 +241,7 @@ ROWS = (
         target=10,
         measure=separation_rows.measure_peak,
         margin=1,
+        gate=True,
     ),
     Row(
         name="F2",
@@ -277,6 +278,7 @@ ROWS = (
         target=2,
         at_most=False,
         measure=gram_rows.measure_scikit_learn,
+        gate=True,
     ),
     Row(
         name="F3",
@@ -284,6 +286,7 @@ ROWS = (
         target=10,
         at_most=False,
         measure=gram_rows.measure_pdist,
+        gate=True,
     ),
     Row(
         name="F3",
@@ -299,6 +302,7 @@ ROWS = (
         target=10,
         at_most=False,
         measure=separation_rows.measure_long_pdist,
+        gate=True,
     ),
     Row(
         name="F3",
@@ -306,6 +310,7 @@ ROWS = (
         target=2,
         at_most=False,
         measure=separation_rows.measure_long_scikit_learn,
+        gate=True,
     ),
     Row(
         name="F3",
@@ -333,6 +338,7 @@ ROWS = (
         target=8,
         at_most=False,
         measure=gram_rows.measure_diagonals,
+        gate=True,
     ),
     Row(
         name="L1",

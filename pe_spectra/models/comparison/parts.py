@@ -26,6 +26,7 @@ from pe_spectra.models.comparison.effects import (
     remark_ntk,
     remark_shared,
 )
+from pe_spectra.models.comparison.units import name_unit
 from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF
@@ -184,18 +185,19 @@ class Parts:
         if not self.layer.agree and not self._share_pairs():
             if a.base is not None and b.base is not None and not self._have_one_base():
                 found = True
-                yield self._make("base", a.base, b.base, explain_base(a, b, self.base_keys), first)
+                unit = "" if b.scaling and a.scaling else name_unit(a, b)
+                yield self._make("base", a.base, b.base, f"{explain_base(a, b, self.base_keys)}{unit}", first)
             if a.scaling and b.scaling and fill_options(a) != fill_options(b) and (a.rotary_dim and b.rotary_dim):
                 found = True
                 labels = label_scalings(a, b)
-                yield self._make("scaling", labels[0], labels[1], explain_scaling(a, b), first)
+                effect = f"{explain_scaling(a, b)}{name_unit(a, b)}"
+                yield self._make("scaling", labels[0], labels[1], effect, first)
         if a.rotary_dim is not None and b.rotary_dim is not None and a.rotary_dim != b.rotary_dim:
             found = True
             yield self._make("rotary_dim", a.rotary_dim, b.rotary_dim, explain_rotary_width(a, b), first)
         if self.layer.agree is False and not found:
-            yield self._make(
-                "frequencies", None, None, explain_frequencies(a, b, self.layer.pairs, _find_off(a, b)), first
-            )
+            effect = explain_frequencies(a, b, self.layer.pairs, _find_off(a, b))
+            yield self._make("frequencies", None, None, f"{effect}{name_unit(a, b)}", first)
 
     def _list_of_dtype(self) -> Iterator[Difference]:
         a, b = self.a, self.b

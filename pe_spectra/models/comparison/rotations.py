@@ -137,13 +137,20 @@ def _state_break(diff: Diff, first: Difference) -> str:
         # at one position the fastest pair is the furthest off
         fastest = ", the fastest of them," if layer.breaking_pair else ""
         return f"{start}{where} ({width}; {pair}{fastest} is off by more than pi/8)."
-    return f"{start}{where} ({pair} is off by more than pi/8){f'; {width}' if width else ''}."
+    unit = _find_unit(diff)
+    return f"{start}{where} ({pair} is off by more than pi/8{unit}){f'; {width}' if width else ''}."
 
 
 def _find_width(diff: Diff, layer: LayerDiff) -> str:
     """What is turned on one side only, in words; empty where nothing is."""
     found = (one.effect for one in diff.differences if one.what == "rotary_dim" and layer.name in one.layers)
     return next(found, "")
+
+
+def _find_unit(diff: Diff) -> str:
+    """The last clause of an effect, where it says that frequencies look like those of another unit; else empty."""
+    found = (one.effect.rpartition("; ") for one in diff.differences if one.what in _OF_FREQUENCIES)
+    return next((f"; {last}" for _, _, last in found if last.endswith("?")), "")
 
 
 def _state_difference(diff: Diff) -> str:

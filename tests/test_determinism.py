@@ -124,6 +124,7 @@ def test_every_command_has_its_line():
     assert all(line.split()[0] == name for name, line in LINES.items())
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_in_two_environments(runs, pair):
     jobs = {**list_jobs(runs.inputs, drawing=".svg"), **list_exports()}
     slow = ("claims", "inspect, .svg", "context, .svg", "figures")
@@ -134,6 +135,7 @@ def test_a_sample_is_the_same_in_two_environments(runs, pair):
     assert find_differences(digests) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", SEEN_BY)
 def test_planted_faults_are_seen(runs, pair, fault):
     jobs = {name: job for name, job in list_jobs(runs.inputs, drawing=".svg").items() if name in SEEN_BY[fault]}
@@ -141,6 +143,7 @@ def test_planted_faults_are_seen(runs, pair, fault):
     assert find_differences(digests) == list(SEEN_BY[fault])
 
 
+@pytest.mark.slow
 def test_the_program_uses_one_thread(pair):
     # sums of several threads end in other digits
     assert [program.threads for program in pair] == [1, 1]

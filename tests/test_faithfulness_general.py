@@ -361,6 +361,7 @@ def test_a_network_is_not_certified_without_a_bound_of_its_error():
     assert "how exact" in result.certificate.text
 
 
+@pytest.mark.slow
 def test_lags_beyond_memory_are_refused():
     with pytest.raises(InputError, match="too large to hold"):
         make("t5:heads=40,seed=1").bias(np.arange(1 - (1 << 20), 1 << 20))

@@ -302,6 +302,7 @@ def round_to_bfloat16(table):
     return (table.astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", [lambda t: t.astype(np.float16).astype(float), round_to_bfloat16])
 def test_narrow_types_change_no_finding(store):
     trained = planted.make_trained(512, 128)

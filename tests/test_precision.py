@@ -324,6 +324,7 @@ def test_stages_before_phases_have_their_own_errors():
     assert report.rows[1].max_phase_error == pytest.approx(float(both), rel=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "recipe"), [("float32", "fp32"), ("float64", "all-bf16"), ("bfloat16", "all-bf16")])
 def test_phase_errors_at_a_million_positions_have_fifty_digits_behind_them(dtype, recipe):
     size = 1_000_000

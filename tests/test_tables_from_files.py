@@ -739,6 +739,7 @@ def test_one_tensor_out_of_a_file_of_gigabytes_costs_that_tensor(tmp_path):
     assert seconds < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", ["float16.safetensors", "bfloat16.safetensors", "float16.npy", "float16-fortran.npy", "npz", "csv"]
 )

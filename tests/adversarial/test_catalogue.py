@@ -11,6 +11,8 @@ from warm import WarmProgram
 FIXTURES, CASES = load()
 #: Rows about moments: one takes minutes, and all want a machine that keeps time.
 SLOW = {case["id"] for case in CASES if case["group"] == "L"}
+#: Rows that compute every figure of the paper, seconds each.
+SLOW |= {"N40", "N41", "N42", "N44"}
 #: How often a row about moments is tried at most, where there is no time for all its repeats; 0 for all.
 MOST_REPEATS = int(os.environ.get("CATALOGUE_REPEATS", "0"))
 #: K24: these keep their exit codes where `assert` does nothing.

@@ -453,6 +453,7 @@ def test_explain(cli, code):
     assert all(reference in done.out for reference in found.references)
 
 
+@pytest.mark.slow
 def test_a_thousand_configurations_in_one_call(cli, tmp_path):
     shapes = [path.read_bytes() for path in sorted(MODELS.glob("*.json")) if path.name != "EXPECTED.json"]
     for number in range(1000):

@@ -266,6 +266,7 @@ def test_mixed_waves_in_50_digits(seed):
     assert certify(encoding, 10**5, 1)[0] is True
 
 
+@pytest.mark.slow
 def test_a_search_beyond_the_budget_says_so():
     encoding = Hybrid(of=(make("rope:d=4"), make("sinusoidal:d=4")), mode="sum")
     found = measure_faithfulness(encoding, length=10**6)

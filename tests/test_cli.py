@@ -202,6 +202,7 @@ def test_claims_and_their_check(cli, quick_claims):
     assert [row["id"] for row in read_csv(cli("claims --format csv").out)] != []
 
 
+@pytest.mark.slow
 def test_figures_and_their_check(cli, refuse, tmp_path):
     done = cli("figures --output f")
     assert done.code == 0
@@ -701,7 +702,9 @@ def test_the_program_alone_shows_its_help(cli):
         assert re.search(rf"^  {command} ", done.out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize(
+    "command", [pytest.param(c, marks=pytest.mark.slow if c in ("", "figures") else []) for c in ("", *COMMANDS)]
+)
 def test_examples_in_the_help_run(cli, quick_claims, tmp_path, command):
     _, examples = list_help_lines(cli, command, 80)
     assert examples

@@ -599,6 +599,7 @@ def test_output(cli, tmp_path):
             assert (tmp_path / name).read_text() == cli(f"{line} --format {form}").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "module"),
     [

@@ -155,7 +155,7 @@ def test_threads_would_be_seen(runs):
         assert program.threads > 1
 
 
-@pytest.mark.parametrize("count", [pytest.param(6, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [pytest.param(4, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.long)])
 def test_many_runs_leave_the_same_bytes(runs, count):
     """Every command, in every format, in many environments; drawings and what is slow in some of them."""
     digests = run_two_by_two(lambda number: run_once(runs, number), range(count))

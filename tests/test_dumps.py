@@ -433,6 +433,7 @@ def measure_peak(*arrays):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["half", "once", "beside", "last axis"])
 def test_a_large_cache_is_read_in_little_memory(form):
     """A file of float32 is half of these arrays: with them, 4 times the file and 64 MiB must suffice."""

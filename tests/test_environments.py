@@ -212,6 +212,7 @@ def test_every_command_has_its_line():
     assert list(LINES) == list(build_program().commands)
 
 
+@pytest.mark.slow
 def test_a_sample_of_environments(plain):
     """One of them, and a sample of the commands."""
     draw = random.Random(5)

@@ -60,7 +60,7 @@ MODELS = {
 
 #: All of it together at every run, each by itself in the long one.
 each_content = pytest.mark.parametrize(
-    "what", ["all", *(pytest.param(what, marks=pytest.mark.slow) for what in CONTENTS)]
+    "what", ["all", *(pytest.param(what, marks=pytest.mark.long) for what in CONTENTS)]
 )
 
 

@@ -71,6 +71,7 @@ def strip_name(line):
     return shlex.join(words[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "kind"), [(command, kind) for kind in INPUTS for command in ONLY.get(kind, FOUR[:3])]
 )

@@ -415,6 +415,7 @@ class _Hostile:
     label = "$\\frac{1}{2}$ $" + "W" * 40 + "\n\u202e漢$"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FIGURE_SUFFIXES)
 def test_hostile_names_are_drawn_as_they_are(suffix: str) -> None:
     encoding = _Hostile()

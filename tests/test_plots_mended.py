@@ -24,6 +24,9 @@ from pe_spectra.precision import measure_precision
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
 
+#: Figures that are drawn take their time.
+pytestmark = pytest.mark.slow
+
 ALIBI = find_encoding("alibi")()
 
 

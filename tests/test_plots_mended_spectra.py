@@ -32,6 +32,9 @@ from pe_spectra.portrait import draw_portrait, resize_encoding
 from pe_spectra.spectrum import Spectrum, compute_spectrum
 from tests.planted import make_grid, make_noise, make_trained
 
+#: Figures that are drawn take their time.
+pytestmark = pytest.mark.slow
+
 MODELS = Path(__file__).parent / "models"
 
 

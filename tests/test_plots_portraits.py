@@ -136,6 +136,7 @@ def test_no_two_texts_overlap(figure: Figure) -> None:
         assert not shrunk.overlaps(second), (one, other)
 
 
+@pytest.mark.slow
 def test_everything_is_inside_the_sheet_and_can_be_read(figure: Figure) -> None:
     assert figure.get_size_inches()[0] in (COLUMN_WIDTH, PAGE_WIDTH)
     with fixed_style():

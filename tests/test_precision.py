@@ -550,6 +550,7 @@ def test_a_single_position_has_nothing_to_collide_with():
 # ----------------------------------------------------------------------------- what is streamed
 
 
+@pytest.mark.slow
 def test_small_blocks_give_the_same_answer(monkeypatch):
     def ask():
         encodings = [Sinusoidal(d=12), Dft(d=40), build("alibi"), Ramp(length=900)]

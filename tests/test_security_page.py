@@ -294,6 +294,7 @@ def find_faults(folder, seen):
     return faults
 
 
+@pytest.mark.slow
 def test_commands_start_nothing_and_write_only_what_was_named(tmp_path):
     folder = tmp_path / "work"
     codes, seen = watch_commands(folder, LINES)

@@ -484,6 +484,7 @@ def test_lags_that_tie_within_the_bound_are_named_in_order(spec):
     assert {found.closest_pair, *(one.pair for one in found.separation_by_length)} == {(0, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spec", ["alibi", "kerple:seed=3", "kerple:kind=power,seed=1", "ramp:d=4,length=1000000", "alibi:heads=1,head=0"]
 )

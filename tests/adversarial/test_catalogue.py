@@ -9,8 +9,8 @@ from rows import load
 from warm import WarmProgram
 
 FIXTURES, CASES = load()
-#: Rows about moments: one takes minutes, and all want a machine that keeps time.
-SLOW = {case["id"] for case in CASES if case["group"] == "L"}
+#: Rows about moments (L), which want a machine that keeps time, and those that start a process each (J, K).
+SLOW = {case["id"] for case in CASES if case["group"] in "JKL"}
 #: Rows that compute every figure of the paper, seconds each.
 SLOW |= {"N40", "N41", "N42", "N44"}
 #: How often a row about moments is tried at most, where there is no time for all its repeats; 0 for all.

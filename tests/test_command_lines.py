@@ -281,7 +281,7 @@ def test_random_lines_find_a_fault_behind_a_value(quick_bench, monkeypatch):
 
     monkeypatch.setattr(numbers.IntegerRange, "_limit", fall)
     with pytest.raises(AssertionError, match="internal fault"):
-        run_lines(quick_bench, 80, phases=[Phase.generate], names=("count-low-bin",))
+        run_lines(quick_bench, 500, phases=[Phase.generate], names=("count-low-bin",))  # ends at the first
 
 
 def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):

@@ -313,6 +313,8 @@ def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, capfd):
 
     monkeypatch.setattr(cli, "_leave_interrupted", interrupt)
     monkeypatch.setattr("pe_spectra.cli.program.run", run)
+    # it would silence for good what these tests read
+    monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
     previous = signal.getsignal(signal.SIGINT)
     try:
         assert cli.main() == 130

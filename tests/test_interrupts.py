@@ -126,7 +126,7 @@ LONG = {
     "figures": ["figures", "--output", "drawn"],
     "audit": ["audit", *(f"FOLDER/config{number}.json" for number in range(500)), "--output", "new.json"],
     "inspect": ["inspect", "FOLDER/table.npy", "--figure", "old.svg"],
-    "reconstruct": ["reconstruct", "--s", "0:4000", "--d", "4096", "--output", "new.csv"],
+    "reconstruct": ["reconstruct", "--s", "0:1000", "--d", "4096", "--output", "new.csv"],
 }
 #: Seconds between a signal and the end, by the clock of a machine at rest, and of the processor.
 GONE_WITHIN = 0.5
@@ -211,7 +211,7 @@ def test_a_long_run_is_interrupted(inputs, tmp_path):
     interrupt_command(inputs, tmp_path, "spectrum", (2, 2, 2), seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", LONG)
 def test_every_long_command_is_interrupted(inputs, tmp_path, name):
     """One hundred interruptions in all, some of them during imports."""

@@ -8,13 +8,12 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
-    answer_early,
     find_width,
     start_description,
     take_longrope_lengths,
-    turn_by_formula,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.turning import answer_early, turn_by_formula
 from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 

@@ -9,15 +9,14 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
-    answer_early,
     copy_alpha,
     start_description,
     step_at_end,
     take_longrope_lengths,
-    turn_by_rope,
 )
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
 

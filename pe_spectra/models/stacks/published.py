@@ -8,14 +8,13 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     SCALING_KEYS,
     Description,
-    answer_early,
     choose_block,
     find_original,
     find_width,
     start_description,
-    turn_by_formula,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.turning import answer_early, turn_by_formula
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.models.wording import write_number
 

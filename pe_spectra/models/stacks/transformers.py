@@ -10,16 +10,15 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
-    answer_early,
     choose_block,
     copy_alpha,
     find_length,
     find_original,
     find_served,
     start_description,
-    turn_by_rope,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
 

@@ -15,12 +15,10 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
-    answer_early,
     find_length,
     find_original,
     find_served,
     start_description,
-    turn_by_rope,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import (
@@ -32,6 +30,7 @@ from pe_spectra.models.stacks.transformers import (
     list_unknown,
     name_scaling,
 )
+from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number

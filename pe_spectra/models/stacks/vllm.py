@@ -9,7 +9,6 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
-    answer_early,
     choose_block,
     copy_alpha,
     find_length,
@@ -18,10 +17,9 @@ from pe_spectra.models.stacks.description import (
     start_description,
     step_at_end,
     take_longrope_lengths,
-    turn_by_formula,
-    turn_by_rope,
 )
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.turning import answer_early, turn_by_formula, turn_by_rope
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.models.wording import write_number

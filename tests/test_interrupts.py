@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pe_spectra import cli
+from pe_spectra.cli.interrupts import is_interrupt
 from pe_spectra.files.interrupts import HeldInterrupts
 from pe_spectra.files.writer import write_files
 from tests.writing import (
@@ -211,7 +214,7 @@ def test_a_long_run_is_interrupted(inputs, tmp_path):
     interrupt_command(inputs, tmp_path, "spectrum", (2, 2, 2), seed=1)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_every_long_command_is_interrupted(inputs, tmp_path, name):
     """One hundred interruptions in all, some of them during imports."""
@@ -321,6 +324,132 @@ def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, capfd):
     finally:
         signal.signal(signal.SIGINT, previous)
     assert capfd.readouterr() == ("", "error: interrupted\n")
+
+
+LOST = """
+import signal, sys, time, weakref
+from pe_spectra import cli
+from pe_spectra.cli import program
+
+class Thing:
+    pass
+
+def interrupt(*_):
+    signal.raise_signal(signal.SIGINT)
+    sum(range(10))
+
+def lose_in_callback():
+    thing = Thing()
+    watch = weakref.ref(thing, interrupt)
+    del thing
+
+def swallow():
+    try:
+        interrupt()
+    except BaseException:
+        pass
+
+def run(_):
+    globals()[sys.argv[1]]()
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        time.sleep(0.001)
+    return 0
+
+program.run = run
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("loses", ["lose_in_callback", "swallow"])
+def test_an_interrupt_that_is_lost_is_answered(loses):
+    """As in the callbacks by which imports give their locks back, and in compiled code."""
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", LOST, loses], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+    assert time.monotonic() - start < 10
+
+
+class Wrapping:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+
+def wrap():
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt as error:
+        raise RuntimeError("Error calling __set_name__") from error
+
+
+def fail_in_cleaning():
+    try:
+        raise KeyboardInterrupt
+    finally:
+        Path("no such folder/a").unlink()
+
+
+@pytest.mark.parametrize(
+    "act",
+    [wrap, fail_in_cleaning, lambda: type("Owner", (), {"name": Wrapping()})],
+    ids=["wrapped", "cleaning", "python"],
+)
+def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, capfd, act):
+    """Python before 3.12 makes such a one of what the naming of an attribute raises."""
+
+    class Command:
+        def main(self, **_):
+            act()
+
+    monkeypatch.setattr("pe_spectra.cli.program.build_command", Command)
+    monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
+    monkeypatch.setattr("pe_spectra.cli.program.silence_stdout", lambda: None)
+    previous = signal.getsignal(signal.SIGINT)
+    try:
+        assert cli.main() == 130
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert capfd.readouterr() == ("", "error: interrupted\n")
+
+
+def test_errors_that_are_each_other_s_cause_are_no_interrupt():
+    first, second = ValueError(), OSError()
+    first.__cause__, second.__context__ = second, first
+    assert not is_interrupt(first)
+    second.__cause__ = KeyboardInterrupt()
+    assert is_interrupt(first)
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
+def test_what_else_answers_an_interrupt_is_left_alone(monkeypatch, handler):
+    def run(_):
+        assert signal.getsignal(signal.SIGINT) is handler
+        return 0
+
+    monkeypatch.setattr("pe_spectra.cli.program.run", run)
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        assert cli.main() == 0
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def test_the_program_can_be_called_outside_the_main_thread(monkeypatch):
+    monkeypatch.setattr("pe_spectra.cli.program.run", lambda _: 0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(cli.main).result() == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_lost_errors_are_told_as_ever(monkeypatch):
+    told, lost = [], SimpleNamespace(exc_type=ValueError)
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    before = sys.unraisablehook
+    monkeypatch.setattr("pe_spectra.cli.program.run", lambda _: sys.unraisablehook(lost) or 0)
+    assert cli.main() == 0
+    assert told == [lost]
+    assert sys.unraisablehook is before
 
 
 def test_outside_the_main_thread_nothing_is_held():

@@ -12,9 +12,12 @@ def main() -> int:
     only place that turns errors into exit codes.
     """
     try:
-        from pe_spectra.cli.program import run
+        from pe_spectra.cli.interrupts import RepeatedInterrupts
 
-        return run(sys.argv[1:])
+        with RepeatedInterrupts():
+            from pe_spectra.cli.program import run
+
+            return run(sys.argv[1:])
     except KeyboardInterrupt:
         while True:
             try:

@@ -11,6 +11,7 @@ import typer
 from pe_spectra._version import __version__
 from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, precision, reports
 from pe_spectra.cli.arguments import PaperGroup
+from pe_spectra.cli.interrupts import is_interrupt
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
 from pe_spectra.cli.text import escape
@@ -134,8 +135,6 @@ def run(arguments: list[str]) -> int:
         say = getattr(error, "format_message", None)
         if callable(say):
             return _fail(error, " ".join(str(say()).split()) + "; see --help")
-        if type(error).__name__ == "Abort":
-            raise KeyboardInterrupt from error
         return _fail(error, f"internal fault, {type(error).__name__}: {error}; please report it (PE_SPECTRA_DEBUG=1)")
 
 
@@ -168,6 +167,8 @@ def _deliver(outcome: Outcome) -> int:
 
 
 def _fail(error: BaseException, text: str) -> int:
+    if is_interrupt(error):
+        raise KeyboardInterrupt from error
     if os.environ.get("PE_SPECTRA_DEBUG"):
         import traceback
 

@@ -76,6 +76,12 @@ def sum_without_first(theta, first, stop):
     return np.sum(np.cos(np.multiply.outer(np.arange(first, stop), theta[1:])), axis=1)
 
 
+def inverse_by_angles(half, n):
+    k = np.arange(len(half))
+    twice = np.where((k == 0) | (2 * k == n), 1.0, 2.0)
+    return np.cos(np.multiply.outer(np.arange(n), 2 * np.pi / n * k)) @ (twice * half) / n
+
+
 def shorten_digits(patch):
     for module in (rope_ladders, rope_scaling):
         patch.setattr(module, "CONTEXT", SHORT)
@@ -88,6 +94,7 @@ FAULTS = {
     "encoding: angles rounded": ("encoding", 4, (sinusoidal, "sin_cos", naive_angles)),
     "dft: angles rounded": ("dft_entries", 8, (exact, "sin_cos_pairs_of_turns", naive_turns)),
     "spectrum: low words left out": ("spectrum", 1, (sinusoidal, "ladder_pairs", high_pairs)),
+    "reconstruction: angles rounded": ("reconstruction", 1, (np.fft, "irfft", inverse_by_angles)),
     "low bin: low words left out": ("low_bin_ties", 1, (sinusoidal, "ladder_pairs", high_pairs)),
     "low bin: crossing in floats": ("low_bin", 1, (low_bin, "compute_crossing", crossing_in_floats)),
     "separation: powers by logarithms": ("separation", 4, (sinusoidal, "ladder_words", words_by_logarithms)),

@@ -114,7 +114,9 @@ def _leaves_axis(spectrum: Spectrum, decades: float = MOST_DECADES) -> bool:
 
 def _entitle_one(spectrum: Spectrum) -> str:
     bins = spectrum.omega.size
-    shape = classify_shape(spectrum.summary, bins)
+    shape = classify_shape(spectrum)
+    if shape == "blurred":
+        return f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
     if shape == "flat":
         return _entitle_flat(spectrum)
     if shape == "uneven":
@@ -124,11 +126,8 @@ def _entitle_one(spectrum: Spectrum) -> str:
 
 
 def _entitle_flat(spectrum: Spectrum) -> str:
-    """Say how flat: by the kernel, but for the ends, wholly, or from which weight to which."""
+    """Say how flat: wholly, but for the ends, or from which weight to which."""
     weights, bins = spectrum.weights, spectrum.omega.size
-    wide = spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4
-    if spectrum.bandwidth is not None and (wide or (spectrum.summary.empty_upper_band or 0.0) >= 0.05):
-        return f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
     if np.ptp(weights) <= _EQUAL * weights.max():
         return f"All {bins} frequencies weigh the same"
     for inner, ends in ((weights[1:-1], "the two ends"), (weights[1:], "the lowest")):

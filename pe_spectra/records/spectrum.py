@@ -10,7 +10,15 @@ from pe_spectra.encodings import Dft
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
+from pe_spectra.spectrum.summary import EMPTY_BAND, LOW_BINS, classify_shape
+
+#: What an answer says of each shape of the weights.
+_LEVELS = {
+    "flat": ("ok", "flat"),
+    "blurred": ("warning", "over-smoothed"),
+    "crowded": ("note", "crowded-low-bin"),
+    "uneven": ("note", "uneven"),
+}
 
 
 def answer_spectra(
@@ -148,18 +156,16 @@ def _list_rows(spectra: Sequence[Spectrum]) -> dict[str, Sequence[Cell]]:
 
 def _judge(spectrum: Spectrum, count: int) -> Verdict:
     summary, bins = spectrum.summary, len(spectrum.omega)
-    shape = classify_shape(summary, bins)
+    shape = classify_shape(spectrum)
     empty = summary.empty_upper_band or 0.0
     if spectrum.estimator == "nudft":
         where = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad/position"
         return Verdict(
             level="note", code="irregular", text=f"{_name(spectrum) if count > 1 else ''}At real positions {where}."
         )
-    level, code = ("ok", "flat") if shape == "flat" else ("note", "crowded-low-bin" if shape == "crowded" else "uneven")
+    level, code = _LEVELS[shape]
     above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
-    blurred = empty >= 0.05 or (spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4)
-    if shape == "flat" and blurred and spectrum.bandwidth is not None:
-        level, code = "warning", "over-smoothed"
+    if shape == "blurred":
         text = f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}; try a smaller --bandwidth"
     elif shape == "flat":
         text = f"Flat: all {bins} frequencies weigh nearly the same"
@@ -171,7 +177,7 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
             f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad (bin {summary.peak_bin} of {bins})"
         )
         text = f"Uneven: {where}, the mean frequency is {summary.centroid:.4g} rad"
-    text += above if empty >= 0.05 and code != "over-smoothed" else ""
+    text += above if empty >= EMPTY_BAND and shape != "blurred" else ""
     return Verdict(level=level, code=code, text=f"{_name(spectrum) if count > 1 else ''}{text}.")
 
 

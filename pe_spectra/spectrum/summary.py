@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pe_spectra.exact import F64
 
+if TYPE_CHECKING:
+    from pe_spectra.spectrum.density import Spectrum
+
 #: How many of the lowest bins `low_bin_mass` adds up; all where there are fewer.
 LOW_BINS = 10
+#: The share of the axis above an encoding's largest frequency from which on that is worth a word.
+EMPTY_BAND = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +50,25 @@ class SpectrumSummary:
     negative_mass: float
 
 
-def classify_shape(summary: SpectrumSummary, bins: int) -> str:
-    """Say in a word how weights over `bins` bins lie: "flat", "crowded" (at the bottom) or "uneven".
+def classify_shape(spectrum: Spectrum) -> str:
+    """Say in a word how weights over the bins lie: "flat", "blurred", "crowded" (at the bottom) or "uneven".
 
-    Flat: more than 95 % of the bins are effective (entropy). Crowded: the first ten bins hold a tenth
-    of the weight and twice their even share at least; with fewer than twenty bins that says nothing.
+    Flat: more than 95 % of the bins are effective (entropy). Blurred: flat by the kernel alone, for it
+    covers a twentieth of the axis and more where the encoding has no frequency, or a quarter of the bins
+    by a lag window. Crowded: the first ten bins hold a tenth of the weight and twice their even share at
+    least; with fewer than twenty bins that says nothing.
 
     >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
-    >>> [classify_shape(compute_spectrum(e).summary, 129) for e in (Dft(d=256), Sinusoidal(d=256))]
-    ['flat', 'crowded']
+    >>> classify_shape(compute_spectrum(Dft(d=256))), classify_shape(compute_spectrum(Sinusoidal(d=256)))
+    ('flat', 'crowded')
+    >>> classify_shape(compute_spectrum(Sinusoidal(d=256), bandwidth=1000))
+    'blurred'
     """
+    summary, bins = spectrum.summary, len(spectrum.omega)
     if summary.effective_bins_entropy > 0.95 * bins:
-        return "flat"
+        wide = spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4
+        empty = (summary.empty_upper_band or 0.0) >= EMPTY_BAND
+        return "blurred" if spectrum.bandwidth is not None and (wide or empty) else "flat"
     even = LOW_BINS / bins
     crowded = bins >= 2 * LOW_BINS and summary.low_bin_mass >= max(0.1, 2 * even)
     return "crowded" if crowded else "uneven"

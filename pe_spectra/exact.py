@@ -174,7 +174,7 @@ def sin_cos(words: F64, s: ArrayLike) -> tuple[F64, F64]:
     Parameters
     ----------
     words : (3, M), the frequencies in rad/position, as :func:`ladder_words` gives them.
-    s : (S,), integers of magnitude at most 2**53.
+    s : (S,), numbers of magnitude at most 2**53, each taken as exact.
 
     >>> sine, cosine = sin_cos(ladder_words(10000.0, 2), [2**53])
     >>> round(float(sine[0, 0]), 15), round(float(cosine[0, 0]), 15)

@@ -9,6 +9,7 @@ import json
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -34,7 +35,10 @@ from pe_spectra.encodings import (
 )
 from pe_spectra.encodings.grid_size import Grid
 from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.parameters import FileOfNumbers, OtherEncodings, format_value
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.encodings.temporal import Mtan
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
@@ -1183,13 +1187,37 @@ def test_a_table_that_cannot_be_held_is_refused_before_anything_is(encoding):
 
 @every(HasContinuousTable, HasTable)
 def test_real_positions_go_through_the_integers(encoding):
-    """Angles at real positions are rounded: to 1e-16 of their size, and none here is larger than 4000 rad."""
     s = choose_positions(encoding, np.array([0, 1, 2, 5, 31, 100]))
     table = encoding.table(s)
     found = encoding.table_at(s.astype(float))
     assert found.shape == table.shape
     assert found.dtype == np.float64
-    assert_allclose(found, table, rtol=1e-13, atol=2e-12 * np.abs(table).max())
+    if isinstance(encoding, (Pairs, Rope, Mtan)):
+        assert_array_equal(found, table)
+    else:
+        assert_allclose(found, table, rtol=1e-13, atol=2e-12 * np.abs(table).max())
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        Sinusoidal(d=6),
+        find_encoding("tensor2tensor")(d=6),
+        Rope(d=6),
+        Mtan(d=6),
+        find_encoding("fourier-features")(width=6),
+    ],
+    ids=lambda e: e.name,
+)
+def test_real_positions_are_taken_as_exact(encoding):
+    """Against sines with 60 digits, however far out the position lies."""
+    times = np.array([0.37, -1e6 / 3, 1e11 / 7, 2.0**52 + 0.5])
+    found = encoding.table_at(times)
+    with mpmath.workdps(60):
+        frequencies = [mpmath.fsum(map(mpmath.mpf, words)) for words in encoding.words().T.tolist()]
+        angles = [[frequency * mpmath.mpf(t) for frequency in frequencies] for t in times.tolist()]
+        exact = [[float(f(angle)) for angle in row for f in (mpmath.sin, mpmath.cos)] for row in angles]
+    assert_allclose(np.sort(np.abs(found)), getattr(encoding, "amplitude", 1.0) * np.sort(np.abs(exact)), rtol=4e-16)
 
 
 @every(HasContinuousTable)

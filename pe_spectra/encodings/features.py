@@ -163,9 +163,11 @@ class FourierFeatures(Pairs):
             return sin_cos(self.words() / 2, 2 * s - (self.length - 1))
         return sin_cos(self.words(), s)
 
-    def measure_angles(self, times: F64) -> F64:
-        """Angles at real positions in rad, (S, M)."""
-        return super().measure_angles(times - (self.length - 1) / 2 if self.coordinate == "symmetric" else times)
+    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
+        """Sines and cosines at real positions, each (S, M)."""
+        if self.coordinate == "symmetric":
+            return sin_cos(self.words() / 2, 2 * times - (self.length - 1))
+        return sin_cos(self.words(), times)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put all cosines first, then the sines with the sign of their frequency."""
@@ -266,9 +268,9 @@ class PixelBands(Pairs):
         check_rows(s, self.rows, self.name)
         return sin_cos(self.words() / 2, 2 * s - (self.length - 1))
 
-    def measure_angles(self, times: F64) -> F64:
-        """Angles at real positions in rad, (S, M)."""
-        return super().measure_angles(times - (self.length - 1) / 2)
+    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
+        """Sines and cosines at real positions, each (S, M)."""
+        return sin_cos(self.words() / 2, 2 * times - (self.length - 1))
 
     @property
     def _are_integers(self) -> bool:

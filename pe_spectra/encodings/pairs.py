@@ -68,9 +68,8 @@ class Pairs(Encoding):
         return self.arrange(*self.evaluate(as_positions(positions, self.d)))
 
     def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d); angles are rounded, to about 1e-16 of their size."""
-        angles = self.measure_angles(as_times(times))
-        return self.arrange(np.sin(angles), np.cos(angles))
+        """Codes at real positions, shape (S, d); entries right to one or two units in the last place."""
+        return self.arrange(*self.evaluate_at(as_times(times)))
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two codes by their lag: amplitude**2 sum of cos(w tau), shape (1, L)."""
@@ -81,10 +80,9 @@ class Pairs(Encoding):
         """Sines and cosines at integer positions, each (S, M)."""
         return sin_cos(self.words(), s)
 
-    def measure_angles(self, times: F64) -> F64:
-        """Angles at real positions in rad, (S, M)."""
-        angles: F64 = np.multiply.outer(times, self.words()[0])
-        return angles
+    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
+        """Sines and cosines at real positions, each (S, M)."""
+        return sin_cos(self.words(), times)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put the columns in their order: all sines first, unless a class says otherwise."""

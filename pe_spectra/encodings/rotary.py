@@ -144,9 +144,8 @@ class Rope(Encoding):
         return self._arrange(*sin_cos(self.words(), as_positions(positions, self.d)))
 
     def table_at(self, times: F64) -> F64:
-        """The same at real positions, shape (S, d), in plain float64."""
-        angles = np.multiply.outer(as_times(times), self.words()[0])
-        return self._arrange(np.sin(angles), np.cos(angles))
+        """The same at real positions, shape (S, d)."""
+        return self._arrange(*sin_cos(self.words(), as_times(times)))
 
     def _arrange(self, sine: F64, cosine: F64) -> F64:
         amplitude = float(_scale(self).attention_factor)

@@ -133,9 +133,9 @@ class Sinusoidal(Pairs):
         """Sines and cosines at integer positions, each (S, M)."""
         return sin_cos(self.words(), add_offset(s, self.offset, self.name))
 
-    def measure_angles(self, times: F64) -> F64:
-        """Angles at real positions in rad, (S, M)."""
-        return super().measure_angles(times + self.offset)
+    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
+        """Sines and cosines at real positions, each (S, M)."""
+        return sin_cos(self.words(), times + self.offset)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put the columns in the order of the layout, and multiply them with the scale."""
@@ -215,9 +215,9 @@ class Tensor2Tensor(Pairs):
         """Sines and cosines at integer positions, each (S, M)."""
         return sin_cos(self.words(), add_offset(s, self.offset, self.name))
 
-    def measure_angles(self, times: F64) -> F64:
-        """Angles at real positions in rad, (S, M)."""
-        return super().measure_angles(times + self.offset)
+    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
+        """Sines and cosines at real positions, each (S, M)."""
+        return sin_cos(self.words(), times + self.offset)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put all sines first, and a column of zeros last where d is odd."""

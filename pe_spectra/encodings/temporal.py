@@ -272,9 +272,9 @@ class Mtan(Encoding):
         return np.stack(sin_cos(self.words(), s), axis=2).reshape(len(s), self.d)
 
     def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d), in plain float64."""
-        angles = as_times(times)[:, None] * self.words()[0]
-        return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(angles), self.d)
+        """Codes at real positions, shape (S, d)."""
+        times = as_times(times)
+        return np.stack(sin_cos(self.words(), times), axis=2).reshape(len(times), self.d)
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two codes by their lag: sum of cos(w tau), shape (1, L)."""

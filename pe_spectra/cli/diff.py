@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pe_spectra.model_sources import Side
+    from pe_spectra.models.comparison.tables import TableDiff
     from pe_spectra.models.stated.statement import Configuration
     from pe_spectra.records.diff import Named, Setting
 
@@ -136,6 +137,7 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
 def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Setting, notes: list[str]) -> Outcome:
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.models.comparison.rotations import compare_rotations
+    from pe_spectra.models.comparison.waves import remark_rotations, remark_table, shows_rotations
     from pe_spectra.records.diff import answer_diff
 
     if stacks:
@@ -145,22 +147,39 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
     found = compare_rotations(
         a.rotations, b.rotations, length=setting.length, base_keys=(a.base_key, b.base_key), windows=setting.windows
     )
+    tables = None if stacks else _compare_waves(sides[0], sides[1])
+    if tables is not None and not shows_rotations(tables, found):
+        return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))
     said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
+    said += [remark_table(tables)] if tables is not None else []
     return run.finish(answer_diff(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
+
+
+def _compare_waves(a: Side, b: Side) -> TableDiff | None:
+    """Compare as tables two arrays that each hold cosines and sines side by side; None for others."""
+    from pe_spectra.models.comparison.waves import compare_waves
+
+    if a.dump is None or b.dump is None or a.table is None or b.table is None:
+        return None
+    return compare_waves(a.table, b.table, a.dump, b.dump)
 
 
 def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
     from pe_spectra.models.comparison.tables import compare_tables
-    from pe_spectra.records.table_diff import answer_table_diff
 
     if a.table is None or b.table is None:
         table = a if a.reason else b
         raise FileError(table.shown, f"shows no rotation to compare: {table.reason}")
-    found = compare_tables(a.table, b.table)
+    return _answer_tables(run, a, b, compare_tables(a.table, b.table), check)
+
+
+def _answer_tables(run: Run, a: Side, b: Side, found: TableDiff, check: bool, *more: str) -> Outcome:
+    from pe_spectra.records.table_diff import answer_table_diff
+
     # what the rotation of a cache is called says nothing of it as a table
     said = [(letter, note, side.dump) for letter, side in (("A", a), ("B", b)) for note in side.notes]
-    notes = tuple(f"{letter}: {note}" for letter, note, dump in said if dump is None or note not in dump.notes)
-    return run.finish(answer_table_diff(a.shown, b.shown, found, notes=notes, check=check))
+    notes = [f"{letter}: {note}" for letter, note, dump in said if dump is None or note not in dump.notes]
+    return run.finish(answer_table_diff(a.shown, b.shown, found, notes=(*notes, *more), check=check))
 
 
 def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:

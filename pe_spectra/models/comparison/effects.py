@@ -173,6 +173,26 @@ def explain_offset(a: int, b: int) -> str:
     return f"{shift}; q and k shift alike, so scores stay, but turned keys of one cannot be used with the other"
 
 
+def explain_direction(letter: str) -> str:
+    """Say what sines of the opposite sign on one side mean.
+
+    >>> explain_direction("B")
+    'all sines of B have the opposite sign: right only where its rotation takes them so, or swaps each pair of channels'
+    """
+    said = "right only where its rotation takes them so, or swaps each pair of channels"
+    return f"all sines of {letter} have the opposite sign: {said}"
+
+
+def explain_half_turn(letter: str) -> str:
+    """Say what a half turn at every position of one side does.
+
+    >>> explain_half_turn("B").partition(";")[0]
+    'every phase of B is half a turn ahead'
+    """
+    stay = "q and k turn alike, so scores stay, but turned keys of one cannot be used with the other"
+    return f"every phase of {letter} is half a turn ahead; {stay}"
+
+
 def explain_dtype(types: tuple[str | None, str | None], error: float | None, length: int) -> str:
     """Say what rounding leaves: `error` in rad at the last position where frequencies themselves are rounded.
 

@@ -14,8 +14,10 @@ from pe_spectra.models.comparison.differences import Difference, LayerDiff, Pair
 from pe_spectra.models.comparison.effects import (
     explain_attention,
     explain_base,
+    explain_direction,
     explain_dtype,
     explain_frequencies,
+    explain_half_turn,
     explain_imprecision,
     explain_layout,
     explain_offset,
@@ -139,6 +141,7 @@ class Parts:
                 yield self._make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
         if a.offset is not None and b.offset is not None and a.offset != b.offset:
             yield self._make("offset", a.offset, b.offset, explain_offset(a.offset, b.offset))
+        yield from self._list_of_signs()
         yield from self._list_of_dtype()
 
     def list_unknown(self) -> Iterator[Unknown]:
@@ -158,7 +161,7 @@ class Parts:
             shown = (None, None) if name == "frequencies" else (values[0], values[1])
             yield Unknown(name, *shown, _explain_silence(name, silent, a, b))
         for letter, side in (("A", a), ("B", b)):
-            if isinstance(side, Dump) and side.backward:
+            if isinstance(side, Dump) and side.backward and not self._are_caches():
                 yield Unknown("direction", None, None, f"all sines of {letter} have the opposite sign")
 
     def list_remarks(self) -> Iterator[str]:
@@ -198,6 +201,21 @@ class Parts:
         if self.layer.agree is False and not found:
             effect = explain_frequencies(a, b, self.layer.pairs, _find_off(a, b))
             yield self._make("frequencies", None, None, f"{effect}{name_unit(a, b)}", first)
+
+    def _list_of_signs(self) -> Iterator[Difference]:
+        """List the signs of sines and cosines that differ where both sides show theirs."""
+        a, b = self.a, self.b
+        if not isinstance(a, Dump) or not isinstance(b, Dump) or not self._are_caches():
+            return
+        if a.backward != b.backward:
+            effect = explain_direction("A" if a.backward else "B")
+            shown = ["sines negated" if side.backward else "sines as they are" for side in (a, b)]
+            yield self._make("layout", shown[0], shown[1], effect)
+        if a.half_turn != b.half_turn:
+            yield self._make("offset", a.offset, b.offset, explain_half_turn("A" if a.half_turn else "B"))
+
+    def _are_caches(self) -> bool:
+        return all(isinstance(side, Dump) and side.kind == "cache" for side in (self.a, self.b))
 
     def _list_of_dtype(self) -> Iterator[Difference]:
         a, b = self.a, self.b
@@ -254,8 +272,9 @@ def _explain_one(name: str, letter: str, side: Rotation) -> str:
         return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
     if side.kind == "frequencies":
         return "a dump of inv_freq does not say"
+    how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
     cache = {
-        "layout": "a cache with one column for each pair does not say",
+        "layout": f"a cache {how} does not say",
         "offset": "no one integer fits the phases of the first row",
     }
     return cache.get(name, "the cache does not say")

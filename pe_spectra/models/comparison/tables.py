@@ -40,12 +40,13 @@ class TableDiff:
     dtypes : the coarsest type that holds each table's numbers.
     equal_rows : rows at the same index that are equal to the last bit; None where widths differ.
     first_row : the first row that differs at all; None where none does.
+    near : whether the rows that both have are equal within that rounding.
     max_difference : largest |a - b| over the rows that both have; None where widths differ.
     explained : whether b is a with the columns in an order, a shift and a factor.
     order : how the columns of b stand in a, in words; empty for the same order.
     columns : (d,) b's column j is a's column columns[j]; None where no order was found.
     shift : k of b[i] = a[i + k]; factor : c of b = c a; None where not explained.
-    unmatched_rows : rows of the overlap that do not fit all the same (special rows).
+    unmatched_rows : rows of b that do not fit all the same (special rows, and those that a has not).
     findings : sentences; what explains b comes first.
     """
 
@@ -55,6 +56,7 @@ class TableDiff:
     dtypes: tuple[str, str]
     equal_rows: int | None = None
     first_row: int | None = None
+    near: bool = False
     max_difference: float | None = None
     explained: bool = False
     order: str = ""
@@ -64,13 +66,20 @@ class TableDiff:
     unmatched_rows: tuple[int, ...] = ()
     findings: tuple[str, ...] = ()
 
+    @property
+    def in_place(self) -> bool:
+        """Whether each row of b that a has, too, is that row of a: nothing is moved, scaled or permuted."""
+        return self.explained and not (self.shift or self.order or self.unmatched_rows) and self.factor == 1
 
-def compare_tables(table_a: F64, table_b: F64) -> TableDiff:
+
+def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> TableDiff:
     """Compare two tables row by row, and look for an order of columns, a shift and a factor between them.
 
     Parameters
     ----------
     table_a, table_b : (S, d) finite numbers.
+    drift : (rows of b,) what each row may differ by beside storing, over its largest number, as angles that
+        were computed in float32 make it; `agree` and `equal_rows` are not about it. None for nothing.
 
     Raises
     ------
@@ -87,11 +96,13 @@ def compare_tables(table_a: F64, table_b: F64) -> TableDiff:
         return replace(found, findings=tuple(state_widths(a, b)))
     rows = min(len(a), len(b))
     equal, first, largest = _compare_rows(a[:rows], b[:rows])
-    tolerance = max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64)
-    near = bool(_find_near_rows(a[:rows], b[:rows], tolerance).all())
-    match = _Match(order="", columns=None, shift=0, factor=1.0) if near else _find_match(a, b, tolerance)
-    findings = list(state_moved_rows(a, b) if match is None else () if near else match.describe())
-    within = _name_within(dtypes) if near else ""
+    stored = np.full(len(b), max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64))
+    tolerance = stored if drift is None else stored + drift
+    near = bool(_find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
+    in_place = near or bool(_find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
+    match = _Match(order="", columns=None, shift=0, factor=1.0) if in_place else _find_match(a, b, tolerance)
+    findings = list(state_moved_rows(a, b) if match is None else () if in_place else match.describe())
+    within = _name_within(dtypes) if near else "angles" if in_place else ""
     findings += state_rows(found.shape_a, found.shape_b, equal, first, largest, within=within)
     if match is None:
         findings += state_likeness(a[:rows], b[:rows])
@@ -100,6 +111,7 @@ def compare_tables(table_a: F64, table_b: F64) -> TableDiff:
         agree=a.shape == b.shape and near,
         equal_rows=equal,
         first_row=first,
+        near=near,
         max_difference=largest,
         explained=match is not None,
         order=match.order if match else "",
@@ -121,7 +133,7 @@ def state_table_verdict(diff: TableDiff) -> tuple[str, str]:
         return "same", f"The same: {diff.findings[0]}."
     if not diff.explained:
         return "differs", f"Different: {'; '.join(diff.findings)}."
-    if diff.shift == 0 and diff.factor == 1 and not diff.order and not diff.unmatched_rows:
+    if diff.in_place:
         return "explained", f"Different: {'; '.join(diff.findings)}."
     return "explained", f"Different: {diff.findings[0]}."
 
@@ -158,14 +170,14 @@ def _compare_rows(a: F64, b: F64) -> tuple[int, int | None, float]:
 
 
 def _find_near_rows(
-    a: F64, b: F64, tolerance: float, columns: I64 | None = None, factor: float = 1.0
+    a: F64, b: F64, tolerance: F64, columns: I64 | None = None, factor: float = 1.0
 ) -> NDArray[np.bool_]:
-    """Tell which rows of b are factor times those of a, within rounding of their largest number."""
+    """Tell which rows of b are factor times those of a, within a tolerance for each, over its largest number."""
     near = np.empty(len(a), dtype=bool)
     for start in range(0, len(a), step := max(1, _BLOCK // a.shape[1])):
         one, other = factor * _order(a[start : start + step], columns), b[start : start + step]
         size = np.maximum(np.abs(one).max(axis=1), np.abs(other).max(axis=1))
-        near[start : start + step] = np.abs(one - other).max(axis=1) <= tolerance * size
+        near[start : start + step] = np.abs(one - other).max(axis=1) <= tolerance[start : start + step] * size
     return near
 
 
@@ -215,7 +227,7 @@ def _list_orders(width: int) -> Iterator[tuple[str, I64 | None]]:
     yield "the columns that stand in turn in A are halves of B, the second first", turns[:, ::-1].T.ravel()
 
 
-def _find_match(a: F64, b: F64, tolerance: float) -> _Match | None:
+def _find_match(a: F64, b: F64, tolerance: F64) -> _Match | None:
     for order, columns in _list_orders(a.shape[1]):
         for shift in _list_shifts(a, b, columns, tolerance):
             found = _try_shift(a, b, columns, shift, tolerance)
@@ -229,31 +241,32 @@ def _find_match(a: F64, b: F64, tolerance: float) -> _Match | None:
     return _Match(order="the columns of B are those of A in another order", columns=columns, shift=0, factor=1.0)
 
 
-def _list_shifts(a: F64, b: F64, columns: I64 | None, tolerance: float) -> list[int]:
+def _list_shifts(a: F64, b: F64, columns: I64 | None, tolerance: F64) -> list[int]:
     shifts = sorted(range(-_SHIFTS, _SHIFTS + 1), key=abs)
     row = min(len(b) - 1, len(b) // 2)
     few = np.arange(a.shape[1])[:16]
     # rows of a that begin as one row of b does
     alike = (
         np.abs(a[:, few if columns is None else columns[few]] - b[row, few]).max(axis=1)
-        <= tolerance * np.abs(b[row]).max()
+        <= tolerance[row] * np.abs(b[row]).max()
     )
     found = [int(index) - row for index in np.flatnonzero(alike)[:_SHIFTS]]
     return list(dict.fromkeys([*shifts, len(a) - len(b), *found]))
 
 
-def _try_shift(
-    a: F64, b: F64, columns: I64 | None, shift: int, tolerance: float
-) -> tuple[float, tuple[int, ...]] | None:
+def _try_shift(a: F64, b: F64, columns: I64 | None, shift: int, tolerance: F64) -> tuple[float, tuple[int, ...]] | None:
     """Return the factor, and the rows that do not fit, where most rows do."""
     first, last = max(0, -shift), min(len(b), len(a) - shift)
     if last - first < 2:
         return None
     tried = np.unique(np.linspace(first, last - 1, min(last - first, _TRIED_ROWS)).astype(np.int64))
-    factor = _measure_factor(_order(a[tried + shift], columns), b[tried], tolerance)
-    if factor is None or _find_near_rows(a[tried + shift], b[tried], 4 * tolerance, columns, factor).mean() < _MOST:
+    # errors of angles move an entry along the circle, and the factor by their square only
+    exact = float(tolerance.min() + np.median(tolerance[tried] ** 2))
+    factor = _measure_factor(_order(a[tried + shift], columns), b[tried], exact)
+    allowed = 4 * tolerance
+    if factor is None or _find_near_rows(a[tried + shift], b[tried], allowed[tried], columns, factor).mean() < _MOST:
         return None
-    near = _find_near_rows(a[first + shift : last + shift], b[first:last], 4 * tolerance, columns, factor)
+    near = _find_near_rows(a[first + shift : last + shift], b[first:last], allowed[first:last], columns, factor)
     outside = [row for row in range(len(b)) if not first <= row < last]
     unmatched = sorted([*(int(row) + first for row in np.flatnonzero(~near)), *outside])
     return (factor, tuple(unmatched)) if near.mean() >= _MOST else None

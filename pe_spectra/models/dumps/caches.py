@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.models.dumps.arrangement import Arrangement
 from pe_spectra.models.dumps.identification import Identified, identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import Dump, check_order, describe_rounding, freeze, name_dtype
 from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.phases import (
     FIRST_WINDOW,
+    Lines,
     add_turns,
     bound_errors,
     examine_phases,
@@ -50,12 +52,16 @@ _Complex = NDArray[np.complex128]
 
 
 class _Waves(NamedTuple):
-    """Cosines and sines of each pair once, (S, P), seen where they lie; the layout that repeats showed; remarks."""
+    """Cosines and sines of each pair once, (S, P), seen where they lie.
+
+    layout is what repeats showed, arrangement how both stand side by side in one array; notes are remarks.
+    """
 
     cosines: F64
     sines: F64
     layout: str | None
     notes: tuple[str, ...] = ()
+    arrangement: Arrangement | None = None
 
 
 def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str | None = None) -> Dump:
@@ -87,11 +93,7 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     rounding = find_rounding(waves.cosines, stored, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
-    lines = follow_phases(phases, _join(waves), np.any(waves.sines, axis=0))
-    backward = turns_backward(lines)
-    if backward:
-        np.negative(phases, out=phases)
-        lines = lines._replace(frequencies=-lines.frequencies, starts=-lines.starts)
+    lines, backward = _turn_forward(phases, follow_phases(phases, _join(waves), np.any(waves.sines, axis=0)))
     offset, remarks = find_offset(lines, rounding)
     lines = lines._replace(frequencies=refine_frequencies(phases, lines, offset))
     frequencies = add_turns(lines.frequencies)
@@ -99,6 +101,8 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     check_order(frequencies, bounds, ACCEPTED)
     narrow, found = _identify(frequencies, bounds)
     precision = examine_phases(phases, lines, rounding)
+    half_turn = _is_half_turned(lines, offset)
+    arrangement = waves.arrangement and waves.arrangement.negate(sines=backward != half_turn, cosines=half_turn)
     said = _remark(frequencies, backward=backward, stored=stored, rounding=rounding)
     return Dump(
         kind="cache",
@@ -115,12 +119,27 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
         error_bounds=freeze(bounds),
         rows=len(phases),
         backward=backward,
+        half_turn=half_turn,
         phase_error=precision.error,
         imprecise=bool(precision.notes),
         first_row_off=precision.first_row_off,
         frequency_dtype=narrow,
+        arrangement=arrangement,
         notes=(*waves.notes, *remarks, *said, *precision.notes, *found.notes),
     )
+
+
+def _turn_forward(phases: F64, lines: Lines) -> tuple[Lines, bool]:
+    """Turn phases that all fall, in place; return their lines, and whether they did."""
+    if not turns_backward(lines):
+        return lines, False
+    np.negative(phases, out=phases)
+    return lines._replace(frequencies=-lines.frequencies, starts=-lines.starts), True
+
+
+def _is_half_turned(lines: Lines, offset: int | None) -> bool:
+    """Tell whether cosines have the opposite sign: the slowest pair hardly turns up to the first row."""
+    return offset is None and math.cos(lines.starts[np.flatnonzero(lines.frequencies)[-1]]) < 0
 
 
 def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> Iterator[str]:
@@ -203,11 +222,13 @@ def _split(values: np.ndarray) -> _Waves:
         raise InputError("the cache has one of cosines and sines", "every column is there twice", ACCEPTED)
     halves, turns = (values[:, :half], values[:, half:]), (values[:, 0::2], values[:, 1::2])
     spread = [_measure_spread(*both) for both in (halves, turns)]
-    cosine, sine = halves if spread[0] <= spread[1] or half == 1 else turns
+    interleaved = spread[0] > spread[1] and half > 1
+    cosine, sine = turns if interleaved else halves
     # the cosine of a slow pair is near the radius, its sine near 0
+    sines_first = False
     if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
-        cosine, sine = sine, cosine
-    return _Waves(cosine, sine, None)
+        cosine, sine, sines_first = sine, cosine, True
+    return _Waves(cosine, sine, None, arrangement=Arrangement(interleaved, sines_first))
 
 
 def _measure_spread(cosine: F64, sine: F64) -> float:

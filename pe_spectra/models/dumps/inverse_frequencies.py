@@ -15,6 +15,7 @@ import numpy as np
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_WIDTH
+from pe_spectra.models.dumps.arrangement import Arrangement
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 from pe_spectra.models.rotation import Rotation
@@ -32,21 +33,25 @@ class Dump(Rotation):
     rows : positions that the cache has; None for frequencies.
     error_bounds : (D/2,) largest relative error of each frequency. Read-only.
     backward : True where all sines have the opposite sign, so that the port turns the other way.
+    half_turn : True where all cosines have the opposite sign, so that each phase is half a turn ahead.
     phase_error : largest distance in rad of a phase of the cache from frequency times position.
     imprecise : whether that is more than storing explains, so that angles were computed in too few digits.
     first_row_off : then the first row where a phase is off by more than pi/8; None where none is.
     frequency_dtype : the type that the frequencies themselves were rounded to, where it is coarser than
         float32; None otherwise.
+    arrangement : how the columns of one array of cosines and sines stand; None for other arrays.
     """
 
     kind: Literal["frequencies", "cache"]
     rows: int | None = None
     error_bounds: F64 | None = None
     backward: bool = False
+    half_turn: bool = False
     phase_error: float | None = None
     imprecise: bool = False
     first_row_off: int | None = None
     frequency_dtype: str | None = None
+    arrangement: Arrangement | None = None
 
 
 def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Dump:

@@ -578,6 +578,8 @@ PROVOKED = [
     ),
     ("base-defaulted", "warning", provoke_config(rope_theta=None, max_position_embeddings=131072)),
     ("base-defaulted", "note", provoke_config(rope_theta=None, max_position_embeddings=2048)),
+    ("length-defaulted", "note", provoke_config(max_position_embeddings=None)),
+    ("length-defaulted", "warning", provoke_config(max_position_embeddings=None, rope_scaling=LLAMA3)),
     ("keys-contradict", "error", provoke_config(rope_parameters={"rope_type": "default", "rope_theta": 1e4})),
     (
         "newer-keys-only",

@@ -35,6 +35,7 @@ CODES = (
     "scaling-not-used",
     "rope-type-twice",
     "base-defaulted",
+    "length-defaulted",
     "keys-contradict",
     "newer-keys-only",
     "releases-differ",

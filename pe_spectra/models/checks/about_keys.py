@@ -20,6 +20,9 @@ from pe_spectra.models.wording import write_number
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192
+#: The same for models that were scaled afterwards; llama3 scaling is younger than all of them.
+_LENGTH_BEFORE_SCALING = 4096
+_LENGTHENING = ("linear", "ntk", "dynamic", "yarn", "llama3", "longrope")
 #: Models that were trained with it at a longer one, and whose published files leave it out.
 _TRAINED_WITH_DEFAULT = ("minicpm3",)
 _OTHER_RELEASE = "transformers-4"
@@ -47,12 +50,12 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
         return  # that finding says which base is taken, and from what
     length = _find_length_before(configuration, layer)
     stated = layer.limit(length) if length is not None else None
-    is_long = stated is not None and stated > _LENGTH_OF_DEFAULT
     known = statement.default_base != DEFAULT_BASE or _has_local_base(configuration, layer)
     meant = known or configuration.model in _TRAINED_WITH_DEFAULT
-    level: Level = "warning" if is_long and not meant else "note"
+    level: Level = "warning" if not meant and _is_beyond_default(stated, rotation.scaling) else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
     reach = f", for a context of {write_length(stated)}" if stated is not None else ""
+    reach += f" before {rotation.scaling} scaling" if stated is not None and rotation.scaling in _LENGTHENING else ""
     yield make(
         level,
         "base-defaulted",
@@ -62,6 +65,14 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
         base=rotation.base,
         stated_length=stated,
     )
+
+
+def _is_beyond_default(length: int | None, scaling: str | None) -> bool:
+    """Whether no model of this length before this scaling is known to have been trained with base 10000 unsaid."""
+    if scaling == "llama3":
+        return True
+    longest = _LENGTH_BEFORE_SCALING if scaling in _LENGTHENING else _LENGTH_OF_DEFAULT
+    return length is not None and length > longest
 
 
 def _find_length_before(configuration: Configuration, layer: LayerAudit) -> int | None:

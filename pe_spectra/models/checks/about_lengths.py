@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -16,7 +16,7 @@ from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import turn_layer
-from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.stated.statement import Configuration, RotaryBlock
 from pe_spectra.models.wording import write_number, write_rounded
 
 #: Factor and ratio of lengths that differ by less agree.
@@ -27,6 +27,55 @@ _SCANNED = 1 << 20
 _FAR = 64
 #: What rounding may take off a quotient that is an integer.
 _ROUNDING = 1e-9
+_ORIGINAL = "original_max_position_embeddings"
+_LONGROPE = ("longrope", "su")
+
+
+def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
+    """Say where no key gives the context length, and what is taken in silence; once for all layers.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}, "config.json")
+    >>> layers, _ = build_layers(stated)
+    >>> [(found.code, found.data["length"]) for found in check_length(stated, layers)]
+    [('length-defaulted', 2048)]
+    """
+    length = configuration.length
+    if length is None or not configuration.length_by_class:
+        return
+    blocks = [layer.block for layer in layers if layer.block is not None]
+    above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
+    counts = next((block.kind for block in blocks if _counts_from_length(block)), None)
+    why = f"; {counts} scaling is computed from it" if counts is not None else ""
+    why += f"; {_ORIGINAL} is {write_length(int(above))}" if above is not None else ""
+    level: Level = "warning" if why else "note"
+    message = (
+        f"no key gives the length, so {write_length(length)} positions are taken in silence, the default of "
+        f"{configuration.model}{why}; state max_position_embeddings"
+    )
+    yield make(level, "length-defaulted", message, length=length, original=above)
+
+
+def _is_above(configuration: Configuration, block: RotaryBlock) -> bool:
+    """Whether the length before a scaling leaves it nothing to lengthen, so one of the two lengths is wrong."""
+    original, length = block.find(_ORIGINAL), configuration.length
+    if original is None or length is None:
+        return False
+    if configuration.format == "config.json" and block.kind in _LONGROPE:
+        return original > length
+    if configuration.format == "config.json" and block.kind == "llama3":
+        return original >= length  # published files of the others state the two alike; transformers 4 and 5 log this
+    return block.kind in ("yarn", "linear") and block.find("factor") is not None and original > length
+
+
+def _counts_from_length(block: RotaryBlock) -> bool:
+    """Whether a scaling takes max_position_embeddings for a number that its block does not have."""
+    if block.kind == "dynamic":
+        return True
+    if block.kind not in ("yarn", "llama3", *_LONGROPE):
+        return False
+    return block.find(_ORIGINAL) is None or block.find("factor") is None
 
 
 def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -41,29 +90,38 @@ def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
     >>> [found.code for found in check_factor(stated, layer)]
     ['factor-mismatch']
     """
-    block = layer.block
-    if block is None or block.kind not in ("yarn", "linear") or configuration.length is None:
+    block, length = layer.block, configuration.length
+    original = block.find(_ORIGINAL) if block is not None else None
+    if block is None or original is None or length is None:
         return
-    factor, original = block.find("factor"), block.find("original_max_position_embeddings")
-    if factor is None or original is None or configuration.length == original:
+    factor, ratio = block.find("factor"), length / original
+    if _is_above(configuration, block):
+        if not configuration.length_by_class:  # else the finding about the length says so
+            message = _tell_lengths_apart(int(original), length)
+            yield make("warning", "factor-mismatch", message, layer, factor=factor, ratio=ratio, original=original)
         return
-    ratio, reached = configuration.length / original, round(factor * original)
+    if block.kind not in ("yarn", "linear") or factor is None or length == original:
+        return
     if abs(ratio / factor - 1) <= _NEAR:
         return
+    reached = round(factor * original)
+    by_class = " by default" if configuration.length_by_class else ""
+    message = (
+        f"{block.where}.factor {write_number(factor)} reaches from {write_length(int(original))} to "
+        f"{write_length(reached)} positions, but max_position_embeddings is {write_length(length)}{by_class}, "
+        f"{write_number(ratio)} times as many; set factor to {write_number(ratio)} or max_position_embeddings to "
+        f"{reached}"
+    )
     level: Level = "warning" if ratio > factor else "note"
-    stated = f"max_position_embeddings is {write_length(configuration.length)}"
-    if ratio < 1:
-        message = (
-            f"original_max_position_embeddings is {write_length(int(original))}, above max_position_embeddings, "
-            f"{write_length(configuration.length)}, while a scaling lengthens a context: check the two lengths"
-        )
-    else:
-        message = (
-            f"{block.where}.factor {write_number(factor)} reaches from {write_length(int(original))} to "
-            f"{write_length(reached)} positions, but {stated}, {write_number(ratio)} times as many; set factor to "
-            f"{write_number(ratio)} or max_position_embeddings to {reached}"
-        )
     yield make(level, "factor-mismatch", message, layer, factor=factor, ratio=ratio, original=original)
+
+
+def _tell_lengths_apart(original: int, length: int) -> str:
+    order = "not below" if original == length else "above"
+    return (
+        f"{_ORIGINAL} is {write_length(original)}, {order} max_position_embeddings, {write_length(length)}, while a "
+        "scaling lengthens a context: check the two lengths"
+    )
 
 
 def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:

@@ -18,8 +18,9 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "nested-config": Explanation(
             reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part "
             "that reads text in an object of their own. Keys of the same name on top belong to the whole and are not "
-            "read.",
-            formula="thinker_config, text_config, language_config and llm_config are followed, the outermost first",
+            "read. The encoder of Whisper and that of LED have an encoding of their own beside the decoder's.",
+            formula="thinker_config, text_config, language_config and llm_config are followed, the outermost first; "
+            "model_type whisper or led: the decoder is audited",
             references=(_HF,),
         ),
         "unknown-key": Explanation(
@@ -35,10 +36,13 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another "
             "class is ignored without a word, and a default stands in its place. An error where the file means a "
             "rotation with it that nothing else states: rope_parameters nested by layer type for a class that reads it "
-            "flat, or a scaling that is named by type alone for one that reads rope_type.",
+            "flat, or a scaling that is named by type alone for one that reads rope_type. An error too for "
+            "position_embedding_type relative_key: transformers 5 removed these tables of distances from BERT and its "
+            "like, and adds the table of positions, which was not trained.",
             formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
-            "transformers 5.23.0 does not read, where reading it would change the answer",
-            references=(_HF,),
+            "transformers 5.23.0 does not read, where reading it would change the answer; position_embedding_type "
+            "other than absolute beside a learned table",
+            references=(_HF, "huggingface/transformers, pull request 41170"),
         ),
         "older-name": Explanation(
             reasoning="Early files of Phi-3 call LongRoPE su. Newer releases read longrope, and some refuse the older "
@@ -99,9 +103,17 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models "
             "and wrong for nearly all of those with a long context: the base decides the frequency of every pair but "
             "the first.",
-            formula="a warning where the default is 10000 and the length before scaling (the stated one without "
-            "scaling) is above 8,192; else a note",
+            formula="a warning where the default is 10000 and the length is above 8,192, or before a scaling above "
+            "4,096, or the scaling is llama3, which no model with this base has; else a note",
             references=(_ROPE, _HF),
+        ),
+        "length-defaulted": Explanation(
+            reasoning="Where no key gives the length, the class of the model has one, 2,048 for many. All that is "
+            "said about turns, windows and phases then holds up to a length that nobody wrote down.",
+            formula="a warning where the scaling is computed from it (dynamic; yarn, llama3 and longrope without "
+            "factor or original_max_position_embeddings) or original_max_position_embeddings is above it (llama3: "
+            "not below); else a note",
+            references=(_HF,),
         ),
         "keys-contradict": Explanation(
             reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and "
@@ -195,9 +207,11 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "factor-mismatch": Explanation(
             reasoning="The factor says how far the scaling reaches, the lengths how far the model is to be used. Where "
             "the file asks for more than the factor covers, the slow pairs see phases that training never showed. "
-            "Where it asks for less, nothing breaks, and a note says what the scaling would reach.",
-            formula="max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; below: "
-            "note",
+            "Where it asks for less, nothing breaks, and a note says what the scaling would reach. Where the length "
+            "before the scaling is the longer one, one of the two is wrong.",
+            formula="yarn, linear: max_position_embeddings / original_max_position_embeddings above factor by 1 %: "
+            "warning; below: note; original_max_position_embeddings above max_position_embeddings (llama3: not "
+            "below, for which transformers writes a line in its log): warning",
             references=(_YARN, _HF),
         ),
         "unseen-phases": Explanation(

@@ -17,6 +17,7 @@ from pe_spectra.models.checks.about_lengths import (
     check_aliases,
     check_base_size,
     check_factor,
+    check_length,
     check_table,
     check_unseen,
 )
@@ -59,7 +60,8 @@ def audit_configuration(
     """
     layers, refused = build_layers(configuration, trained=trained, served=served)
     by_name = {layer.name: layer for layer in layers}
-    found = [*configuration.findings, *(report_refusal(configuration, by_name[name], why) for name, why in refused)]
+    found = [*configuration.findings, *check_length(configuration, layers)]
+    found += [*(report_refusal(configuration, by_name[name], why) for name, why in refused)]
     for layer in layers:
         for check in _CHECKS:
             found += check(configuration, layer)

@@ -25,6 +25,7 @@ from pe_spectra.models.stated.known_models import (
 )
 from pe_spectra.models.stated.rotary_keys import asks_rotation, read_rotary
 from pe_spectra.models.stated.statement import Configuration, SchemeName
+from pe_spectra.models.stated.table_keys import check_table_type, note_encoder
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
@@ -56,11 +57,14 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     if scheme == "rotary":
         known = find_known(model) or KnownModel()
         layers, found = read_rotary(keys, known, model)
-        length = stated.length or known.length
-        return replace(stated, layers=layers, length=length, findings=(*findings, *found))
+        if stated.length is None and known.length is not None:
+            stated = replace(stated, length=known.length, length_by_class=True)
+        return replace(stated, layers=layers, findings=(*findings, *found))
     if scheme == "learned":
         values, length = _read_table(keys, LEARNED.get(model, LearnedTable()))
-        return replace(stated, values=values, length=length)
+        rows = values.get("rows")
+        beside = (*check_table_type(keys, model, rows), *note_encoder(keys, model))
+        return replace(stated, values=values, length=length, findings=(*findings, *beside))
     return replace(stated, values=_READERS[scheme](keys) if scheme in _READERS else {})
 
 
@@ -82,7 +86,8 @@ def _choose_scheme(keys: Keys, model: str) -> SchemeName:
     if "relative_attention_num_buckets" in keys or model in T5:
         return "t5"
     kind = keys.find_text("position_embedding_type")
-    if model in LEARNED and kind not in ("rotary", "rope"):
+    turned = kind in ("rotary", "rope") and (model == "esm" or asks_rotation(keys))
+    if model in LEARNED and not turned:
         return "learned"
     if model in SINUSOIDAL:
         return "sinusoidal"
@@ -141,12 +146,12 @@ def _read_width(keys: Keys) -> dict[str, int | float | str]:
     return {"d": keys.read_integer(*WIDTHS)}
 
 
-def _read_table(keys: Keys, table: LearnedTable) -> tuple[dict[str, int | float | str], int | None]:
+def _read_table(keys: Keys, table: LearnedTable) -> tuple[dict[str, int], int | None]:
     """The shape of the table, and the longest context that the other keys speak of."""
     stated = [keys.find_integer(key) for key in LENGTHS if key != table.key]
     length = max((one for one in stated if one is not None), default=None)
     rows = keys.find_integer(table.key, *LENGTHS)
-    values: dict[str, int | float | str] = {"d": keys.read_integer(*WIDTHS), "unused": table.first}
+    values = {"d": keys.read_integer(*WIDTHS), "unused": table.first}
     if rows is None:
         return values, length
     values["rows"] = rows + table.extra

@@ -81,6 +81,18 @@ _TABLES: tuple[tuple[str, LearnedTable], ...] = (
 LEARNED: Mapping[str, LearnedTable] = MappingProxyType(
     {name: table for names, table in _TABLES for name in names.split()}
 )
+_ALL_KINDS = (
+    "albert altclip_text_model bert blip_2_qformer blip_text_model bridgetower_text_model bros camembert "
+    "data2vec-text electra ernie git instructblip_qformer lilt megatron-bert roberta roberta-prelayernorm roc_bert "
+    "xlm-roberta xlm-roberta-xl xmod"
+)
+#: Of these, classes that in transformers 4.57.6 add their table only where position_embedding_type is absolute.
+BY_TYPE = _split(
+    _ALL_KINDS,
+    "align_text_model chinese_clip_text_model clap_text_model flava_text_model mra nystromformer splinter vilt yoso",
+)
+#: Classes that there have a table of distances in each attention where it is relative_key or relative_key_query.
+WITH_DISTANCES = _split(_ALL_KINDS, "bert-generation")
 #: Fixed tables of sines and cosines. whisper's encoder has one too.
 SINUSOIDAL = _split(
     "autoformer canary_decoder ctrl fastspeech2_conformer fsmt informer kosmos_2_5_text_model kosmos_2_text_model",

@@ -157,6 +157,7 @@ class Configuration:
     model : model_type or architecture; empty where it is not said.
     scheme : the kind of positional encoding.
     length : the context length that is stated (max_position_embeddings); None where none is.
+    length_by_class : no key gives `length`; it is what the class of the model takes.
     layers : the layer types, for rotary; empty for other schemes.
     values : parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..).
     dtype : the type that weights and activations have (torch_dtype); None where it is not said.
@@ -168,6 +169,7 @@ class Configuration:
     model: str = ""
     scheme: SchemeName
     length: int | None = None
+    length_by_class: bool = False
     layers: tuple[LayerStatement, ...] = ()
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra import Dft, Sinusoidal, compute_spectrum
+from pe_spectra import Dft, Sinusoidal, compare_encodings, compute_spectrum
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.encodings.sampled import Sampled
@@ -28,7 +28,8 @@ from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closes
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.growth import compute_gram_matrix
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances
-from pe_spectra.faithfulness.separation import find_pair_words, measure_separation, separate_codes
+from pe_spectra.faithfulness.separation import find_pair_words, find_sidelobe, measure_separation, separate_codes
+from pe_spectra.metrics.kernel_shape import measure_sidelobe
 from pe_spectra.plots.faithfulness import compose_faithfulness, plot_gram
 from pe_spectra.reconstruction import reconstruct
 from pe_spectra.records.faithfulness import answer_faithfulness
@@ -368,6 +369,37 @@ def test_a_single_column_has_no_limit():
     assert measure_faithfulness(Learned(values=table)).min_separation > 0
 
 
+def measure_exactly(table):
+    """The smallest distance of two rows, from fractions in the current precision."""
+    rows = [[Fraction(value) for value in row] for row in table.tolist()]
+    squares = [sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) for one, other in combinations(rows, 2)]
+    least = min(squares)
+    return mpmath.sqrt(mpmath.mpf(least.numerator) / least.denominator)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("find", [find_closest_pair, find_closest_neighbours])
+def test_bounds_hold_for_subnormal_distances(find, seed):
+    steps = np.random.default_rng(seed).integers(1, 300, size=(8, 3))
+    table = np.cumsum(steps, axis=0) * 1e-320
+    found = find(table)
+    with mpmath.workdps(50):
+        off = abs(mpmath.mpf(found.distance) - measure_exactly(table))
+    assert 0 < off <= found.error <= 1e-323
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 1.7, 40.2])
+def test_bounds_hold_for_what_large_entries_make_vanish(share):
+    small = math.floor(share * 2**24) * 5e-324
+    for columns in (1, 3):
+        table = np.repeat([[-1.7e308], [0.0], [small], [1.7e308]], columns, axis=1)
+        for find in (find_closest_pair, find_closest_neighbours, find_closest_numbers):
+            if find is not find_closest_numbers or columns == 1:
+                found = find(table)
+                with mpmath.workdps(50):
+                    assert abs(mpmath.mpf(found.distance) - measure_exactly(table)) <= found.error <= 1e-315
+
+
 def test_errors_of_entries_are_in_the_bound():
     """Sines of w s + b in 50 digits: the smallest distance of the computed table is as near as it says."""
     encoding = Time2Vec(values=np.random.default_rng(2).normal(size=(2, 4)))
@@ -654,3 +686,40 @@ def test_witnesses_lie_within_the_length():
 def test_of_positions_that_tie_the_first_is_named_with_a_lone_sine_too():
     """The lone sine turns by 1e-200 rad: no double sees where it is, so that all pairs at a lag are equally far."""
     assert measure_separation(Sinusoidal(d=3, rho=1e300), 100).pair == (0, 44)
+
+
+# sidelobes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ([1.0, 0.0, 0.2, 0.1, 0.5, 0.5, 0.6, 0.7], (2, 0.2)),  # a stair that rises to the end
+        ([1.0, 0.0, 0.2, 0.1, 0.5, 0.5, 0.6, 0.4], (6, 0.6)),
+        ([1.0, 0.0, 0.5, 0.5], None),  # a shelf at the end
+        ([1.0, 0.7, 0.7, 0.2, 0.2, 0.1], None),  # a stair that falls
+        ([1.0, 0.2, 0.5, 0.5, 0.1], (2, 0.5)),
+        ([1.0, 1.2, 0.5, 0.6], (1, 1.2)),
+        ([1.0], None),
+        # rounding alone, on two sides of a half multiple of 1e-9
+        ([1.0, 0.2, 0.5 + 4.999e-10, 0.2, 0.5 + 5.001e-10, 0.1], (2, 0.5 + 4.999e-10)),
+        ([1.0, 0.5 - 5.001e-10, 0.5 - 4.999e-10, 0.5 - 5.001e-10, 0.4], None),
+        # a slow fall whose single steps are below 1e-9 is a fall
+        ([1.0, 0.2, *(0.5 - 4e-10 * np.arange(8)), 0.5], (2, 0.5)),
+    ],
+)
+def test_a_sidelobe_has_fallen_again(kernel, expected):
+    found = find_sidelobe(np.array(kernel))
+    assert (None if found is None else (found.lag, found.value)) == expected
+
+
+def test_the_last_bucket_of_a_bias_is_no_sidelobe():
+    encoding = make("t5:heads=1,seed=27,bidirectional=no")
+    kernel = np.exp(encoding.bias(np.arange(128))[0])  # what softmax makes of it
+    inner = [lag for lag in range(1, 127) if kernel[lag - 1] < kernel[lag] > kernel[lag + 1]]
+    found = measure_sidelobe(kernel)
+    assert (found.lag, round(found.value, 4)) == (7, 0.9834)
+    assert max(inner, key=lambda lag: kernel[lag]) == 7
+    (one,) = compare_encodings([encoding], length=128)
+    assert one.values["sidelobe_lag"] == 7
+    assert one.values["sidelobe_ratio"] == found.value

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness.closest_pair import ClosestPair, make_room, measure_pairs, scale_up
+from pe_spectra.faithfulness.closest_pair import ClosestPair, bound_underflow, make_room, measure_pairs, scale_up
 
 _EPS = float(np.finfo(float).eps)
 #: Columns that a table is taken to have at least: narrower products cost as much.
@@ -41,10 +41,11 @@ def find_closest_numbers(table: F64, error: float = 0.0) -> ClosestPair:
     near = np.flatnonzero(gaps <= best * (1 + 4 * _EPS) + 2 * np.ldexp(error, -exponent))
     pairs = np.sort(np.stack([order[near], order[near + 1]], axis=1), axis=1)
     first = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))[0]]
+    rounding = scale_up(_EPS * best, exponent) or 0.0
+    if exponent:  # else a difference that is subnormal is exact
+        rounding += bound_underflow(1, exponent)
     return ClosestPair(
-        distance=scale_up(best, exponent),
-        pair=(int(first[0]), int(first[1])),
-        error=(scale_up(_EPS * best, exponent) or 0.0) + 2 * error,
+        distance=scale_up(best, exponent), pair=(int(first[0]), int(first[1])), error=rounding + 2 * error
     )
 
 
@@ -70,5 +71,6 @@ def find_closest_neighbours(table: F64, error: float = 0.0) -> ClosestPair | Non
     best, allowed = float(distances.min()), 2 * math.sqrt(table.shape[1]) * error
     tied = distances <= best * (1 + 4 * _EPS) + math.ldexp(allowed, -exponent)
     first = int(np.argmax(tied))
-    rounding = scale_up((table.shape[1] + 16) * _EPS * best, exponent) or 0.0
+    width = table.shape[1]
+    rounding = (scale_up((width + 16) * _EPS * best, exponent) or 0.0) + bound_underflow(width, exponent)
     return ClosestPair(distance=scale_up(best, exponent), pair=(first, first + 1), error=rounding + allowed)

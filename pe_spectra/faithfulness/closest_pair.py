@@ -67,9 +67,8 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     if search.has_twins:
         return ClosestPair(distance=0.0, pair=_find_twins(table))
     pair, best, wrong = search.settle()
-    return ClosestPair(
-        distance=scale_up(best, search.exponent), pair=pair, error=scale_up(wrong, search.exponent) or 0.0
-    )
+    wrong = (scale_up(wrong, search.exponent) or 0.0) + bound_underflow(table.shape[1], search.exponent)
+    return ClosestPair(distance=scale_up(best, search.exponent), pair=pair, error=wrong)
 
 
 def _find_twins(table: F64) -> tuple[int, int]:
@@ -272,6 +271,18 @@ def make_room(table: F64) -> tuple[F64, int]:
     """
     exponent = max(0, find_exponent(table) - _HUGE)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
+
+
+def bound_underflow(width: int, exponent: int) -> float:
+    """Return what a distance may be wrong by as it, or entries that :func:`make_room` scales, become subnormal.
+
+    Errors that are shares of a distance do not have it.
+
+    >>> bound_underflow(2, 0)
+    5e-324
+    """
+    units = 1 + math.ceil(math.sqrt(width)) if exponent else 1
+    return math.ldexp(units * math.ulp(0.0), exponent)
 
 
 def scale_down(table: F64) -> tuple[F64, int]:

@@ -200,21 +200,19 @@ def _separate_pairs(words: PairWords, length: int) -> Separation:
 def find_sidelobe(normalised: F64) -> Sidelobe | None:
     """Return the largest local maximum beyond the first local minimum of k(tau)/k(0), tau = 0, 1, ..
 
-    Values closer than 1e-9 are equal here, so that the rounding of a flat kernel has no maxima.
+    A maximum rises from what is before it and falls again: neither a step of a stair nor the end of a curve that
+    still rises is one. Values closer than 1e-9 are equal here, so that the rounding of a flat kernel has no maxima;
+    of equal ones the first is taken.
 
     >>> find_sidelobe(np.array([1.0, 0.2, 0.5, 0.1]))
     Sidelobe(lag=2, value=0.5)
     """
-    steps = np.rint(normalised / _FLAT)
-    rises = np.flatnonzero(np.diff(steps) > 0)
-    if not len(rises):
+    before, after = np.minimum.accumulate(normalised), np.minimum.accumulate(normalised[::-1])[::-1]
+    # the largest of all values with a lower one on both sides has none above it in between
+    lags = np.flatnonzero((normalised - before > _FLAT) & (normalised - after > _FLAT))
+    if not len(lags):
         return None
-    start = int(rises[0])
-    tail = steps[start:]
-    inner = np.flatnonzero((tail[1:-1] >= tail[:-2]) & (tail[1:-1] >= tail[2:])) + 1
-    if not len(inner):
-        return None
-    lag = start + int(inner[np.argmax(tail[inner])])
+    lag = int(lags[np.argmax(normalised[lags] >= normalised[lags].max() - _FLAT)])
     return Sidelobe(lag=lag, value=float(normalised[lag]))
 
 

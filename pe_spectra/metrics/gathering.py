@@ -154,7 +154,7 @@ def _describe_ranks(table: F64) -> _Found:
 def _describe_resolution(resolution: Resolution | None) -> _Found:
     names = [name for name in METRICS if name.startswith(("fisher_information", "cramer_rao"))]
     if resolution is None:
-        return dict.fromkeys(names, "fewer than three positions, or beyond the range of float64")
+        return dict.fromkeys(names, "fewer than three positions")
     return {name: _or_note(getattr(resolution, name), resolution.explain(name)) for name in names}
 
 

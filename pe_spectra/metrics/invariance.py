@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64
-from pe_spectra.metrics.tables import MAX_PRODUCT_WORK, check_table, count_product_work, tame
+from pe_spectra.metrics.tables import MAX_PRODUCT_WORK, centre, check_table, count_product_work
 from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Columns of a product of two tables that are held at a time.
 _COLUMNS = 1 << 10
-#: Variance below this share of the mean square is rounding.
-_NOISE = 1e-12
 
 
 def measure_translation_invariance(table: ArrayLike) -> float | None:
@@ -26,7 +26,9 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     mean as well, so it is high for any codes with a large common part; this one asks what explains
     the differences.
 
-    No S x S matrix is formed: sum of G**2 from the smaller Gram matrix, diagonal sums by FFT.
+    No S x S matrix is formed, and no sum of squares is taken from another. With the mean code m,
+    z_s = e_s - m and a_s = <m, z_s>, G_st less its mean is a_s + a_t + <z_s, z_t>: over all pairs its squares
+    sum to 2 S ||a||**2 + ||Z'Z||**2, and the means of <z_s, z_t> along diagonals come by FFT.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
 
     Returns
     -------
-    None where all entries of G are equal, or beyond 2**34 multiplications S d min(S, d).
+    None where all codes, and so all entries of G, are equal, or beyond 2**34 multiplications S d min(S, d).
 
     Source: translation invariance as a property: Wang et al., ICLR 2021; this indicator is our own
     (the correlation ratio, Fisher 1925).
@@ -44,20 +46,26 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     >>> measure_translation_invariance([[1.0, 1.0], [1.0, 1.0]]) is None
     True
     """
-    values, _ = tame(check_table(table))
+    values = check_table(table)
     if count_product_work(values) > MAX_PRODUCT_WORK:
         return None
-    length = len(values)
-    squares = _sum_gram_squares(values)
-    column_sums = values.sum(axis=0)
-    total = float(column_sums @ column_sums)
-    spread = squares - total / length * (total / length)
-    if spread <= _NOISE * squares:
+    # a constant column adds the same to each dot product
+    varying = values[:, (values != values[0]).any(axis=0)]
+    if not varying.size:
         return None
-    entries = 2 * np.arange(length, 0, -1.0)
+    # to a largest entry near 1: then the largest change is above 2**-54, and `centre` keeps the scale
+    varying = np.ldexp(varying, -math.frexp(float(np.max(np.abs(varying))))[1])
+    centred = centre(varying)
+    # the mean code is the first less what is left of it, and rounds if it is written down
+    along = centred @ varying[0] - centred @ centred[0]
+    length = len(values)
+    spread = 2 * length * float(along @ along) + _sum_gram_squares(centred)
+    pairs = np.arange(length, 0, -1.0)
+    ends = np.cumsum(along)[::-1] + np.cumsum(along[::-1])[::-1]
+    means = compute_gram_kernel(centred) + ends / pairs
+    entries = 2 * pairs
     entries[0] = length
-    explained = float(np.sum(entries * compute_gram_kernel(values) ** 2))
-    return min(1.0, max(0.0, 1.0 - (squares - explained) / spread))
+    return min(1.0, float(np.sum(entries * means**2)) / spread)
 
 
 def _sum_gram_squares(table: F64) -> float:

@@ -30,13 +30,15 @@ def measure_half_width(kernel: ArrayLike) -> float | None:
     values = check_kernel(kernel)
     if values[0] <= 0:
         return None
-    normalised = values / values[0]
-    below = np.flatnonzero(normalised <= 0.5)
+    with np.errstate(over="ignore"):
+        below = np.flatnonzero(values / values[0] <= 0.5)
     if not len(below):
         return None
     lag = int(below[0])
-    before, after = float(normalised[lag - 1]), float(normalised[lag])
-    return lag - 1 + (before - 0.5) / (before - after)
+    # k(0) may be so small beside the two values that they leave float64 as its multiples
+    unit = float(np.max(np.abs(values[lag - 1 : lag + 1])))
+    before, half, after = float(values[lag - 1]) / unit, 0.5 * (float(values[0]) / unit), float(values[lag]) / unit
+    return lag - 1 + (before - half) / (before - after)
 
 
 def measure_sidelobe(kernel: ArrayLike) -> Sidelobe | None:

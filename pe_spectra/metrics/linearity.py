@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import check_table, explain_budget, is_beyond_budget, narrow, tame
+from pe_spectra.metrics.tables import centre, check_table, explain_budget, is_beyond_budget, narrow
 
 #: Shifts that are tried, as far as they are at most an eighth of the length.
 SHIFTS = (1, 4, 16, 64, 256)
@@ -21,6 +21,8 @@ ROWS_PER_COMPONENT = 2
 #: Positions that one map is fitted and tested on, at most.
 _MOST_POSITIONS = 1 << 13
 _RIDGE = 1e-10
+#: Share of the largest entry of all components below which equal codes may differ, by rounding.
+_ROUNDING = 1e-12
 _SEED = 0
 
 
@@ -70,14 +72,14 @@ def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
     >>> round(measure_shift_linearity(np.hstack([np.sin(angle), np.cos(angle)])).worst, 9)
     1.0
     """
-    values, _ = tame(check_table(table))
+    values = check_table(table)
     length = len(values)
     shifts = [shift for shift in SHIFTS if shift <= length // 8]
     if not shifts:
         return _explain(f"{length} positions are too few for a shift")
     if is_beyond_budget(values):
         return _explain(explain_budget("shift linearity", values))
-    codes = _keep_components(narrow(values - values.mean(axis=0)))
+    codes = _keep_components(narrow(centre(values)))
     if codes is None:
         return _explain("all codes are equal")
     kept = codes.shape[1]
@@ -118,12 +120,14 @@ def _split(length: int, shift: int) -> tuple[I64, I64]:
 def _score(codes: F64, shift: int, fitted: I64, held_out: I64) -> float:
     source, target = codes[fitted], codes[fitted + shift]
     source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
-    source = source - source_mean
+    source, wanted = source - source_mean, codes[held_out + shift] - target_mean
+    least = _ROUNDING * np.max(np.abs(codes))
+    if np.max(np.abs(wanted)) <= least:  # constant on what is held out: its mean predicts it
+        return 1.0
+    if np.max(np.abs(source)) <= least:  # constant where the map is fitted: there is only a mean
+        return 0.0
     gram = source.T @ source
     ridge = _RIDGE * np.trace(gram) / len(gram)
     mapping = np.linalg.solve(gram + ridge * np.eye(len(gram)), source.T @ (target - target_mean))
-    wanted = codes[held_out + shift] - target_mean
     error = wanted - (codes[held_out] - source_mean) @ mapping
-    spread = float(np.sum(wanted * wanted))
-    # a table that is constant on what is held out is predicted by its mean
-    return 1.0 - float(np.sum(error * error)) / spread if spread > 0 else 1.0
+    return 1.0 - float(np.sum(error * error)) / float(np.sum(wanted * wanted))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import check_kernel, check_table, quantise, tame
+from pe_spectra.metrics.tables import TIE, centre, check_kernel, check_table, tame
 from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
@@ -14,6 +14,8 @@ _MOST_ENTRIES = 1 << 20
 _FEWEST_ANCHORS = 16
 #: Entries that are put in order at a time.
 _BLOCK = 1 << 17
+#: Entries in a row that are compared each with each before they are merged.
+_STRETCH = 8
 
 
 def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
@@ -37,10 +39,12 @@ def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
     0.6666666666666666
     """
     values = check_kernel(kernel)
-    if len(values) < 2:
+    length = len(values)
+    if length < 2:
         return None
-    descending, ties = count_descents(quantise(values, float(np.max(np.abs(values))))[None, :])
-    pairs = len(values) * (len(values) - 1) // 2
+    rows, _ = tame(values[None, :])
+    descending, ties = count_descents(rows, TIE * float(np.max(np.abs(rows))))
+    pairs = length * (length - 1) // 2
     return (float(descending[0]) + 0.5 * float(ties[0])) / pairs
 
 
@@ -69,15 +73,14 @@ def measure_table_monotonicity(table: ArrayLike) -> float | None:
     length = len(values)
     if length < 3:
         return None
-    scale = float(np.max(np.sum(values * values, axis=1)))
+    tie = TIE * float(np.max(np.sum(values * values, axis=1)))
     count = min(length, max(_FEWEST_ANCHORS, _MOST_ENTRIES // length))
     anchors = np.unique(np.rint(np.linspace(0, length - 1, count)).astype(np.int64))
     inside = half = pairs = 0
     for start in range(0, len(anchors), max(1, _BLOCK // length)):
         part = anchors[start : start + max(1, _BLOCK // length)]
-        gram = quantise(values[part] @ values.T, scale)
-        for rows, lengths in _split_sides(gram, part):
-            descending, ties = count_descents(rows)
+        for rows, lengths in _split_sides(values[part] @ values.T, part):
+            descending, ties = count_descents(rows, tie)
             inside, half = inside + int(descending.sum()), half + int(ties.sum())
             pairs += int(np.sum(lengths * (lengths - 1) // 2))
     return (inside + 0.5 * half) / pairs
@@ -95,8 +98,8 @@ def _split_sides(gram: F64, anchors: I64) -> list[tuple[F64, I64]]:
     return sides
 
 
-def count_descents(rows: F64) -> tuple[I64, I64]:
-    """Count in each row the pairs i < j with x_i > x_j, and with x_i = x_j; each of shape (R,).
+def count_descents(rows: F64, tie: float = 0.0) -> tuple[I64, I64]:
+    """Count in each row the pairs i < j with x_i > x_j + tie, and with |x_i - x_j| <= tie; each of shape (R,).
 
     By merging: O(L log L) for each row. An inf at the end of a row fills it and is not counted.
 
@@ -104,26 +107,34 @@ def count_descents(rows: F64) -> tuple[I64, I64]:
     [[2], [1]]
     """
     count, length = rows.shape
-    size = 1 << max(0, length - 1).bit_length()
+    size = max(_STRETCH, 1 << (length - 1).bit_length())
     merged = np.full((count, size), np.inf)
     merged[:, :length] = rows
+    # short stretches pair by pair, since sorting has a cost for each
+    short = merged.reshape(count, -1, _STRETCH)
     descending = np.zeros(count, dtype=np.int64)
-    width = 1
+    for apart in range(1, _STRETCH):
+        descending += np.sum(short[:, :, :-apart] > short[:, :, apart:] + tie, axis=(1, 2))
+    merged = np.sort(short, axis=2).reshape(count, size)
+    width = _STRETCH
     while width < size:
         halves = merged.reshape(count, -1, 2 * width)
-        order = np.argsort(halves, axis=2, kind="stable")
-        from_left = order < width
-        # in merged order: how many of the left half stand behind each one of the right half
-        behind = width - np.cumsum(from_left, axis=2)
-        descending += np.sum(np.where(from_left, 0, behind), axis=(1, 2))
-        merged = np.take_along_axis(halves, order, axis=2).reshape(count, size)
+        left, right = halves[:, :, :width], halves[:, :, width:]
+        descending += width * width * halves.shape[1] - np.sum(_count_up_to(left, right + tie), axis=1)
+        merged = np.sort(halves, axis=2, kind="stable").reshape(count, size)
         width *= 2
-    place = np.arange(size)
-    fresh = np.ones((count, size), dtype=bool)
-    fresh[:, 1:] = merged[:, 1:] != merged[:, :-1]
-    in_run = place - np.maximum.accumulate(np.where(fresh, place, 0), axis=1)
-    ties: I64 = np.sum(np.where(np.isfinite(merged), in_run, 0), axis=1)
+    # each value is within its own bound and, in rising order, so are all before it
+    finite = np.sum(np.isfinite(merged), axis=1)
+    ties: I64 = _count_up_to(merged, merged + tie) - (size - finite) * size - finite * (finite + 1) // 2
     return descending, ties
+
+
+def _count_up_to(values: F64, bounds: F64) -> I64:
+    """Pairs of a value and a bound at or above it; both rising along the last axis, which is summed over."""
+    order = np.argsort(np.concatenate([values, bounds], axis=-1), axis=-1, kind="stable")
+    is_bound = order >= values.shape[-1]
+    total: I64 = np.sum(np.where(is_bound, np.cumsum(~is_bound, axis=-1), 0), axis=-1)
+    return total
 
 
 def compute_spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -138,8 +149,11 @@ def compute_spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     >>> round(compute_spearman([1, 2, 3, 4], [10, 30, 20, 40]), 12)
     0.8
     """
-    a, b = (_rank(np.asarray(values, dtype=float)) for values in (first, second))
-    a, b = a - a.mean(), b - b.mean()
+    return _correlate(*(_rank(np.asarray(values, dtype=float)) for values in (first, second)))
+
+
+def _correlate(first: F64, second: F64) -> float | None:
+    a, b = first - first.mean(), second - second.mean()
     size = float(np.sqrt(np.sum(a * a)) * np.sqrt(np.sum(b * b)))
     return float(np.clip(np.sum(a * b) / size, -1.0, 1.0)) if size > 0 else None
 
@@ -148,7 +162,8 @@ def measure_distance_lag_spearman(table: ArrayLike) -> float | None:
     """Spearman correlation of lag and distance; -1 to 1, without a unit.
 
     The distance at lag tau = 1 .. S-1 is the root of the mean of ||e_s - e_(s + tau)||**2 over s, in
-    O(S d log S). 1: codes part ever further. Squared distances closer than 1e-9 of the largest are ties.
+    O(S d log S). 1: codes part ever further. Squared distances closer than 1e-9 of the largest are ties:
+    each takes the mean of the ranks that it could have.
 
     Parameters
     ----------
@@ -163,22 +178,24 @@ def measure_distance_lag_spearman(table: ArrayLike) -> float | None:
     >>> round(measure_distance_lag_spearman([[0.0], [1.0], [2.0], [3.0]]), 12)
     1.0
     """
-    values, _ = tame(check_table(table))
+    values = check_table(table)
     length = len(values)
     if length < 3:
         return None
     squared = compute_squared_distances(values)
-    return compute_spearman(np.arange(1, length), quantise(squared, float(squared.max())))
+    return _correlate(np.arange(1.0, length), _rank(squared, TIE * float(squared.max())))
 
 
 def compute_squared_distances(table: F64) -> F64:
     """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1; shape (S - 1,).
 
+    In units of a power of two, 1 unless squares would leave float64.
+
     >>> compute_squared_distances(np.array([[0.0], [1.0], [3.0]]))  # (1 + 4)/2, and 9
     array([2.5, 9. ])
     """
     # taking the mean code off changes no distance, and leaves less to cancel
-    centred = table - table.mean(axis=0)
+    centred = centre(table)
     norms = np.sum(centred * centred, axis=1)
     running = np.concatenate([[0.0], np.cumsum(norms)])
     lags = np.arange(1, len(table))
@@ -187,8 +204,10 @@ def compute_squared_distances(table: F64) -> F64:
     return np.maximum(squared, 0.0)
 
 
-def _rank(values: F64) -> F64:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    ranks: F64 = (last - (counts - 1) / 2)[inverse.reshape(-1)]
+def _rank(values: F64, tie: float = 0.0) -> F64:
+    """Mean of the first and the last rank that a value could have among those within `tie` of it."""
+    rising = np.sort(values)
+    below = np.searchsorted(rising, values - tie, side="left")
+    up_to = np.searchsorted(rising, values + tie, side="right")
+    ranks: F64 = (below + 1 + up_to) / 2
     return ranks

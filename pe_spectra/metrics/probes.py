@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from pe_spectra.metrics.tables import (
     is_beyond_budget,
     narrow,
     tame,
+    triangulate,
 )
 
 #: Position s is held out in fold s mod 5.
@@ -26,9 +28,8 @@ FOLDS = 5
 #: Ridges that cross-validation may choose, as shares of the largest eigenvalue; largest first.
 RIDGES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 FEWEST_POSITIONS = 10
+_BEYOND_RANGE = "the error of the probe is beyond the range of float64"
 _EPS = float(np.finfo(float).eps)
-#: Distances that are held at a time.
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Probe:
     ----------
     rmse : root of the mean squared error, positions; None with a note.
     r2 : 1 - sum of squared errors over the sum of squared deviations of the positions from their mean;
-        at most 1, 0 or less where the code says nothing.
+        at most 1, 0 or less where the code says nothing, -inf below the range of float64.
     """
 
     rmse: float | None
@@ -84,19 +85,23 @@ def measure_position_probe(table: ArrayLike) -> Probe:
     >>> measure_position_probe(np.arange(20.0)[:, None]).r2 > 0.999999
     True
     """
-    values, _ = tame(check_table(table))
+    values = check_table(table)
     length = len(values)
     if length < FEWEST_POSITIONS:
         return Probe(rmse=None, r2=None, note=f"{length} positions are too few for five folds")
     if is_beyond_budget(values):
         return Probe(rmse=None, r2=None, note=explain_budget("the position probe", values))
-    codes = narrow(values - values.mean(axis=0))
+    codes = _narrow_alike(tame(_take_first_off(values))[0])
     wanted: F64 = np.arange(length, dtype=np.float64) - (length - 1) / 2
     errors = np.empty(length)
-    for held_out, fit in _fit_folds(codes, wanted):
-        errors[held_out] = fit.predict(codes[held_out]) - wanted[held_out]
-    squares = float(np.sum(errors * errors))
-    return Probe(rmse=(squares / length) ** 0.5, r2=1 - squares / float(np.sum(wanted * wanted)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for held_out, fit in _fit_folds(codes, wanted):
+            errors[held_out] = fit.predict(codes[held_out]) - wanted[held_out]
+    rmse = _root_mean_square(errors)
+    if rmse is None:
+        return Probe(rmse=None, r2=None, note=_BEYOND_RANGE)
+    share = rmse / math.sqrt((length * length - 1) / 12)  # the positions lie so far from their mean
+    return Probe(rmse=rmse, r2=1 - share * share)
 
 
 def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
@@ -125,25 +130,51 @@ def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
     first, second = check_table(table), check_table(beyond, "table beyond the length")
     if first.shape[1] != second.shape[1]:
         raise InputError("widths of the two tables differ", f"{first.shape[1]} and {second.shape[1]}", "one width")
-    values, factor = tame(np.concatenate([first, second]))
-    length = len(first)
+    values = np.concatenate([first, second])
     notes, error = [], None
-    if length < FEWEST_POSITIONS:
-        notes.append(f"{length} positions are too few to fit a probe")
+    if len(first) < FEWEST_POSITIONS:
+        notes.append(f"{len(first)} positions are too few to fit a probe")
     elif is_beyond_budget(values):
         notes.append(explain_budget("the position probe", values))
     else:
-        codes = narrow(values - values[:length].mean(axis=0))
-        fit = fit_ridge(codes[:length], np.arange(length, dtype=float))
-        missed = fit.predict(codes[length:]) - np.arange(length, len(codes))
-        error = float(np.sqrt(np.mean(missed * missed)))
+        error = _miss_beyond(values, len(first))
+        if error is None:
+            notes.append(_BEYOND_RANGE)
     smallest = None
     if len(values) ** 2 * values.shape[1] > MAX_PRODUCT_WORK:
         notes.append(explain_budget("the smallest separation", values))
     else:
-        found = find_closest_pair(values).distance
-        smallest = None if found is None else found * factor
+        smallest = find_closest_pair(values).distance
+        if smallest is None:
+            notes.append("the smallest separation is beyond the range of float64")
     return Extrapolation(rmse=error, smallest_separation=smallest, notes=tuple(notes))
+
+
+def _miss_beyond(values: F64, length: int) -> float | None:
+    """Error of the probe that is fitted on the first `length` rows, on those after them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        codes = _take_first_off(values)
+        # the scale is that of the rows that are fitted: those beyond may be of another size altogether
+        codes = codes / tame(codes[:length])[1]
+        missed = fit_ridge(codes[:length], np.arange(length, dtype=float)).predict(codes[length:])
+    return _root_mean_square(missed - np.arange(length, len(values)))
+
+
+def _take_first_off(table: F64) -> F64:
+    """Codes less the first, or a quarter of that: constant columns become 0, and a far row rounds no other."""
+    with np.errstate(over="ignore"):
+        changes: F64 = table - table[0]
+    if not np.isfinite(changes).all():
+        changes = table / 4 - table[0] / 4
+    return changes
+
+
+def _root_mean_square(errors: F64) -> float | None:
+    """None beyond the range of float64."""
+    peak = float(np.max(np.abs(errors)))
+    if not math.isfinite(peak):
+        return None
+    return peak * float(np.sqrt(np.mean((errors / peak) ** 2))) if peak > 0 else 0.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -171,46 +202,75 @@ def fit_ridge(codes: F64, wanted: F64) -> RidgeFit:
     >>> fit.predict(np.array([[2.0]])).round(6)  # 3 x 2 + 1
     array([7.])
     """
-    mean, middle = codes.mean(axis=0), float(wanted.mean())
-    centred, target = codes - mean, wanted - middle
-    weights = _solve(centred.T @ centred, centred.T @ target, float(target @ target), len(codes))
-    return RidgeFit(weights=weights, mean=mean, intercept=middle)
+    return _fit([_Rows.read(codes, wanted)])
+
+
+def _narrow_alike(table: F64) -> F64:
+    """Turn the rows as `narrow` does, equal rows to equal rows."""
+    if table.shape[1] <= table.shape[0]:
+        return table
+    kept, numbers = np.unique(table, axis=0, return_inverse=True)
+    turned: F64 = narrow(kept)[numbers.reshape(-1)]
+    return turned
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Rows:
+    """Rows of (1, code, position) or fewer with the same products; smallest and largest code in each column."""
+
+    values: F64
+    count: int
+    low: F64
+    high: F64
+
+    @classmethod
+    def read(cls, codes: F64, wanted: F64) -> _Rows:
+        rows = np.column_stack([np.ones(len(codes)), codes, wanted])
+        values = triangulate(rows) if len(rows) > rows.shape[1] else rows
+        return cls(values=values, count=len(codes), low=codes.min(axis=0), high=codes.max(axis=0))
 
 
 def _fit_folds(codes: F64, wanted: F64) -> Iterator[tuple[slice, RidgeFit]]:
-    # what the other folds hold is the whole less one fold; about means of their own
-    gram, moment = codes.T @ codes, codes.T @ wanted
-    sums, total, square = codes.sum(axis=0), float(wanted.sum()), float(wanted @ wanted)
-    for fold in range(FOLDS):
-        held_out = slice(fold, None, FOLDS)
-        part, target = codes[held_out], wanted[held_out]
-        count = len(codes) - len(part)
-        mean, middle = (sums - part.sum(axis=0)) / count, (total - float(target.sum())) / count
-        weights = _solve(
-            gram - part.T @ part - count * np.outer(mean, mean),
-            moment - part.T @ target - count * middle * mean,
-            square - float(target @ target) - count * middle * middle,
-            count,
-        )
-        yield held_out, RidgeFit(weights=weights, mean=mean, intercept=middle)
+    # each fold is reduced once, for the four fits that it is part of
+    slices = [slice(fold, None, FOLDS) for fold in range(FOLDS)]
+    parts = [_Rows.read(codes[one], wanted[one]) for one in slices]
+    for fold, held_out in enumerate(slices):
+        yield held_out, _fit(parts[:fold] + parts[fold + 1 :])
 
 
-def _solve(gram: F64, moment: F64, square: float, count: int) -> F64:
-    """Ridge weights from centred moments: X'X, X'y, y'y and the number of rows."""
-    values, vectors = np.linalg.eigh(gram)
-    values, moment = np.maximum(values, 0.0), vectors.T @ moment
-    unit = float(np.max(values))
+def _fit(parts: list[_Rows]) -> RidgeFit:
+    count = sum(part.count for part in parts)
+    rows = np.concatenate([part.values for part in parts])
+    means = rows[:, 0] @ rows[:, 1:] / count
+    centred = rows[:, 1:] - np.outer(rows[:, 0], means)
+    # what rounding leaves of a constant column must not become the leading direction
+    low, high = np.min([part.low for part in parts], axis=0), np.max([part.high for part in parts], axis=0)
+    centred[:, :-1][:, low == high] = 0.0
+    if len(centred) > 2 * centred.shape[1]:
+        centred = triangulate(centred)
+    return RidgeFit(weights=_solve(centred[:, :-1], centred[:, -1], count), mean=means[:-1], intercept=float(means[-1]))
+
+
+def _solve(codes: F64, wanted: F64, count: int) -> F64:
+    """Ridge weights for centred codes and positions of `count` rows.
+
+    From singular values: squares of theirs, the eigenvalues of a Gram matrix, are right to half as many digits.
+    """
+    left, values, right = np.linalg.svd(codes, full_matrices=False)
+    unit = float(values[0])
     if unit <= 0:
-        return np.zeros(len(gram))
-    best, chosen = np.inf, np.zeros(len(gram))
+        return np.zeros(codes.shape[1])
+    # codes less their mean have one direction fewer than rows
+    left, values, right = left[:, : count - 1], values[: count - 1] / unit, right[: count - 1]
+    moment, square = left.T @ wanted, float(wanted @ wanted)
+    rest = wanted - left @ moment
+    best, chosen = np.inf, np.zeros(len(values))
     for ridge in RIDGES:
-        shrunk = 1 / (values + ridge * unit)
-        residual = square - float(np.sum(moment**2 * (values + 2 * ridge * unit) * shrunk**2))
-        freedom = 1 - (1 + float(np.sum(values * shrunk))) / count
-        if freedom <= 0:
-            break
+        shrunk = 1 / (values * values + ridge)
+        freedom = (count - 1 - len(values) + float(np.sum(ridge * shrunk))) / count
+        residual = float(rest @ rest) + float(np.sum((ridge * shrunk * moment) ** 2))
         score = max(residual, _EPS * square) / freedom**2
         if score < best * (1 - TIE):
-            best, chosen = score, moment * shrunk
-    weights: F64 = vectors @ chosen
+            best, chosen = score, values * shrunk * moment
+    weights: F64 = right.T @ chosen / unit
     return weights

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64
-from pe_spectra.metrics.tables import check_table, explain_budget, is_beyond_budget, tame, triangulate
-
-_EPS = float(np.finfo(float).eps)
+from pe_spectra.metrics.tables import centre, check_table, explain_budget, is_beyond_budget, tame, triangulate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +50,7 @@ def measure_ranks(table: ArrayLike) -> Ranks:
     >>> round(ranks.stable_rank, 6), round(ranks.effective_rank_entropy, 6), round(ranks.stable_rank_centred, 6)
     (4.0, 4.0, 3.0)
     """
-    values, _ = tame(check_table(table))
+    values = check_table(table)
     if is_beyond_budget(values):
         note = explain_budget("the rank", values)
         return Ranks(
@@ -62,11 +60,8 @@ def measure_ranks(table: ArrayLike) -> Ranks:
             effective_rank_entropy_centred=None,
             note=note,
         )
-    raw = compute_singular_values(values)
-    centred = compute_singular_values(values - values.mean(axis=0))
-    # what centring leaves of a constant column is the rounding of its mean
-    floor = max(values.shape) * _EPS * float(raw[0])
-    centred = np.where(centred > floor, centred, 0.0)
+    raw = compute_singular_values(tame(values)[0])
+    centred = compute_singular_values(centre(values))
     return Ranks(
         stable_rank=compute_stable_rank(raw),
         stable_rank_centred=compute_stable_rank(centred),

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.metrics.tables import check_table, tame
+
+_Exponents = NDArray[np.intc]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +23,10 @@ class Resolution:
     Attributes
     ----------
     fisher_information_mean, fisher_information_min : over positions, per position squared, at least 0;
-        None where it is not 0, but below the range of float64.
+        None where it is beyond the range of float64, or not 0, but below it.
     cramer_rao_bound_mean : 1/sqrt(mean J), positions: no unbiased estimate has a smaller standard
-        deviation; None where the information is 0. Known also where J itself is below the range.
+        deviation; None where the information is 0 or the bound is beyond the range. Known also where J itself
+        is beyond or below the range.
     cramer_rao_bound_worst : 1/sqrt(min J), the same at the worst position.
     is_exact : from frequencies; otherwise from central differences.
 
@@ -44,8 +47,13 @@ class Resolution:
         >>> measure_table_resolution([[0.0], [1e-200], [2e-200]]).explain("fisher_information_mean")
         'below the range of float64'
         """
-        information = self.fisher_information_mean if name.endswith("_mean") else self.fisher_information_min
-        return "the information is 0" if information == 0 else "below the range of float64"
+        mean = self.fisher_information_mean, self.cramer_rao_bound_mean
+        least = self.fisher_information_min, self.cramer_rao_bound_worst
+        information, bound = mean if name.endswith("_mean") else least
+        if information == 0:
+            return "the information is 0"
+        is_large = name.startswith("cramer") or (bound is not None and bound < 1)
+        return f"{'beyond' if is_large else 'below'} the range of float64"
 
 
 def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitude: float = 1.0) -> Resolution:
@@ -64,11 +72,12 @@ def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitu
     1.25
     """
     w, mass = np.asarray(frequencies, dtype=float), np.asarray(masses, dtype=float)
-    w, factor = tame(w)
+    w, factor = tame(np.where(mass > 0, w, 0.0))
+    scale, exponent = math.frexp(amplitude)
     with np.errstate(under="ignore"):
-        squared = float(np.sum(mass * w * w))
-    root = math.sqrt(squared) if amplitude else 0.0
-    return _summarise((squared, squared), (root, root), abs(float(amplitude)) * factor, exact=True)
+        squared = float(np.sum(mass * w * w)) * scale * scale
+    found = squared, exponent + math.frexp(factor)[1] - 1
+    return _summarise(found, found, exact=True)
 
 
 def measure_table_resolution(table: ArrayLike) -> Resolution | None:
@@ -83,56 +92,66 @@ def measure_table_resolution(table: ArrayLike) -> Resolution | None:
 
     Returns
     -------
-    None for fewer than three positions, or where J is beyond the range of float64.
+    None for fewer than three positions.
 
     Source: standard statistics (Cramer 1946, Rao 1945).
 
     >>> measure_table_resolution([[0.0], [2.0], [4.0]]).cramer_rao_bound_mean
     0.5
     """
-    values, factor = tame(check_table(table))
+    values = check_table(table)
     if len(values) < 3:
         return None
-    with np.errstate(under="ignore"):
-        squared = _difference(values)
-    mean, least = float(np.mean(squared)), float(np.min(squared))
-    roots = math.sqrt(mean), math.sqrt(least) if least > 0 else _find_least_change(values, squared)
-    return _summarise((mean, least), roots, factor, exact=False) if math.isfinite(mean * factor * factor) else None
+    squared, exponents = _measure_changes(values)
+    moving = squared > 0
+    if not moving.any():
+        return _summarise((0.0, 0), (0.0, 0), exact=False)
+    most, least = int(exponents[moving].max()), int(exponents[moving].min())
+    with np.errstate(over="ignore", under="ignore"):
+        mean = float(np.mean(np.ldexp(squared, 2 * (exponents - most))))
+        smallest = float(np.min(np.ldexp(squared, 2 * (exponents - least)))) if moving.all() else 0.0
+    return _summarise((mean, most), (smallest, least), exact=False)
 
 
-def _difference(table: F64) -> F64:
+def _measure_changes(table: F64) -> tuple[F64, _Exponents]:
+    """J at s = 1 .. S-2 as (squared, exponents): squared x 4**exponents, of which squared is 0 or in the range."""
     rows = max(1, (1 << 20) // table.shape[1])
-    squared = np.empty(len(table) - 2)
+    squared, exponents = np.empty(len(table) - 2), np.empty(len(table) - 2, dtype=np.intc)
     for start in range(0, len(squared), rows):
         stop = min(start + rows, len(squared))
-        change = (table[start + 2 : stop + 2] - table[start:stop]) / 2
+        change, halvings = _subtract(table[start + 2 : stop + 2], table[start:stop])
+        _, powers = np.frexp(np.max(np.abs(change), axis=1))
+        change = np.ldexp(change, -powers[:, None])
         squared[start:stop] = np.sum(change * change, axis=1)
-    return squared
+        exponents[start:stop] = powers + halvings
+    return squared, exponents
 
 
-def _find_least_change(table: F64, squared: F64) -> float:
-    """Return the smallest ||(e(s + 1) - e(s - 1)) / 2|| among those whose square is 0 or underflows."""
-    least = math.inf
-    for row in np.flatnonzero(squared == 0):
-        change = np.abs(table[row + 2] - table[row]) / 2
-        peak = float(change.max())
-        if peak == 0:
-            return 0.0
-        least = min(least, peak * float(np.linalg.norm(change / peak)))
-    return least
+def _subtract(after: F64, before: F64) -> tuple[F64, _Exponents]:
+    """(after - before) / 2 as (change, exponents): change x 2**exponents row by row, as halves of the least are 0."""
+    with np.errstate(over="ignore"):
+        change = after - before
+    is_large = ~np.isfinite(change).all(axis=1)
+    change[is_large] = after[is_large] / 2 - before[is_large] / 2
+    return change, np.where(is_large, 0, -1).astype(np.intc)
 
 
-def _summarise(squares: tuple[float, float], roots: tuple[float, float], unit: float, *, exact: bool) -> Resolution:
-    """Put together mean and least J, given as J / unit**2 and its square root (which does not underflow)."""
-    information = [
-        None if root > 0 and not square * unit * unit else square * unit * unit
-        for square, root in zip(squares, roots, strict=True)
-    ]
-    bounds = [(1 / root / unit if unit > 0 else math.inf) if root > 0 else None for root in roots]
+def _summarise(mean: tuple[float, int], least: tuple[float, int], *, exact: bool) -> Resolution:
+    """Put together mean and least J, each given as (squared, exponent): squared x 4**exponent."""
+    (mean_information, mean_bound), (least_information, least_bound) = _invert(*mean), _invert(*least)
     return Resolution(
-        fisher_information_mean=information[0],
-        fisher_information_min=information[1],
-        cramer_rao_bound_mean=bounds[0],
-        cramer_rao_bound_worst=bounds[1],
+        fisher_information_mean=mean_information,
+        fisher_information_min=least_information,
+        cramer_rao_bound_mean=mean_bound,
+        cramer_rao_bound_worst=least_bound,
         is_exact=exact,
     )
+
+
+def _invert(squared: float, exponent: int) -> tuple[float | None, float | None]:
+    """Return J = squared x 4**exponent and 1/sqrt(J); None where float64 has no such number."""
+    if squared == 0:
+        return 0.0, None
+    with np.errstate(over="ignore", under="ignore"):
+        information, bound = float(np.ldexp(squared, 2 * exponent)), float(np.ldexp(1 / math.sqrt(squared), -exponent))
+    return information if 0 < information < math.inf else None, bound if bound < math.inf else None

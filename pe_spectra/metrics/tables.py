@@ -65,7 +65,25 @@ def tame(table: F64) -> tuple[F64, float]:
     exponent = math.frexp(float(np.max(np.abs(table))))[1]
     if abs(exponent) <= _LARGEST_EXPONENT:
         return table, 1.0
-    return np.ldexp(table, -exponent), math.ldexp(1.0, exponent - 1) * 2.0
+    return np.ldexp(table, 1 - exponent), math.ldexp(1.0, exponent - 1)  # 2**1024 is no float64
+
+
+def centre(table: F64) -> F64:
+    """Take each column's mean off, and divide by a power of two where squares would leave float64; (S, d).
+
+    A constant column becomes 0 exactly, and the power is that of what is left: both would be lost if
+    a rounded mean were taken off codes of another size.
+
+    >>> centre(np.array([[1e20 / 3, 1.0], [1e20 / 3, 3.0]])).tolist()
+    [[0.0, -1.0], [0.0, 1.0]]
+    """
+    with np.errstate(over="ignore"):
+        changes = table - table[0]
+    if not np.isfinite(changes).all():
+        changes = table / 4 - table[0] / 4
+    centred, _ = tame(changes)
+    centred -= centred.mean(axis=0)
+    return centred
 
 
 def count_product_work(table: F64) -> int:
@@ -101,7 +119,7 @@ def average_diagonals(table: ArrayLike) -> F64:
     """Mean of each diagonal of the Gram matrix: k(tau) = mean over s of <e_s, e_(s + tau)>, shape (S,).
 
     The kernel of a table (:func:`pe_spectra.spectrum.gram.compute_gram_kernel`), whatever its scale: beyond
-    the range of float64 it is inf or 0. The last lags rest on few pairs.
+    the range of float64 it is inf, of either sign, or 0. The last lags rest on few pairs.
 
     >>> average_diagonals(np.eye(3)).round(12).tolist()
     [1.0, 0.0, 0.0]
@@ -109,15 +127,6 @@ def average_diagonals(table: ArrayLike) -> F64:
     values, factor = tame(check_table(table))
     with np.errstate(over="ignore", under="ignore"):
         return compute_gram_kernel(values) * factor * factor
-
-
-def quantise(values: F64, scale: float) -> F64:
-    """Whole multiples of 1e-9 of `scale`: rounding must not decide an order.
-
-    >>> quantise(np.array([1.0, 1.0 + 1e-12]), 1.0).tolist()
-    [1000000000.0, 1000000000.0]
-    """
-    return np.rint(values / (TIE * scale)) if scale > 0 else np.zeros_like(values)
 
 
 def triangulate(table: F64) -> F64:

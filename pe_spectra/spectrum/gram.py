@@ -13,6 +13,8 @@ from pe_spectra.exact import F64
 
 #: The last lags are few pairs, whose mean would magnify the rounding of a transform: they are summed directly.
 _LAST = 256
+#: Rows of a transform to the pairs of a lag, at most: lags of fewer pairs take a transform of fewer rows.
+_SHARE = 16
 #: Numbers of one block of padded columns: it stays in the cache.
 _BLOCK = 1 << 17
 #: Columns that are read together at least: as many as a line of the cache has numbers.
@@ -29,7 +31,8 @@ def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
 
     Returns
     -------
-    (count,) mean over all pairs of rows at that lag; right to 1e-13 k(0).
+    (count,) mean over all pairs of rows at that lag; right to 1e-13 of the largest squared norm of a row, which is
+    k(0) where all rows have one norm.
 
     Raises
     ------
@@ -44,6 +47,12 @@ def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
         raise InputError("more lags than the table has", str(lags), f"1 to {rows}")
     pairs = np.arange(rows, rows - lags, -1)
     kernel: F64 = _sum_products(table, lags) / pairs
+    width = rows // _SHARE
+    while width > _LAST and lags > rows - width:
+        # from here on the pairs are of one of the first and one of the last `width` rows
+        first = rows - width
+        kernel[first:] = _correlate(table[:width], table[first:], lags - first) / pairs[first:]
+        width //= _SHARE
     for lag in range(max(0, rows - _LAST), lags):
         kernel[lag] = np.einsum("ij,ij->", table[lag:], table[: rows - lag]) / (rows - lag)
     return kernel

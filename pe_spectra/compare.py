@@ -11,7 +11,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasFrequencies, HasKernel, HasTable
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
@@ -33,6 +33,7 @@ from pe_spectra.spectrum import (
     measure_toeplitz_share,
 )
 from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
+from pe_spectra.spectrum.summary import classify_shape
 
 DEFAULT_LENGTH = 128
 #: Every metric by name, in the order in which they are shown.
@@ -67,6 +68,9 @@ COMPARED: Mapping[str, Metric] = MappingProxyType(
 )
 #: What holds of a kernel on a grid along a row, or does not depend on the order of positions.
 _OF_GRIDS = ("kernel_half_width", "sidelobe", "kernel_monotonicity", "stable_rank", "effective_rank")
+#: What a spectrum with weights of both signs does not have, and why.
+OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "flatness")
+SIGNED = "the spectrum has weights of both signs, which are no shares"
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
 
 
@@ -173,10 +177,11 @@ def _compare(
     faithfulness = measure_faithfulness(encoding, length=size, limit=0)
     measured = _measure(encoding, size, kernel)
     values, notes = dict(measured.values), dict(measured.notes)
-    for name, value in _summarise(spectrum, faithfulness).items():
+    is_signed = spectrum is not None and classify_shape(spectrum) == "signed"
+    for name, value in _summarise(spectrum, faithfulness, is_signed=is_signed).items():
         values[name] = value
         if value is None:
-            notes[name] = "not defined for this encoding"
+            notes[name] = SIGNED if is_signed and name in OF_SHARES else "not defined for this encoding"
     matches = _match_periods(encoding, size, step_seconds, periods)
     return Comparison(
         encoding=encoding,
@@ -214,8 +219,8 @@ def _find_spectrum(encoding: Encoding, size: int) -> Spectrum | None:
         return None
 
 
-def _summarise(spectrum: Spectrum | None, faithfulness: Faithfulness) -> dict[str, float | None]:
-    summary = spectrum.summary if spectrum is not None else None
+def _summarise(spectrum: Spectrum | None, faithfulness: Faithfulness, *, is_signed: bool) -> dict[str, float | None]:
+    summary = spectrum.summary if spectrum is not None and not is_signed else None
     return {
         "low_bin_mass": summary.low_bin_mass if summary else None,
         "centroid": summary.centroid if summary else None,
@@ -244,7 +249,7 @@ def _measure(encoding: Encoding, size: int, kernel: F64 | None) -> Measured:
         return measure_table_metrics(
             read_codes(encoding, size),
             kernel=kernel,
-            resolution=_find_resolution(encoding),
+            resolution=_find_resolution(encoding, size),
             beyond=_find_beyond(encoding, size),
         )
     if kernel is None:
@@ -266,16 +271,26 @@ def _measure_on_grid(encoding: Encoding, kernel: F64 | None) -> Measured:
     return Measured(values=kept, notes=notes)
 
 
-def _find_resolution(encoding: Encoding) -> Resolution | None:
-    """Exact Fisher information where the codes are sines and cosines; a lone cosine at pi never moves at integers."""
+def _find_resolution(encoding: Encoding, size: int) -> Resolution | None:
+    """Exact Fisher information at positions 0 .. size-1 where the codes are sines and cosines."""
     if not isinstance(encoding, HasFrequencies) or not isinstance(encoding, HasTable):
         return None
     found = encoding.frequencies()
-    moving = np.where((found.masses < 1) & (found.values == np.pi), 0.0, found.masses)
-    mean = measure_ladder_resolution(found.values, moving, found.amplitude)
-    least = measure_ladder_resolution(found.values, np.where(found.masses == 1, 1.0, 0.0), found.amplitude)
+    masses, is_lone = found.masses, found.masses < 1
+    values, phases = found.values[is_lone], found.phases[is_lone]
+    sine, cosine = sin_cos(np.stack([values, found.low[is_lone], np.zeros_like(values)]), np.arange(size))
+    # a lone cos(w s + phase) has the slope -w sin(w s + phase); at pi it never moves at integers
+    shares = np.where(values == np.pi, 0.0, (sine * np.cos(phases) + cosine * np.sin(phases)) ** 2)
+    slowest = int(np.argmin(shares @ (values * values)))
+
+    def measure(lone: F64) -> Resolution:
+        weights = masses.copy()
+        weights[is_lone] = lone
+        return measure_ladder_resolution(found.values, weights, found.amplitude)
+
+    least = measure(shares[slowest])
     return replace(
-        mean,
+        measure(shares.mean(axis=0)),
         fisher_information_min=least.fisher_information_min,
         cramer_rao_bound_worst=least.cramer_rao_bound_worst,
     )

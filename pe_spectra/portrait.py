@@ -15,7 +15,8 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.collisions import list_places
-from pe_spectra.inspection import TableInspection, inspect_table, resize_table
+from pe_spectra.inspection import RowFinding, TableInspection, inspect_table, resize_table
+from pe_spectra.inspection.statements import state_spectra
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
     MAX_INSPECTED_NUMBERS,
@@ -111,6 +112,12 @@ class Portrait:
     resized: Resized | None
     metrics: Mapping[str, float | None]
     notes: tuple[str, ...]
+
+    @property
+    def findings(self) -> tuple[RowFinding, ...]:
+        """What a reader should know: of the table, then of the spectra."""
+        of_table = self.inspection.findings if self.inspection is not None else ()
+        return (*of_table, *state_spectra(self.spectra))
 
 
 def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Resized | None = None) -> Portrait:

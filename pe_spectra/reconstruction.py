@@ -16,6 +16,8 @@ from pe_spectra.spectrum import Spectrum
 
 #: Coefficients below this share of the largest are rounding, not support.
 _SUPPORT = 1e-14
+#: Values closer than this share of the largest are equal but for the rounding of two transforms.
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,6 +242,21 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
         i = int(below[0])
         sides.append(i - 1 + (side[i - 1] - level) / (side[i - 1] - side[i]))
     return float(sides[0] + sides[1])
+
+
+def measure_shift(curve: ArrayLike, s: int) -> int:
+    """Return how far from position s a curve is largest, in positions on the circular lattice.
+
+    0 where its value at s is the largest but for rounding: of several equal peaks the one at s counts.
+
+    >>> measure_shift([0.1, 0.2, 0.9, 0.2], 3), measure_shift([0.9, 0.1, 0.9, 0.1], 2)
+    (1, 0)
+    """
+    y = np.asarray(curve, dtype=float)
+    peak = int(np.argmax(y))
+    if y[s] >= (1 - _EQUAL) * y[peak]:
+        return 0
+    return min((peak - s) % y.size, (s - peak) % y.size)
 
 
 def _norm(c: F64, n: int) -> float:

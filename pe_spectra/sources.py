@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.catalogue import VARIANTS
 from pe_spectra.encodings.combined import share_width
-from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.learned import Learned, abbreviate
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
@@ -76,6 +76,15 @@ def build_encodings(
     return tuple(built)
 
 
+def has_option(specs: Iterable[str], option: str, label: str = "--encoding") -> bool:
+    """Whether an option has a meaning for any of the encodings that SPECs name; InputError for one that is not known.
+
+    >>> has_option(["dft", "calendar"], "step"), has_option(["dft", "table.npy"], "step")
+    (True, False)
+    """
+    return any(option in _list_options(_find_class(_parse(text, label), label)) for text in specs)
+
+
 def read_encoding(spec: str) -> Encoding:
     """Build the one encoding that a SPEC names: a name of the catalogue with parameters, or a file.
 
@@ -111,7 +120,7 @@ def _parse(text: str, label: str) -> NamedSpec | FileSpec:
 
 def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, Sequence[str]], label: str) -> None:
     """Refuse an option that none of the encodings has, before any file is opened."""
-    named = [find_encoding(spec.name, label) if isinstance(spec, NamedSpec) else Learned for spec in parsed]
+    named = [_find_class(spec, label) for spec in parsed]
     for spec, cls in zip(parsed, named, strict=True):
         if isinstance(spec, NamedSpec):
             _check_keys([key for key, _ in spec.parameters], [p.name for p in cls.accepts], f"{label} {cls.name}")
@@ -121,6 +130,11 @@ def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, S
         if not known:
             names = ", ".join(dict.fromkeys(cls.name for cls in named))
             raise InputError(f"--{option} has no meaning for {names}", " ".join(given[option]), "leave it out")
+
+
+def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
+    """The class that a SPEC names; a file may turn out to be of another."""
+    return find_encoding(spec.name, label) if isinstance(spec, NamedSpec) else Learned
 
 
 def _refuse_unused(built: Iterable[Encoding], given: Mapping[str, Sequence[str]]) -> None:
@@ -315,7 +329,8 @@ def _construct(description: _Description, chosen: Mapping[str, Value], options: 
         if description.path:
             raise FileError(description.path, str(error)) from error
         # where an option gave the value, the message names the option
-        start, key, rest = error.what.partition(f"{description.cls.name}: ")
-        if key and not start and rest.split(" ")[0] in options:
+        start, _, rest = error.what.rpartition(": ")
+        names = [description.cls.name, *(abbreviate(v.spec) for v in chosen.values() if isinstance(v, GivenArray))]
+        if start in names and rest.split(" ")[0] in options:
             raise InputError(f"--{rest}", error.given, error.accepted) from error
         raise

@@ -66,7 +66,10 @@ def parse_spec(text: str, label: str = "--encoding") -> NamedSpec | FileSpec:
     if path.endswith(FILE_EXTENSIONS) or "/" in path or path.startswith((".", "~")):
         parameters = _unquote(_parse_parameters(keys, f"{label} {place}")) if keys else ()
         return FileSpec(text=text, path=path, tensor=tensor if separator else None, parameters=parameters)
-    raise InputError(f"{label} is not known", text or "''", "NAME, NAME:key=value,.. or a file is accepted")
+    hint = ""
+    if place.lower().endswith(FILE_EXTENSIONS):
+        hint = "; FILE::TENSOR has :: behind a file's ending" if separator else f"; ./{place} names a file"
+    raise InputError(f"{label} is not known", text or "''", f"NAME, NAME:key=value,.. or a file is accepted{hint}")
 
 
 def split_list(raw: str) -> list[str]:

@@ -23,6 +23,7 @@ from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags
 from pe_spectra.figures import check, recipes, staircase
 from pe_spectra.inspection import channels
 from pe_spectra.metrics import linearity, order, probes
+from pe_spectra.metrics.tables import TIE
 from pe_spectra.models.audit import MANY_TURNS
 from pe_spectra.models.checks import about_keys, about_lengths
 from pe_spectra.models.comparison.rotations import BREAKS
@@ -35,7 +36,7 @@ from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.records.faithfulness import _write_distance
 from pe_spectra.spectrum import lag_window
 from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
-from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.spectrum.summary import LOW_BINS, MOST_NEGATIVE
 from tests import docs_numbers as numbers
 from tests import test_docs_faithfulness, test_house
 from tests.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
@@ -139,6 +140,7 @@ SENTENCES = (
             for number in numbers.count_never(name)
         ),
     ),
+    Sentence(MODELS, "beyond {} before a scaling, or with llama3", lambda: (group(about_keys._LENGTH_BEFORE_SCALING),)),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
     Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),
     Sentence(MODELS, "code has {}, transformers {} for a model of this width", numbers.find_factor_by_width),
@@ -239,6 +241,7 @@ SENTENCES = (
         "It is {} for every ladder with rho >= 1",
         lambda: (f"{compute_spectrum(Sinusoidal(d=64)).summary.empty_upper_band:.2f}",),
     ),
+    Sentence(QUANTITIES, "Above {}, or where the mean frequency is below 0", lambda: (MOST_NEGATIVE,)),
     Sentence(
         QUANTITIES,
         "Right to {} log2(N) in norm",
@@ -254,6 +257,10 @@ SENTENCES = (
         "{} for the paper's Fig. 2, whose",
         lambda: (f"{reconstruct_positions(compute_spectrum(Sinusoidal()), [40]).positions[0].width_10:.1f}",),
     ),
+    Sentence(QUANTITIES, "values closer than {} are equal, and of equal ones", lambda: (separation._FLAT,)),
+    Sentence(QUANTITIES, "k(t1) > k(t2), ties (closer than {} of the largest) one half", lambda: (TIE,)),
+    Sentence(QUANTITIES, "ties (closer than {} of the largest squared norm) one half", lambda: (TIE,)),
+    Sentence(QUANTITIES, "squares closer than {} of the largest are ties", lambda: (TIE,)),
     Sentence(QUANTITIES, "of at most 2^-{} of the largest entry", lambda: (exponent(separation._COARSE),)),
     Sentence(QUANTITIES, "it is 2 x 2^-{} of the distance", lambda: (exponent(numbers.find_share_of_bound()),)),
     Sentence(
@@ -350,6 +357,11 @@ CONVENTIONS = (
     (QUANTITIES, "Above some 1e-3 trust only", "advice"),
     (QUANTITIES, "Below a share of some 0.9", "advice"),
     (QUANTITIES, 'whose "about 30" it is', "the paper's words"),
+    (
+        QUANTITIES,
+        "to some 1e-13 of the largest weight",
+        "an order of magnitude; tests of these spectra hold it",
+    ),
     (QUANTITIES, "an absolute error of about 1e-13 d", "an order of magnitude; the tests of separation hold it"),
     (QUANTITIES, "A smooth table reaches 0.9 without any such map", "advice"),
     (QUANTITIES, "`log_weights` / ln 10", "the base of the logarithm"),

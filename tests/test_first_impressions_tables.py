@@ -170,16 +170,20 @@ def test_the_verdict_names_the_first_row(metric):
         assert metric not in text
         return
     first, last = known[0], known[-1]
-    written, beyond = f"({first.values[metric]:.4g})", f"({last.values[metric]:.4g})"
+    top = first.values[metric]
+    best = [one.encoding.label for one in known if abs(one.values[metric] - top) <= 1e-9 * abs(top)]
+    leading = " and ".join(best) if len(best) < 3 else f"{best[0]}, {best[1]} and {len(best) - 2} more"
+    has, be = ("has", "is") if len(best) == 1 else ("have", "are")
+    pairs = [(f"({top:.{digits}g})", f"({last.values[metric]:.{digits}g})") for digits in (4, 7, 11)]
+    written, beyond = next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
     end = "largest" if COMPARED[metric].better == "higher" else "smallest"
-    if written == beyond:
+    if len(best) == len(known):
         assert f" {metric} of all " in text
         return
     among = " of those not drawn at random"
     says = {
-        True: f"{first.encoding.label} has the smallest {metric}{among} {written}, {last.encoding.label} the largest "
-        f"{beyond}; ",
-        False: f"{first.encoding.label} is the best by {metric}{among}, the {end} {written}, {last.encoding.label} "
+        True: f"{leading} {has} the smallest {metric}{among} {written}, {last.encoding.label} the largest {beyond}; ",
+        False: f"{leading} {be} the best by {metric}{among}, the {end} {written}, {last.encoding.label} "
         f"the last {beyond}; ",
     }[COMPARED[metric].better is None]
     assert text.startswith(says)
@@ -194,9 +198,9 @@ def test_a_verdict_by_what_has_no_better_direction(cli):
 
 def test_a_verdict_where_no_row_is_better_says_that():
     _, text = judge(("sinusoidal:d=32", "rope:d=32"), "min_separation")
-    assert text.startswith("the min_separation of all is the same (")
+    assert text.startswith("The min_separation of all is the same (")
     _, text = judge(("sinusoidal:d=32",), "min_separation")
-    assert text == "none of 1 is known to merge positions."
+    assert text == "None of 1 is known to merge positions."
 
 
 def test_a_comparison_in_the_order_named_says_who_is_farthest_apart(cli):

@@ -445,6 +445,8 @@ WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", 
 WITHOUT_NOTE |= {"near_pairs", "largest", "error"}
 WITHOUT_NOTE |= {"first_collision", "max_phase_error", "constant_channels", "ulp_margin", "exact_distinct"}
 WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
+_FEW_LAGS = "spectrum -e learned:init=normal,length=16,d=1 --bandwidth 0.01"
+_OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")
 #: field -> a command line in which it is null, and words of the note that says why.
 NULLS = {
     "bandwidth": ("spectrum -e dft --d 8", "no bandwidth enters"),
@@ -459,6 +461,7 @@ NULLS = {
     "log_weights": ("spectrum -e dfstrans --d 8", "log_weights"),
     "min_separation": ("faithfulness --length 1 --d 8", "single position"),
     "closest_pair": ("faithfulness --length 1 --d 8", "single position"),
+    **dict.fromkeys(_OF_SHARES, (_FEW_LAGS, "weights have both signs")),
 }
 
 

@@ -155,7 +155,7 @@ def test_labels_have_units() -> None:
     assert axes[1].get_xlabel() == "frequency ω (rad/position)"
     assert axes[0].get_ylabel() == "weight $g$ (share of 1)"
     per_radian = compose_spectrum(spectrum_of(64), spectrum_of(128)).axes
-    assert per_radian[0].get_ylabel() == "weight (per rad/position)"
+    assert per_radian[0].get_ylabel() == "weight per rad/position"
     assert compose_reconstruction(*reconstructions(64, [5])).axes[0].get_xlabel() == "location $t$ (positions)"
     assert compose_faithfulness(*separations(20)).axes[0].get_xlabel() == "lag |s − t| (positions)"
     assert compose_low_bin(count_low_bin(Dft(d=8))).axes[0].get_xlabel() == "frequency ω (rad/position)"

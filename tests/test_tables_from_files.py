@@ -867,6 +867,7 @@ def test_an_index_that_is_damaged_is_refused(tmp_path):
         ("1, 2\n +3e0 ,-.5\n", [[1, 2], [3, -0.5]]),
         ('"1","2"\n', [[1, 2]]),
         ("1\n2\n", [[1], [2]]),
+        ("position\n1\n", [[1]]),
         ("position,0,1\n0,5,6\n1,7,8\n", [[5, 6], [7, 8]]),
         ("lag,head 0\n-1,5\n0,6\n", [[5], [6]]),
         ("index,frequency,mass\n0,5,6\n", [[5, 6]]),
@@ -892,7 +893,6 @@ def test_text_notes(tmp_path):
     [
         ("\n", "is empty"),
         ("x,y\n", "no line of numbers"),
-        ("position\n1\n", "no line of numbers"),
         ("1,2\n3\n", "line 2 has 1 cell where 2 are expected"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells where 2"),
         ("x,y\n1,2,3\n", "line 2 has 3 cells where 2"),

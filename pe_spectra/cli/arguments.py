@@ -213,8 +213,9 @@ class _Rewriter:
         if is_encoding and any("SPEC" in (p.metavar or "") for p in self.arguments):
             raise InputError("no such option", name, "give the SPEC without -e")
         names = sorted(name for name in self.options if name.startswith("--"))
-        nearest = get_close_matches(name, names, n=1)
-        hint = f"did you mean {nearest[0]}? " if nearest else ""
+        # without the dashes, which make all options alike
+        nearest = get_close_matches(name.lstrip("-"), [known.lstrip("-") for known in names], n=1)
+        hint = f"did you mean --{nearest[0]}? " if nearest else ""
         raise InputError("no such option", name, f"{hint}accepted: {', '.join(names)}")
 
     def _take_value(self, name: str, option: Any, tokens: list[str]) -> list[str]:

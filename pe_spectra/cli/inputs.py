@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pe_spectra.cli.options import BOUNDARIES
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.findings import LEVELS
 from pe_spectra.limits import (
@@ -25,6 +26,7 @@ from pe_spectra.spec import FileSpec, parse_spec, split_list
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
+    from pe_spectra.spectrum import Spectrum
 
 _BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
 _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
@@ -104,11 +106,42 @@ def read_bandwidths(texts: Sequence[str] | None) -> tuple[float | None, ...]:
     return parse_reals(list(texts), "--bandwidth", _BANDWIDTH) if texts else (None,)
 
 
-def read_positions(texts: Sequence[str] | None, points: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read --s within a lattice of `points`, and a note where the default does not fit it."""
+def read_boundary(text: str | None) -> str:
+    """Read --boundary; that of the paper where it was not given."""
+    return BOUNDARIES[0] if text is None else Choice(members=BOUNDARIES).parse(text, "--boundary")
+
+
+def note_boundary(typed: str | None, spectra: Sequence[Spectrum]) -> tuple[str, ...]:
+    """A note on each encoding whose kernel is reflected although `none` was asked for."""
+    others = dict.fromkeys(s.encoding.label for s in spectra if typed == "none" and s.boundary != typed)
+    return tuple(f"{label}: --boundary none has no effect, for its spectrum is always reflected" for label in others)
+
+
+def read_positions(
+    texts: Sequence[str] | None, encodings: Sequence[Encoding], grid: int | None, length: int | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Read --s within the shortest lattice, and a note where the default does not fit it.
+
+    Raises
+    ------
+    InputError : no positions, or some beyond a lattice.
+
+    >>> from pe_spectra import Dft
+    >>> read_positions(["0:80:40"], [Dft(d=256)], None, None), read_positions(None, [Dft(d=256)], 64, None)[0]
+    (((0, 40), ()), (5, 40, 63))
+    """
+    lattices = [grid or find_lattice(encoding, length) for encoding in encodings]
+    points = min(lattices)
     bounds = IntegerRange(minimum=0, maximum=points - 1)
     if texts:
-        return parse_integers(list(texts), "--s", bounds), ()
+        try:
+            return parse_integers(list(texts), "--s", bounds), ()
+        except InputError as error:
+            if points == max(lattices) or "out of range" not in error.what:
+                raise
+            owner = encodings[lattices.index(points)].label
+            accepted = f"{error.accepted}, for {owner} has a lattice of {points} points"
+            raise InputError(error.what, error.given, accepted) from error
     clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
     if clipped == _DEFAULT_S:
         return clipped, ()

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pe_spectra.exact import F64
 
 _TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
-_ACCEPTED = "A:B:C (B left out) or a file with one column of numbers is accepted"
+_FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
+_ACCEPTED = "A:B:C (from A by C, B left out) or a .npy or .csv file with one column of numbers is accepted"
 
 
 def read_times(text: str, label: str = "--positions") -> F64:
@@ -46,7 +47,10 @@ def read_times(text: str, label: str = "--positions") -> F64:
         times: F64 = start + step * np.arange(count, dtype=np.float64)
         return times[times < stop]
     if not text or ("." not in text and "/" not in text):
-        raise InputError(f"{label} is no range", text or "''", _ACCEPTED)
+        what = "has no step" if len(parts) == 2 else "is no range"
+        raise InputError(f"{label} {what}", text or "''", _ACCEPTED)
+    if not text.lower().endswith(_FILES):
+        raise InputError(f"{label} is no file of a kind that is read here", text, _ACCEPTED)
     from pe_spectra.files.tables import read_array
 
     found = read_array(Path(text).expanduser(), None, label=label, axes=(1, 2)).values

@@ -100,7 +100,7 @@ Bandwidths = Annotated[
     ),
 ]
 Boundary = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--boundary", metavar="|".join(BOUNDARIES), autocompletion=complete(BOUNDARIES), show_default=False,
         help="the kernel at 0 and pi: cut off as in the paper, or reflected  [none]",

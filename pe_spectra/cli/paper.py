@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -15,8 +16,9 @@ from pe_spectra.cli.inputs import (
     check_measured,
     check_work,
     count_points,
-    find_lattice,
+    note_boundary,
     read_bandwidths,
+    read_boundary,
     read_length,
     read_positions,
 )
@@ -32,7 +34,7 @@ from pe_spectra.limits import (
     MIN_LENGTH,
     MIN_WIDTH,
 )
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.numbers import IntegerRange, RealRange
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +66,7 @@ def spectrum(
     rho: options.Rho = None,
     grid: options.Grid = None,
     bandwidth: options.Bandwidths = None,
-    boundary: options.Boundary = "none",
+    boundary: options.Boundary = None,
     length: options.SpectrumLength = None,
     rows: options.Rows = None,
     positions: options.RealPositions = None,
@@ -80,7 +82,7 @@ def spectrum(
     encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows, start=start, step=step)
     if positions is not None:
         encodings = sample(encodings, positions, length)
-    bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    bandwidths, edge = read_bandwidths(bandwidth), read_boundary(boundary)
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     points = read_length(length, encodings)
     check_count(encodings)
@@ -94,8 +96,9 @@ def spectrum(
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape is not None]
         typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
         typed = {**typed, "positions": positions, "grid": grid, "bandwidth": bandwidth, "boundary": boundary}
-        answer = answer_spectra(spectra, _count_first(spectra), planes, next_command=follow_spectrum(typed, spectra))
-        return run.finish(answer, lambda: _draw_spectra(spectra, planes))
+        then, more = follow_spectrum(typed, spectra), note_boundary(boundary, spectra)
+        answer = answer_spectra(spectra, _count_first(spectra), planes, next_command=then)
+        return run.finish(replace(answer, notes=answer.notes + more), lambda: _draw_spectra(spectra, planes))
 
 
 def reconstruct(
@@ -106,7 +109,7 @@ def reconstruct(
     rho: options.Rho = None,
     grid: options.Grid = None,
     bandwidth: options.Bandwidths = None,
-    boundary: options.Boundary = "none",
+    boundary: options.Boundary = None,
     window_free: options.WindowFree = False,
     length: options.SpectrumLength = None,
     rows: options.Rows = None,
@@ -119,12 +122,11 @@ def reconstruct(
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
     encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
-    bandwidths, edge = read_bandwidths(bandwidth), Choice(members=options.BOUNDARIES).parse(boundary, "--boundary")
+    bandwidths, edge = read_bandwidths(bandwidth), read_boundary(boundary)
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     length_of_all = read_length(length, encodings)
     check_count(encodings)
-    shortest = min(size or find_lattice(e, length_of_all) for e in encodings)
-    positions, notes = read_positions(s, shortest)
+    positions, notes = read_positions(s, encodings, size, length_of_all)
     points = count_points(encodings, size) * len(bandwidths) * len(positions)
     check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.cli.next_command import follow_reconstruction
@@ -141,7 +143,9 @@ def reconstruct(
             results,
             is_sweep=len(bandwidths) > 1,
         )
-        answer = answer_reconstructions(results, kernels, notes + missing, next_command=then)
+        answer = answer_reconstructions(
+            results, kernels, notes + missing + note_boundary(boundary, spectra), next_command=then
+        )
         return run.finish(answer, lambda: _draw_reconstructions(results, kernels))
 
 
@@ -238,11 +242,14 @@ def _compute_spectra(
 
 def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None], tuple[str, ...]]:
     """The bare kernel of each encoding, and a note on each that has none."""
+    from pe_spectra.records.answer import name_apart
     from pe_spectra.spectrum import compute_bare_kernel
 
+    together = [r.spectrum.encoding for r in results]
     kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results]
     missing = tuple(
-        f"{r.spectrum.encoding.name}: no kernel, for its dot products are not a function of the lag alone"
+        name_apart(r.spectrum.encoding, together) + ": no kernel, for its dot products are not a function of the lag"
+        " alone"
         for r, kernel in zip(results, kernels, strict=True)
         if kernel is None
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -85,27 +86,27 @@ def compare(
     """
     from pe_spectra.cli.requirements import check_metrics, parse_requirements
     from pe_spectra.compare import COMPARED, choose_length, compare_encodings, sort_comparisons
-    from pe_spectra.domains import parse_periods, read_duration
+    from pe_spectra.domains import parse_periods
     from pe_spectra.records.comparison import answer_comparison
 
     if sort is not None:
         _check_metric(sort, tuple(COMPARED))
     requirements = parse_requirements(require or [], tuple(COMPARED))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    encodings = sample(_collect(specs, all_, d=d, rho=rho, rows=rows, start=start, step=step), positions, length)
+    named = _collect(specs, all_, timed=bool(wanted), d=d, rho=rho, rows=rows, start=start, step=step)
+    seconds, notes = _settle_step(named, step, timed=bool(wanted))
+    encodings = sample(named, positions, length)
     size = read_length(length, encodings)
     sizes = [size or choose_length(encoding) for encoding in encodings]
     check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
-    seconds = read_duration(step or _STEP) if wanted or step is not None else None
     with Progress("comparing", quiet=run.quiet) as progress:
         compared = compare_encodings(
             encodings, length=size, step_seconds=seconds, periods=wanted, progress=progress.step
         )
         order = sort or (_ORDER_OF_ALL if all_ else None)
-        if order is not None:
-            compared = sort_comparisons(compared, order)
+        compared = compared if order is None else sort_comparisons(compared, order)
         answer = answer_comparison(compared, order, check_metrics(requirements, compared))
-        return run.finish(answer, lambda: _draw_comparison(compared, order))
+        return run.finish(replace(answer, notes=notes + answer.notes), lambda: _draw_comparison(compared, order))
 
 
 def inspect(
@@ -173,13 +174,18 @@ def inspect(
         return run.finish(answer_portrait(portrait, level), lambda: _draw_portrait(portrait))
 
 
-def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> tuple[Encoding, ...]:
-    """The encodings that were named, or all of the catalogue with their defaults."""
+def _collect(specs: Sequence[str] | None, every: bool, *, timed: bool, **given: str | None) -> tuple[Encoding, ...]:
+    """The encodings that were named, or all of the catalogue by default; where lags are times --step suits all."""
     if every and specs:
         raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
     if not every and not specs:
         raise InputError("SPEC is missing", accepted="encodings or files, or --all; see --help")
+    step = given.pop("step") if timed else None
     if not every:
+        from pe_spectra.sources import has_option
+
+        if timed and has_option(specs or (), "step", "SPEC"):
+            given["step"] = step
         return build(specs, (), label="SPEC", **given)
     from pe_spectra.encodings import ENCODINGS
 
@@ -187,7 +193,24 @@ def _collect(specs: Sequence[str] | None, every: bool, **given: str | None) -> t
         option = next(name for name, value in given.items() if value is not None)
         raise InputError(f"--{option} has no meaning with --all", str(given[option]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-    return build(names, (), label="SPEC")
+    return build(names, (), label="SPEC", step=step)
+
+
+def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:
+    """Seconds between positions, where lags are times, and a note where nothing says how many."""
+    from pe_spectra.domains import Duration, read_duration
+    from pe_spectra.encodings.calendar import Calendar
+
+    if step is not None:
+        return read_duration(Duration().parse(step, "--step")), ()
+    if not timed:
+        return None, ()
+    steps = {e.step: read_duration(e.step) for e in encodings if isinstance(e, Calendar)}
+    if len(set(steps.values())) > 1:
+        raise InputError("--periods: the time between positions differs", ", ".join(steps), "one step for all of them")
+    for seconds in steps.values():
+        return seconds, ()
+    return read_duration(_STEP), (f"--periods: positions are taken to be {_STEP} apart; --step says otherwise",)
 
 
 def _check_metric(name: str, known: tuple[str, ...]) -> None:

@@ -132,20 +132,28 @@ class Learned(Encoding):
             )
         held = self._whole.shape
         if self.width not in (None, held[1]):
-            raise InputError("learned: d contradicts the table", str(self.width), f"the table has {held[1]} columns")
+            accepted = f"the table has {held[1]} columns"
+            raise InputError(f"{self.called}: d contradicts the table", str(self.width), accepted)
         object.__setattr__(self, "width", held[1])
         if not self.first < (self.last or held[0]) <= held[0]:
             given = f"{self.first}:{'' if self.last is None else self.last}"
-            raise InputError("learned: rows are not in the table", given, f"A:B within 0:{held[0]} is accepted")
+            accepted = f"A:B within 0:{held[0]} is accepted"
+            raise InputError(f"{self.called}: rows are not in the table", given, accepted)
         left = (self.last or held[0]) - self.first - self.prefix
         if left < 1:
-            raise InputError("learned: prefix leaves no row", str(self.prefix), f"0 to {left + self.prefix - 1}")
+            accepted = f"0 to {left + self.prefix - 1}"
+            raise InputError(f"{self.called}: prefix leaves no row", str(self.prefix), accepted)
         if self.shape is not None and self.shape[0] * self.shape[1] != left:
             raise InputError(
-                "learned: grid does not fit the rows",
+                f"{self.called}: grid does not fit the rows",
                 str(self.grid),
                 f"{left} rows in all (after prefix={self.prefix})",
             )
+
+    @property
+    def called(self) -> str:
+        """What messages call it: the file that was named, else the name of the class."""
+        return abbreviate(self.values.spec) if self.values is not None and self.values.spec else self.name
 
     @property
     def d(self) -> int:

@@ -24,6 +24,10 @@ _ONE = re.compile(_NUMBER)
 _LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
 #: First cells of a header whose column holds the number of the row, as `export` writes them.
 _COUNTERS = ("position", "lag", "index")
+#: As other programs name it, pandas with no name at all: left out where the column does count the rows.
+_PERHAPS_COUNTERS = ("", "pos", "idx", "row", "id")
+#: So many numbers that rise by 1 are no accident.
+_COUNTED = 3
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -32,7 +36,8 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
 
     UTF-8, with or without a byte order mark; lines end with LF or CRLF; a header line may stand on
     top. A first column with the header `position`, `lag` or `index` is left out, so that what
-    `export` writes is read back as it was.
+    `export` writes is read back as it was; one with the header `pos`, `idx`, `row`, `id` or none,
+    as pandas writes it, where its numbers rise by 1 from row to row. A note says of any other that does.
 
     Raises
     ------
@@ -55,14 +60,26 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
     if not first.strip():
         raise RefusedError("is empty, or its first line is; numbers are accepted")
     names = _read_header(first, delimiter)
-    skipped = names is not None and names[0].strip().lower() in _COUNTERS
+    name = names[0].strip().lower() if names is not None and len(names) > 1 else None
+    skipped = name in _COUNTERS
     body = lines if names is not None else chain([first], lines)
     start = 2 if names is not None else 1
     numbers, columns = _read_rows(body, start, _count_names(names), delimiter, skipped)
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, columns - skipped)
     check_finite(table, first_line=start)
-    values, notes = _shape(table, wanted), _list_notes(first, names, skipped, columns, delimiter)
-    return FileArray(values=values, dtype="text", tensor=None, path=file.path, notes=notes)
+    counts = not skipped and columns > 1 and _counts_rows(table[:, 0])
+    if name == "" and not counts:
+        raise RefusedError("line 1 has an empty cell (1); over a column that counts the rows it is accepted")
+    notes = _list_notes(first, names, columns, delimiter, skipped=skipped, counts=counts and len(table) >= _COUNTED)
+    if counts and name in _PERHAPS_COUNTERS:
+        table, notes = np.ascontiguousarray(table[:, 1:]), _list_notes(first, names, columns, delimiter, skipped=True)
+    return FileArray(values=_shape(table, wanted), dtype="text", tensor=None, path=file.path, notes=notes)
+
+
+def _counts_rows(column: F64) -> bool:
+    """Whether a column is n, n + 1, n + 2, .. with a whole number n; one number alone is 0 or 1."""
+    is_start = column[0] in (0, 1) if len(column) == 1 else column[0] == np.rint(column[0])
+    return bool(is_start and (np.diff(column) == 1).all())
 
 
 def _split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
@@ -115,11 +132,16 @@ def _split_cells(line: str, number: int, delimiter: str) -> list[str]:
 def _read_header(line: str, delimiter: str) -> list[str] | None:
     """Give the names of the columns if the first line is one of names."""
     cells = _split_cells(line, 1, delimiter)
-    if cells[0].strip().lower() in _COUNTERS:
+    if cells[0].strip().lower() in _COUNTERS or _is_unnamed_index(cells):
         return cells
     if any(not cell.strip() or _LIKE_DATA.match(cell.strip()) for cell in cells):
         return None
     return cells
+
+
+def _is_unnamed_index(cells: list[str]) -> bool:
+    """Whether only the first name is empty, as in what pandas writes; its other names may be numbers."""
+    return len(cells) > 1 and not cells[0].strip() and all(cell.strip() for cell in cells[1:])
 
 
 def _count_names(names: list[str] | None) -> int | None:
@@ -184,9 +206,15 @@ def _shape(table: F64, wanted: Wanted) -> F64:
     return values
 
 
-def _list_notes(first: str, names: list[str] | None, skipped: bool, columns: int, delimiter: str) -> tuple[str, ...]:
-    if skipped and names:
-        return (f"column {shorten(names[0].strip())} counts the rows and was left out",)
+def _list_notes(
+    first: str, names: list[str] | None, columns: int, delimiter: str, *, skipped: bool, counts: bool = False
+) -> tuple[str, ...]:
+    column = f"column {(names and shorten(names[0].strip())) or 1}"
+    if skipped:
+        return (f"{column} counts the rows and was left out",)
+    notes = []
+    if counts:
+        notes.append(f"{column} counts the rows, but is read as one of the table; the name position leaves it out")
     if names is None and columns > 1 and first.split(delimiter) == [str(n) for n in range(columns)]:
-        return (f"line 1 ({format_shape((columns,))} cells: 0, 1, ..) was read as numbers; a header has names",)
-    return ()
+        notes.append(f"line 1 ({format_shape((columns,))} cells: 0, 1, ..) was read as numbers; a header has names")
+    return tuple(notes)

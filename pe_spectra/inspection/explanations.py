@@ -124,5 +124,14 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
             "times worse, every other method 2 times",
             references=(_VIT, "torch.nn.functional.interpolate", "Keys 1981, IEEE Trans. ASSP 29, 1153"),
         ),
+        "no-shares": Explanation(
+            reasoning="A sum of frequencies is most alike at lag 0. A bias that favours another lag, as heads that "
+            "look at the previous token have it, is no such sum: its spectrum has large negative weights, and what is "
+            "added up over weights of both signs (a share, a mean frequency, a number of bins) can be anything. Look "
+            "at the kernel over the lag instead.",
+            formula="negative weights sum to more than 0.05 of the sum of all, or the mean frequency is below 0, or "
+            "the effective number of bins above that of all bins; k(tau) <= k(0) for every k(tau) = sum of cos(w tau)",
+            references=("Bochner 1932, Vorlesungen ueber Fouriersche Integrale (which kernels have positive weights)",),
+        ),
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -16,6 +16,8 @@ from pe_spectra.inspection.findings import RowFinding, RowRange, format_cosine, 
 from pe_spectra.inspection.forensics import Resizing
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
+from pe_spectra.spectrum import Spectrum
+from pe_spectra.spectrum.summary import classify_shape, explain_signs
 
 #: Numbers that a finding's data lists.
 _LISTED = 64
@@ -48,6 +50,27 @@ def state_findings(
         *_state_noise(table, anatomy, offset, exponent),
     ]
     return (*named, *([_state_resizing(resizing)] if resizing else []))
+
+
+def state_spectra(spectra: Sequence[Spectrum]) -> tuple[RowFinding, ...]:
+    """Write a finding for each spectrum whose weights are no shares.
+
+    >>> from pe_spectra import GivenArray, Learned, compute_spectrum
+    >>> table = Learned(values=GivenArray([[1.0], [1.0], [1.0], [1.0]]))
+    >>> [found.code for found in state_spectra([compute_spectrum(table, bandwidth=0.25)])]
+    ['no-shares']
+    """
+    return tuple(
+        _make(
+            "warning",
+            "no-shares",
+            f"{explain_signs(spectrum)}{'' if spectrum.axis is None else f' ({spectrum.axis})'}.",
+            axis=spectrum.axis,
+            negative_mass=spectrum.summary.negative_mass,
+        )
+        for spectrum in spectra
+        if classify_shape(spectrum) == "signed"
+    )
 
 
 def _make(level: Level, code: str, message: str, rows: tuple[RowRange, ...] = (), **data: object) -> RowFinding:

@@ -49,6 +49,8 @@ _MOST = 3
 #: Lags of a kernel end here where no length is known.
 _LONGEST = 1 << 16
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
+#: From the last pair of a class to the first of the next.
+_JOINT: LineStyle = {"color": GREY, "linestyle": "-"}
 _STATES: dict[str, tuple[str, LineStyle]] = {
     "many": (f"pairs that turn {MANY_TURNS:g} times or more in training", {"color": BLUE, "linestyle": "-"}),
     "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (6, 1.2, 1, 1.2))}),
@@ -118,6 +120,10 @@ def plot_wavelengths(axes: Axes, layer: LayerAudit) -> None:
         draw_curve(axes, pairs, _find_logarithms(before), _BEFORE, linewidth=0.8)
     waves = _find_logarithms(layer.frequencies)
     states = np.array(layer.states)
+    last = np.flatnonzero(states[1:] != states[:-1])  # of each class but the last: no pair is missing there
+    if last.size:
+        steps = np.column_stack([pairs[last], pairs[last + 1], np.full(last.size, np.nan)]).ravel()
+        draw_curve(axes, steps, np.interp(steps, pairs, waves), _JOINT, linewidth=0.6)
     for state, (_, style) in _STATES.items():
         own = states == state
         if own.any():  # between pairs of two classes is a gap: the line there would belong to neither
@@ -250,6 +256,8 @@ def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
 def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> tuple[str, ...]:
     drawn = ", solid after scaling, dashed before" if any(find_unscaled(one) is not None for one in layers) else ""
     words = [f"Kernel: mean of cos(lag θ) over the pairs{drawn}; line and range of stretches of lags."]
+    if any(len(set(layer.states)) > 1 for layer in layers[:_MOST]):
+        words.append("Thin line: the step between neighbouring pairs of two classes.")
     for layer in layers[:_MOST]:
         rest = int(np.count_nonzero(layer.frequencies == 0))
         if rest:

@@ -66,7 +66,7 @@ def draw_curve(axes: Axes, x: F64, y: F64, style: LineStyle, **more: object) -> 
     return line
 
 
-def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str) -> None:
+def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str, *, opacity: float = BAND_OPACITY) -> None:
     """Fill lightly between two curves; values that are not finite leave a gap.
 
     Of more than `MOST_POINTS` points each piece keeps its extremes.
@@ -75,7 +75,7 @@ def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str) -> None:
         starts = np.linspace(0, x.size, MOST_POINTS // 2 + 1).astype(np.intp)[:-1]
         x, low, high = x[starts], np.fmin.reduceat(low, starts), np.fmax.reduceat(high, starts)
     seen = np.isfinite(low) & np.isfinite(high)
-    axes.fill_between(x, low, high, where=seen, color=colour, alpha=BAND_OPACITY, linewidth=0, zorder=1)
+    axes.fill_between(x, low, high, where=seen, color=colour, alpha=opacity, linewidth=0, zorder=1)
 
 
 def label_powers_of_ten(axis: Axis) -> None:

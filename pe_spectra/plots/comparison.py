@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.markers import CARETDOWN, CARETUP
 from numpy.typing import NDArray
 
-from pe_spectra.compare import COMPARED
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten
+from pe_spectra.plots.comparison_words import (
+    KERNEL_RANGE,
+    choose_metrics,
+    describe_comparison,
+    entitle_comparison,
+    find_beyond,
+    group_metrics,
+    write_metric,
+)
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out, line_pitch
 from pe_spectra.plots.style import (
     BLACK,
@@ -42,12 +51,10 @@ _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH
 _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
 #: Inches of a heading above encodings that stand apart.
 _HEADING = 0.30
-#: Powers of ten of the axis of spectra, at most; kernels beyond these values are cut.
-_MOST_DECADES, _KERNEL_RANGE = 5, (-1.05, 1.5)
+#: Powers of ten of the axis of spectra, at most.
+_MOST_DECADES = 5
 #: Units of time, the longest first, in seconds.
 _TIMES = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
-_SHOWN = ("kernel_half_width", "min_separation")
-_SHORT_NAMES = {"kernel_half_width": "half width", "min_separation": "separation"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +90,13 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     sections = [part for part in ([one for one in compared if not one.encoding.is_random], drawn) if part]
     across, width = next((cells, wide) for most, cells, wide in _ARRANGEMENTS if len(compared) <= most)
     rows = [math.ceil(len(part) / across) for part in sections]
-    shown = _choose_metrics(sorted_by)
+    shown = choose_metrics(sorted_by)
     guide = _describe_cells(width)
-    words = line_pitch(TICK_SIZE) + len(_group_metrics(shown)) * line_pitch(SMALL_SIZE) + 0.05
+    words = line_pitch(TICK_SIZE) + len(group_metrics(shown)) * line_pitch(SMALL_SIZE) + 0.05
     layout = _Pages(
-        title=_entitle(compared, sorted_by),
+        title=entitle_comparison(compared, sorted_by),
         heights=(_PANEL,) * sum(rows),
-        small_print=_define(compared, shown),
+        small_print=describe_comparison(compared, shown),
         left=_LEFT,
         right=_RIGHT,
         top=len(guide) * line_pitch(TICK_SIZE) + 0.06 + (_HEADING if drawn else 0.0) + words,
@@ -182,6 +189,7 @@ def _draw_section(
         if part[place].kernel is not None:
             _mark_periods(kernel, part[place])
             kernel.set_ylim(*limits[0])
+            _mark_beyond(kernel, part[place])
             kernel.set_yticks([tick for tick in (-1, 0, 1) if limits[0][0] <= tick])
         if part[place].spectrum is not None:
             density.set_ylim(*limits[1])
@@ -212,6 +220,13 @@ def _mark_periods(axes: Axes, one: Comparison) -> None:
             axes.axvline(match.lag, color=GREY, linewidth=0.5, linestyle=(0, (1, 1.5)), zorder=0)
 
 
+def _mark_beyond(axes: Axes, one: Comparison) -> None:
+    """Mark where a kernel leaves its panel farthest, at the edge that it crosses."""
+    for end, lag in find_beyond(one):
+        tip = CARETUP if end > 0 else CARETDOWN
+        axes.plot([lag], [end], marker=tip, markersize=4, color=BLACK, linestyle="none", clip_on=False, zorder=5)
+
+
 def _anchor_ticks(axes: Axes) -> None:
     """Keep the labels at both ends of the axis within the panel's width."""
     labels = axes.get_xticklabels()
@@ -227,8 +242,8 @@ def _write_words(kernel: Axes, density: Axes, one: Comparison, shown: Sequence[s
     width = (right.x1 - left.x0) / figure.dpi
     name = escape_text(one.encoding.label, longest=120)
     lines = [(shorten_text(name, TICK_SIZE, width), TICK_SIZE, BLACK)]
-    for group in _group_metrics(shown):
-        numbers = ", ".join(_write_metric(metric, one) for metric in group)
+    for group in group_metrics(shown):
+        numbers = ", ".join(write_metric(metric, one) for metric in group)
         lines.append((shorten_text(numbers, SMALL_SIZE, width), SMALL_SIZE, GREY))
     up = 3.0
     for text, size, colour in reversed(lines):
@@ -287,61 +302,10 @@ def _find_density(one: Comparison) -> F64:
 def _find_limits(compared: Sequence[Comparison]) -> tuple[tuple[float, float], tuple[float, float]]:
     """Limits of both kinds of axes that hold what all cells show, as far as it can be read."""
     kernels = np.concatenate([one.kernel for one in compared if one.kernel is not None] or [np.zeros(1)])
-    low = max(_KERNEL_RANGE[0], min(-0.08, 1.1 * float(np.nanmin(kernels))))
-    high = min(_KERNEL_RANGE[1], max(1.08, 1.02 * float(np.nanmax(kernels))))
+    low = max(KERNEL_RANGE[0], min(-0.08, 1.1 * float(np.nanmin(kernels))))
+    high = min(KERNEL_RANGE[1], max(1.08, 1.08 * float(np.nanmax(kernels))))
     logarithms = np.concatenate([_find_density(one) for one in compared])
     seen = logarithms[np.isfinite(logarithms)]
     top = math.ceil(float(seen.max()) + 0.05) if seen.size else 1
     bottom = math.floor(float(seen.min())) if seen.size else 0
     return (low, high), (max(min(bottom, top - 2), top - _MOST_DECADES) - 0.05, top + 0.05)
-
-
-def _choose_metrics(sorted_by: str | None) -> tuple[str, ...]:
-    return _SHOWN if sorted_by is None or sorted_by in _SHOWN else (sorted_by, *_SHOWN)
-
-
-def _group_metrics(shown: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The metrics of each line: what is sorted by has one of its own."""
-    return (tuple(shown),) if len(shown) == len(_SHOWN) else (tuple(shown[:1]), tuple(shown[1:]))
-
-
-def _name_metric(metric: str) -> str:
-    return _SHORT_NAMES.get(metric, metric.replace("_", " "))
-
-
-def _write_metric(metric: str, one: Comparison) -> str:
-    value = one.values.get(metric)
-    written = "none" if value is None else f"{value:.3g}".replace("-", "−")
-    if value is None and metric == "kernel_half_width" and one.kernel is not None and one.kernel.min() > 0.5:
-        written = f"> {one.kernel.size - 1}"
-    return f"{_name_metric(metric)} {written}"
-
-
-def _entitle(compared: Sequence[Comparison], sorted_by: str | None) -> str:
-    count = len(compared)
-    text = "One encoding" if count == 1 else f"{count} encodings"
-    if sorted_by is None:
-        return f"{text}: how similar two positions are by their lag, and at which frequencies"
-    best = {"higher": ", the largest first", "lower": ", the smallest first", None: ", the smallest first"}
-    return f"{text} by {_name_metric(sorted_by)}{best[COMPARED[sorted_by].better]}"
-
-
-def _define(compared: Sequence[Comparison], shown: Sequence[str]) -> tuple[str, ...]:
-    parts = []
-    for metric in shown:
-        unit = COMPARED[metric].unit
-        definition = COMPARED[metric].definition.replace("(tau)", "(τ)")  # as above the cells
-        parts.append(f"{_name_metric(metric)}: {definition}{f' ({unit})' if unit else ''}")
-    lengths = sorted({one.length for one in compared})
-    size = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
-    parts.append(f"{size} positions")
-    names = dict.fromkeys(escape_text(m.name) for one in compared for m in one.periods if m.lag < one.length)
-    if names:
-        parts.append(f"dotted: {', '.join(names)}")
-    if any(one.encoding.shape is not None for one in compared):
-        parts.append("on a grid the lags are those along a row")
-    if any(one.encoding.heads > 1 for one in compared):
-        parts.append("of several heads the mean kernel and the median spectrum")
-    if any(one.spectrum is not None and (one.spectrum.weights <= 0).any() for one in compared):
-        parts.append("gaps: estimates that are zero or negative")
-    return ("; ".join(parts) + ".",)

@@ -43,7 +43,7 @@ def compose_context(report: ContextReport) -> Figure:
         trained=report.trained,
         target=report.target,
         title=_entitle(report),
-        small_print=(f"d = {report.d}, base {report.base:g}, factor {factor:.6g} where a way has one.",),
+        small_print=(f"d = {report.d}, base {report.base:,.6g}, factor {factor:.6g} where a way has one.",),
     )
 
 
@@ -58,9 +58,9 @@ def _entitle(report: ContextReport) -> str:
 
 
 def _label(row: MethodResult) -> str:
-    return (
-        row.method if row.method not in ("critical-base", "men-base") else f"{row.method} {row.parameters['base']:.3g}"
-    )
+    if row.method not in ("critical-base", "men-base"):
+        return row.method
+    return f"{row.method} {row.parameters['base']:,.6g}"
 
 
 def _describe(row: MethodResult, report: ContextReport) -> str:

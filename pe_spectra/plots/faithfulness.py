@@ -11,7 +11,16 @@ from matplotlib.figure import Figure
 
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.local import fit_panel
-from pe_spectra.plots.separation import HEIGHT, MAP_HEIGHT, MAP_LEFT, SeparationCurve, plot_curves, plot_matrix
+from pe_spectra.plots.separation import (
+    HEIGHT,
+    MAP_HEIGHT,
+    MAP_LEFT,
+    SeparationCurve,
+    find_gram_scale,
+    part_curves,
+    plot_curves,
+    plot_matrix,
+)
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     COLUMN_WIDTH,
@@ -78,22 +87,23 @@ def compose_faithfulness(*results: Faithfulness) -> Figure:
     if not results:
         raise ValueError("a figure of separations needs one result at least")
     mapped = [result for result in results if result.gram is not None][:_MOST_MAPS]
+    curves = [_read_curve(result) for result in results]
+    parts = part_curves(curves)
     layout = Layout(
         title=_entitle(results),
-        heights=(HEIGHT, *[MAP_HEIGHT] * len(mapped)),
+        heights=(*[HEIGHT] * len(parts), *[MAP_HEIGHT] * len(mapped)),
         left=MAP_LEFT,
         gap=_MAP_GAP,
         key=tuple(
-            (escape_text(result.encoding.label), curve_style(number))
-            for number, result in enumerate(results)
-            if _is_drawn(_read_curve(result))
+            (escape_text(curve.label), curve_style(number)) for number, curve in enumerate(curves) if _is_drawn(curve)
         ),
-        small_print=(_describe(results), *_describe_maps(results, mapped)),
-        top=0.27 if any(_read_curve(result).lags is None for result in results) else 0.10,
+        small_print=(_describe(results, len(parts)), *_describe_maps(results, mapped)),
+        top=0.27 if any(curve.lags is None for curve in curves) else 0.10,
     )
-    figure, (axes, *maps) = lay_out(layout)
-    plot_separation(axes, *results)
-    for panel, result in zip(maps, mapped, strict=True):
+    figure, panels = lay_out(layout)
+    for axes, part in zip(panels, parts, strict=False):
+        plot_curves(axes, [curves[number] for number in part], part)
+    for panel, result in zip(panels[len(parts) :], mapped, strict=True):
         fit_panel(panel)
         panel.yaxis.set_label_coords((_AXIS_LABEL - MAP_LEFT) / MAP_HEIGHT, 0.5)
         plot_gram(panel, result)
@@ -144,13 +154,14 @@ def _entitle_collisions(found: Sequence[Faithfulness]) -> str:
     return f"Some codes are the same: {', '.join(names[:_MOST_NAMES])}{rest}"
 
 
-def _describe(results: Sequence[Faithfulness]) -> str:
+def _describe(results: Sequence[Faithfulness], panels: int) -> str:
     lengths = ", ".join(str(length) for length in dict.fromkeys(r.length for r in results))
     if not any(_is_drawn(_read_curve(result)) for result in results):
         return f"{lengths} position{'' if lengths == '1' else 's'}"
     thinned = any(r.separation_by_lag is None and r.envelope is not None for r in results)
     where = "in each stretch of lags" if thinned else "at each lag"
-    return f"smallest Euclidean distance {where}, {lengths} positions; circle: closest pair"
+    scales = "; two panels, for the distances differ more than tenfold" if panels > 1 else ""
+    return f"smallest Euclidean distance {where}, {lengths} positions; circle: closest pair{scales}"
 
 
 def _describe_maps(results: Sequence[Faithfulness], mapped: Sequence[Faithfulness]) -> tuple[str, ...]:
@@ -168,4 +179,17 @@ def _describe_maps(results: Sequence[Faithfulness], mapped: Sequence[Faithfulnes
     if len(mapped) < len(results):
         parts.append(f"of {' and '.join(escape_text(result.encoding.label) for result in mapped)}")
     cells = describe_cells((max(sizes), max(sizes)), COLUMN_WIDTH - MAP_LEFT - MAP_RIGHT, MAP_HEIGHT)
-    return ("; ".join([*parts, cells] if cells else parts),)
+    return ("; ".join([*parts, *_describe_colours(mapped), *([cells] if cells else [])]),)
+
+
+def _describe_colours(mapped: Sequence[Faithfulness]) -> list[str]:
+    """Say where colours end before the values do."""
+    parts = []
+    for result in mapped:
+        scale = None if result.gram is None else find_gram_scale(result.gram)
+        if scale is not None:
+            whose = f" of {escape_text(result.encoding.label)}" if len(mapped) > 1 else ""
+            parts.append(
+                f"colours{whose} end at {scale.high:.3g}, which 90 % of the squared norms do not exceed (arrow)"
+            )
+    return parts

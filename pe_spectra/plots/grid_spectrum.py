@@ -16,6 +16,7 @@ from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells, draw_map, find_e
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum_words import name_briefly
 from pe_spectra.plots.style import GREY, PAGE_WIDTH, escape_text, fixed_style
+from pe_spectra.spectrum.summary import MOST_NEGATIVE
 
 if TYPE_CHECKING:
     from pe_spectra.spectrum import GridSpectrum
@@ -144,6 +145,10 @@ def measure_means(plane: GridSpectrum) -> tuple[float, float]:
 
 def entitle_planes(planes: Sequence[GridSpectrum]) -> str:
     """Say in which direction the codes change faster."""
+    below = [float(-plane.weights[plane.weights < 0].sum()) for plane in planes]
+    if max(below) > MOST_NEGATIVE:
+        which = "" if len(planes) == 1 else f": {name_briefly(planes[int(np.argmax(below))].encoding)}"
+        return f"Weights of both signs are no shares, and their mean is no frequency{which}"
     means = [measure_means(plane) for plane in planes]
     if len(planes) == 1:
         share, (down, across) = planes[0].toeplitz_share, means[0]

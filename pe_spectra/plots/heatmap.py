@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, ListedColormap, to_rgb
 from matplotlib.image import AxesImage
+from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
@@ -32,6 +33,8 @@ MOST_CELLS, CELLS_PER_INCH = (600, 400), 180
 MAP_RIGHT = 0.80
 #: Inches between a panel and its colour bar, and the width of that.
 _BAR_GAP, _BAR = 0.07, 0.10
+#: Inches of the arrow at an end of the bar that values lie beyond.
+_ARROW = 0.08
 #: Maps whose values differ by less, as a share of the largest, show one value.
 _NEARLY_ONE = 0.02
 #: Inches from the panel to the label of the bar.
@@ -82,7 +85,8 @@ def draw_map(
     label : what the colours mean, with unit; ready to be drawn.
     diverging : centred at zero, with a colour for either sign.
     logarithmic : colours by base-10 logarithm, of `MOST_DECADES` at most; what is not positive is the lowest.
-    scale : both ends of the colours, where several maps share them; default those of `values`.
+    scale : both ends of the colours, where several maps share them or few values are far; default those of
+        `values`. The bar has an arrow at an end that values lie beyond.
 
     Returns
     -------
@@ -204,11 +208,13 @@ def _take_logarithms(values: F64) -> F64:
 
 
 def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logarithmic: bool) -> None:
-    """Draw the colour bar as a picture of its own, at the height of the panel."""
+    """Draw the colour bar as a picture of its own, at the height of the panel; arrows where values lie beyond it."""
     figure, box = axes.figure, axes.get_window_extent()
     pixels = np.array([figure.bbox.width, figure.bbox.height]) / figure.dpi
-    left, tall = box.x1 / figure.dpi + _BAR_GAP, box.height / figure.dpi
-    bar = figure.add_axes((left / pixels[0], box.y0 / figure.dpi / pixels[1], _BAR / pixels[0], tall / pixels[1]))
+    below, above = (False, False) if logarithmic else _find_beyond(image, ends)
+    left, tall = box.x1 / figure.dpi + _BAR_GAP, box.height / figure.dpi - _ARROW * (below + above)
+    bottom = box.y0 / figure.dpi + _ARROW * below
+    bar = figure.add_axes((left / pixels[0], bottom / pixels[1], _BAR / pixels[0], tall / pixels[1]))
     bar.imshow(
         np.linspace(ends.low, ends.high, 2 * _STEPS)[:, None],
         extent=(0, 1, ends.low, ends.high),
@@ -225,10 +231,22 @@ def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logar
     bar.set_xticks([])
     bar.yaxis.tick_right()
     bar.tick_params(length=2.5, labelsize=TICK_SIZE)
+    for edge, way, is_beyond in ((0, -1, below), (1, 1, above)):
+        if is_beyond:
+            corners = [(0, edge), (1, edge), (0.5, edge + way * _ARROW / tall)]
+            colour = image.cmap(float(edge))
+            arrow = Polygon(corners, facecolor=colour, edgecolor=GREY, linewidth=0.4, transform=bar.transAxes)
+            bar.add_patch(arrow).set_clip_on(False)
     exponent = _label_bar(bar, ends, tall, logarithmic)
     text = label if exponent == 0 else f"{label}, $10^{{{exponent}}}$"
     across = (_BAR_LABEL - _BAR_GAP) / _BAR
     bar.text(across, 0.5, text, rotation=90, va="center", fontsize=LABEL_SIZE, transform=bar.transAxes)
+
+
+def _find_beyond(image: AxesImage, ends: ColourScale) -> tuple[bool, bool]:
+    """Whether a map has values below its colours, and above them."""
+    seen: F64 = np.ma.masked_invalid(np.ma.asarray(image.get_array())).compressed()
+    return bool((seen < ends.low).any()), bool((seen > ends.high).any())
 
 
 def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> int:
@@ -248,7 +266,7 @@ def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> 
         bar.set_yticks([middle], [f"{middle:.3g}"])
         return 0
     exponent = math.floor(math.log10(largest)) if largest > 0 else 0
-    exponent = 0 if -2 <= exponent <= 3 else exponent
+    exponent = 0 if (-2 if ends.low >= 0 else -1) <= exponent <= 3 else exponent  # a sign takes room, too
     # in two steps: 10**-exponent alone may leave the range of float64
     half = exponent // 2
     bar.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _write_number(v / 10.0**half / 10.0 ** (exponent - half))))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pe_spectra.plots.axes import draw_band, draw_curve, head_panel, label_integers
@@ -22,6 +23,8 @@ MOST_PLACES, MOST_COLUMNS, MOST_ROWS = 6, 5, 256
 _STYLED_HEADS = 8
 #: Colours end at this quantile of the sizes where the largest is this many times as large.
 _QUANTILE, _FAR = 0.995, 1.5
+#: Inches of a piece of line before a word.
+_SAMPLE = 0.25
 #: Of one curve alone in its panel.
 THIN: LineStyle = {"color": BLACK, "linestyle": "-"}
 
@@ -168,7 +171,7 @@ def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0)
     """
     heads = len(bias)
     colours = build_colours(False)
-    words = []
+    words, samples = [], {}
     for head in range(heads):
         style = curve_style(head)
         if heads > _STYLED_HEADS:  # yellow, at the end, is too pale
@@ -176,13 +179,14 @@ def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0)
         draw_curve(axes, lags.astype(np.float64), bias[head], style, linewidth=1.0 if heads <= _STYLED_HEADS else 0.7)
         if heads <= _STYLED_HEADS or head in (0, heads - 1):
             words.append((float(bias[head, -1]), f"head {head + first}", style["color"]))
+            samples[words[-1][1]] = style
     seen = bias[np.isfinite(bias)]
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     white = 0.06 * (high - low) or 0.5
     axes.set_ylim(low - white, high + white)
     axes.set_ylabel("bias (added to the score)")
     set_rows(axes, lags.astype(np.float64), "lag (query − key)")
-    write_beside(axes, words)
+    write_beside(axes, words, samples)
     head_panel(axes, f"Bias against lag, {heads} {'head' if heads == 1 else 'heads'}")
 
 
@@ -208,18 +212,31 @@ def plot_bias_map(axes: Axes, bias: F64, head: int) -> None:
     head_panel(axes, f"Bias of head {head}{hidden}", beyond=0.6)
 
 
-def write_beside(axes: Axes, words: Sequence[tuple[float, str, str]]) -> None:
-    """Write words at the right of a panel at their heights (as on a logarithmic axis), moved apart where they touch."""
+def write_beside(
+    axes: Axes, words: Sequence[tuple[float, str, str]], samples: Mapping[str, LineStyle] | None = None
+) -> None:
+    """Write words at the right of a panel at their heights (as on a logarithmic axis), moved apart where they touch.
+
+    `samples` are the lines that words name: a piece of each stands before its word, for colours come twice.
+    """
     if not words:
         return
     low, high = axes.get_ylim()
     if axes.get_yscale() == "log":
         low, high = math.log10(low), math.log10(high)
-    pitch = 1.25 * SMALL_SIZE / 72 / (axes.get_window_extent().height / axes.figure.dpi)
+    box = axes.get_window_extent()
+    pitch = 1.25 * SMALL_SIZE / 72 / (box.height / axes.figure.dpi)
+    piece = _SAMPLE * axes.figure.dpi / box.width
     ordered = sorted(((level - low) / (high - low), text, colour) for level, text, colour in words)
     heights = _move_apart([height for height, _, _ in ordered], pitch)
     for height, (_, text, colour) in zip(heights, ordered, strict=True):
-        axes.text(1.02, height, text, color=colour, fontsize=SMALL_SIZE, va="center", transform=axes.transAxes)
+        left = 1.02
+        if samples is not None:
+            line = Line2D([left, left + piece], [height, height], linewidth=1.0, transform=axes.transAxes)
+            line.set(**samples[text])
+            axes.figure.add_artist(line)
+            left += piece + 0.02
+        axes.text(left, height, text, color=colour, fontsize=SMALL_SIZE, va="center", transform=axes.transAxes)
 
 
 def _move_apart(heights: Sequence[float], pitch: float) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +39,7 @@ def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int
 def entitle_portrait(portrait: Portrait) -> str:
     """Name the encoding, and say the gravest thing that was found, else what its spectrum says."""
     name = escape_text(name_part(portrait.encoding, portrait.length))
-    findings = portrait.inspection.findings if portrait.inspection is not None else ()
+    findings = portrait.findings
     if findings:
         return f"{name}. {escape_text(order_findings(findings)[0].message, longest=200)}"
     if portrait.spectra:
@@ -48,12 +49,16 @@ def entitle_portrait(portrait: Portrait) -> str:
 
 def describe_portrait(portrait: Portrait) -> Iterator[str]:
     """Say below the panels what else was found, how the spectra were made, and what the marks mean."""
-    findings = order_findings(portrait.inspection.findings)[1:] if portrait.inspection is not None else ()
+    findings = order_findings(portrait.findings)[1:]
     for finding in findings[:_MOST_FINDINGS]:
         yield escape_text(finding.message, longest=400)
     if len(findings) > _MOST_FINDINGS:
         yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
-    yield from describe_spectra(portrait.spectra) if portrait.spectra else map(_escape_note, portrait.notes)
+    spectra = portrait.spectra
+    if "toeplitz_share" in portrait.metrics:  # theirs is of all rows, those that are left out among them
+        spectra = tuple(replace(spectrum, toeplitz_share=None) for spectrum in spectra)
+    yield from describe_spectra(spectra) if spectra else map(_escape_note, portrait.notes)
+    yield from _describe_share(portrait)
     if portrait.inspection is not None:
         start = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
         yield from _explain_marks(portrait.inspection, start)
@@ -68,6 +73,17 @@ def describe_portrait(portrait: Portrait) -> Iterator[str]:
 
 def _escape_note(note: str) -> str:
     return escape_text(note, longest=400)
+
+
+def _describe_share(portrait: Portrait) -> Iterator[str]:
+    """Give the Toeplitz share that the text gives, and the rows that it is of."""
+    share, found, on_line = portrait.metrics.get("toeplitz_share"), portrait.inspection, portrait.encoding.shape is None
+    if share is None:
+        return
+    rows = f" of rows {found.rows_used[0]} to {found.rows_used[1] - 1}" if found is not None and on_line else ""
+    what = "lag" if on_line else "offset"
+    text = f"Toeplitz share{rows} (of the Gram matrix's energy, what is a function of the {what} alone)"
+    yield f"{text}: {100 * share:.1f} %"
 
 
 def _explain_marks(inspection: TableInspection, start: int) -> Iterator[str]:

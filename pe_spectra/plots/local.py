@@ -79,6 +79,7 @@ def describe_local(local: LocalSpectra, height: float) -> str:
     count = local.centres.size
     stretches = "one stretch" if count == 1 else f"{count} overlapping stretches"
     text = f"map: spectra of {stretches} of {local.window} positions (Hann window), summed over columns"
+    text += "; its mean ω is smoothed by that window, not by the bandwidth of the curves"
     if not (local.weights > 0).any(axis=1).all():
         text += "; grey: all codes are zero"
     cells = describe_cells((local.omega.size, local.centres.size), COLUMN_WIDTH - LEFT - MAP_RIGHT, height)

@@ -204,11 +204,13 @@ def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], c
 
 
 def _entitle(report: PrecisionReport) -> str:
-    blamed = next((row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None), None)
-    if blamed is None:
+    blamed = [row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None]
+    if not blamed:
         return f"Rounding merges none of {_count(report)}, in any of these types and recipes"
-    when = next(recipe.when for recipe in report.recipes if recipe.name == blamed.recipe)
-    return f"In {blamed.dtype}, {_count(report)} are left with {blamed.distinct:,} distinct codes {when}"
+    worst = min(blamed, key=lambda row: row.distinct)
+    when = next(recipe.when for recipe in report.recipes if recipe.name == worst.recipe)
+    where = f"In {worst.dtype}" if len({row.distinct for row in blamed}) == 1 else f"At worst, in {worst.dtype}"
+    return f"{where}, {_count(report)} are left with {worst.distinct:,} distinct codes {when}"
 
 
 def _describe(report: PrecisionReport) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
+from pe_spectra.reconstruction import measure_shift
 
 if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
@@ -214,13 +215,14 @@ def draw_kernel(axes: Axes, panel: KernelPanel) -> None:
 def read_panel(result: Reconstruction) -> ReconstructionPanel:
     """Take from a result what a panel shows."""
     bandwidth, first = result.spectrum.bandwidth, result.positions[0]
+    moved = measure_shift(first.values, first.s) > 0  # a width is one of the peak at s
     heading = escape_text(result.spectrum.encoding.label)
     return ReconstructionPanel(
         heading=heading if bandwidth is None else f"{heading}, bandwidth {bandwidth:g}",
         positions=tuple(position.s for position in result.positions),
         values=np.array([position.values for position in result.positions]),
-        fwhm=first.fwhm,
-        width_10=first.width_10,
+        fwhm=None if moved else first.fwhm,
+        width_10=None if moved else first.width_10,
         bandwidth=bandwidth,
     )
 

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pe_spectra.reconstruction import measure_shift
+
 if TYPE_CHECKING:
     from pe_spectra.plots.reconstruction import ReconstructionPanel
 
@@ -18,7 +20,8 @@ _ONE_POINT = 1.0
 def entitle(panels: Sequence[ReconstructionPanel]) -> str:
     """Say what the panels show: how wide and high a peak is, or how the width falls as the bandwidth grows.
 
-    Of panels with a bandwidth, where the first has one: others are what they are compared with.
+    Where the first panel alone has a bandwidth, it is about that one: the others are what it is compared with.
+    Where positions come back elsewhere, it says so and nothing about widths.
 
     >>> import numpy as np
     >>> from pe_spectra.plots.reconstruction import ReconstructionPanel
@@ -29,15 +32,19 @@ def entitle(panels: Sequence[ReconstructionPanel]) -> str:
     >>> entitle([panel])
     'At bandwidth 4 a single position comes back 1.7 positions wide and 0.5 high'
     """
+    moved = _entitle_moved(panels)
+    if moved:
+        return moved
     is_smooth = panels[0].bandwidth is not None
-    shown = [panel for panel in panels if panel.bandwidth is not None] if is_smooth else panels
-    swept = _entitle_sweep(shown)
+    smooth = [panel for panel in panels if panel.bandwidth is not None] if is_smooth else panels
+    swept = _entitle_sweep(smooth)
     if swept:
         return swept
+    shown = smooth if len(smooth) == 1 else panels
     widths = [panel.fwhm for panel in shown if panel.fwhm is not None]
     if not widths:
         return "A single position comes back without ever falling to half of its peak"
-    width, height = _write_range(widths, ".3g"), _write_range([find_peak(panel) for panel in shown], ".2g")
+    width, height = _write_widths(shown), _write_range([find_peak(panel) for panel in shown], ".2g")
     text = f"single position comes back {width} position{'' if width == '1' else 's'} wide and {height} high"
     if len(widths) < len(shown):
         text += f"; {len(shown) - len(widths)} of {len(shown)} never fall to half of their peak"
@@ -55,6 +62,29 @@ def _entitle_sweep(panels: Sequence[ReconstructionPanel]) -> str:
     falls = all(widths[one] > widths[other] for one, other in itertools.pairwise(ordered))
     text = "The width of the blur falls as the bandwidth grows:" if falls else "The blur, by bandwidth:"
     return f"{text} {widths[low]:.3g} positions at {low:g}, {widths[high]:.3g} at {high:g}"
+
+
+def _entitle_moved(panels: Sequence[ReconstructionPanel]) -> str:
+    """Say where positions come back that do not come back where they were; else nothing."""
+    shifts = [measure_shift(panel.values[0], panel.positions[0]) for panel in panels]
+    moved = [(panel, shift) for panel, shift in zip(panels, shifts, strict=True) if shift]
+    if not moved:
+        return ""
+    least, most = min(shift for _, shift in moved), max(shift for _, shift in moved)
+    away = f"{least}" if least == most else f"{least} to {most}"
+    where = f"a single position comes back elsewhere, {away} position{'' if most == 1 else 's'} away"
+    if len(moved) == len(panels):
+        return where.capitalize()
+    return f"In {len(moved)} of {len(panels)} panels {where}: {', '.join(panel.heading for panel, _ in moved[:3])}"
+
+
+def _write_widths(panels: Sequence[ReconstructionPanel]) -> str:
+    """The smallest and the largest width, each with the first word of its heading where that tells them apart."""
+    known = [(panel.fwhm, panel.heading.partition(" ")[0]) for panel in panels if panel.fwhm is not None]
+    (least, first), (most, last) = min(known), max(known)
+    if first == last or f"{least:.3g}" == f"{most:.3g}":
+        return _write_range([least, most], ".3g")
+    return f"{least:.3g} ({first}) to {most:.3g} ({last})"
 
 
 def _write_range(values: Sequence[float], digits: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
-from pe_spectra.plots.heatmap import MAP_RIGHT, draw_map, find_extent
+from pe_spectra.plots.heatmap import MAP_RIGHT, ColourScale, draw_map, find_extent
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out
 from pe_spectra.plots.style import GREY, SMALL_SIZE, LineStyle, curve_style, escape_text, fixed_style
 
@@ -25,6 +26,10 @@ _LINE, _THIN_LINE, _MANY_LAGS = 1.2, 0.6, 200
 _COLUMNS, _ROWS = 9, 40
 #: Dot products, over the largest squared norm, that are 0 up to rounding.
 _NOTHING = 1e-12
+#: Curves whose largest distances differ by more than this stand in two panels.
+_FAR_APART = 10.0
+#: Colours of a Gram matrix end at this quantile of the squared norms where the largest is so many times as large.
+_USUAL, _FAR_NORM = 0.9, 4.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,8 +51,10 @@ class SeparationCurve:
     closest: tuple[int, int, float] | None
 
 
-def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
+def plot_curves(axes: Axes, curves: Sequence[SeparationCurve], numbers: Sequence[int] | None = None) -> None:
     """Draw distances by lag, mark the closest pair of each encoding, and name those that have no curve.
+
+    `numbers` choose the style of each curve (`curve_style`); default their order.
 
     >>> from matplotlib.figure import Figure
     >>> lags = np.array([1.0, 2.0, 3.0])
@@ -60,13 +67,47 @@ def plot_curves(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
     axes.set_xlabel("lag |s − t| (positions)")
     axes.set_ylabel("separation ‖e(s) − e(t)‖")
     _set_scales(axes, curves)
-    for number, curve in enumerate(curves):
-        _draw_curve(axes, curve, curve_style(number))
-    for number, curve in enumerate(curves):
-        _name_closest(axes, curve, curve_style(number))
+    styles = [curve_style(number) for number in numbers or range(len(curves))]
+    for curve, style in zip(curves, styles, strict=True):
+        _draw_curve(axes, curve, style)
+    for curve, style in zip(curves, styles, strict=True):
+        _name_closest(axes, curve, style)
     _name_absent(axes, curves)
     if curves and all(curve.length == 1 for curve in curves):
         _say_nothing(axes)
+
+
+def part_curves(curves: Sequence[SeparationCurve]) -> list[list[int]]:
+    """Return the numbers of the curves of each panel: two where one linear axis would flatten some of them.
+
+    >>> from dataclasses import replace
+    >>> near = SeparationCurve(label="near", length=9, lags=np.ones(1), distances=np.ones(1), closest=None)
+    >>> part_curves([near, replace(near, distances=20 * np.ones(1)), near])
+    [[0, 2], [1]]
+    """
+    everything = [list(range(len(curves)))]
+    tops = [float(_list_distances([curve]).max(initial=0.0)) for curve in curves]
+    known = sorted(top for top in tops if top > 0)
+    if not known or known[-1] <= _FAR_APART * known[0] or _spans_decades(_list_distances(curves)):
+        return everything
+    _, limit = max((high / low, high) for low, high in pairwise(known))
+    parts = [[number for number, top in enumerate(tops) if (top >= limit) == is_high] for is_high in (False, True)]
+    return sorted(parts)
+
+
+def find_gram_scale(gram: F64) -> ColourScale | None:
+    """Return ends of the colours that a few rows of large norm do not wash out; None where all values have a colour.
+
+    >>> codes = np.ones((20, 1))
+    >>> codes[0] = 5.0
+    >>> find_gram_scale(codes @ codes.T / 25)
+    ColourScale(low=0.0, high=0.04, clipped=False)
+    """
+    squares = gram.diagonal()
+    usual = float(np.quantile(squares, _USUAL, method="higher"))
+    if not 0 < _FAR_NORM * usual < float(squares.max()):
+        return None
+    return ColourScale(low=-usual if _is_signed(gram) else 0.0, high=usual)
 
 
 def plot_matrix(axes: Axes, gram: F64, label: str) -> None:
@@ -79,9 +120,8 @@ def plot_matrix(axes: Axes, gram: F64, label: str) -> None:
     1
     """
     places = np.arange(len(gram), dtype=float)
-    signed = bool((gram < -_NOTHING).any())
-    extent = find_extent(places, places)
-    draw_map(axes, gram, extent=extent, label="dot product / largest", diverging=signed)
+    extent, scale = find_extent(places, places), find_gram_scale(gram)
+    draw_map(axes, gram, extent=extent, label="dot product / largest", diverging=_is_signed(gram), scale=scale)
     axes.set_xlabel("t (position)")
     axes.set_ylabel("s (position)")
     for axis in (axes.xaxis, axes.yaxis):
@@ -107,6 +147,10 @@ def compose_matrix(gram: F64, label: str, *, title: str, small_print: tuple[str,
     figure, (axes,) = lay_out(layout)
     plot_matrix(axes, gram, label)
     return figure
+
+
+def _is_signed(gram: F64) -> bool:
+    return bool((gram < -_NOTHING).any())
 
 
 def _draw_curve(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
@@ -168,8 +212,7 @@ def _say_nothing(axes: Axes) -> None:
 
 
 def _set_scales(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
-    drawn = [curve.distances for curve in curves if curve.distances is not None]
-    seen = np.concatenate([*drawn, [curve.closest[2] for curve in curves if curve.closest is not None]])
+    seen = _list_distances(curves)
     last = max((curve.length - 1 for curve in curves), default=1)
     if last > _LINEAR_SPAN:
         axes.set_xscale("log")
@@ -179,8 +222,18 @@ def _set_scales(axes: Axes, curves: Sequence[SeparationCurve]) -> None:
         label_integers(axes.xaxis)
     largest = float(seen.max()) if seen.size else 1.0
     smallest = float(seen.min()) if seen.size else 0.0
-    if 0 < smallest * _LINEAR_SPAN < largest:
+    if _spans_decades(seen):
         axes.set_yscale("log")
         axes.set_ylim(smallest / 2, largest * 2)
     else:
         axes.set_ylim(0, largest * 1.12 if largest > 0 else 1.0)
+
+
+def _list_distances(curves: Sequence[SeparationCurve]) -> F64:
+    drawn = [curve.distances for curve in curves if curve.distances is not None]
+    return np.concatenate([*drawn, [curve.closest[2] for curve in curves if curve.closest is not None]])
+
+
+def _spans_decades(distances: F64) -> bool:
+    """Whether they need a logarithmic axis."""
+    return bool(distances.size) and 0 < float(distances.min()) * _LINEAR_SPAN < float(distances.max())

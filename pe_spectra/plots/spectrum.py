@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from pe_spectra.plots.axes import (
+    BAND_OPACITY,
     Place,
     draw_band,
     draw_curve,
@@ -48,6 +49,8 @@ OMEGA_LABEL = "frequency ω (rad/position)"
 _LEAST_DECADES = 2.0
 #: From so many powers of ten on their exponents are too long for ticks.
 _LONG_EXPONENTS = 1e5
+#: Of a band whose lower edge lies below a logarithmic axis: it fills the panel, and the curves must stay readable.
+_SUNK_OPACITY = 0.06
 #: Inches of both panels, of the third, and of white above that.
 _PANEL, _LOCAL_PANEL, _LOCAL_GAP = 1.45, 1.25, 0.68
 
@@ -187,7 +190,7 @@ def draw_weights(
     if smallest < -1e-3 * largest:
         axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
-    label_scaled(axes.yaxis, largest, "weight (per rad/position)" if per_radian else "weight $g$ (share of 1)")
+    label_scaled(axes.yaxis, largest, "weight per rad/position" if per_radian else "weight $g$ (share of 1)")
     mark_frequencies(axes, last)
 
 
@@ -207,12 +210,21 @@ def draw_log_weights(
     span = min(max(high - low, _LEAST_DECADES), math.inf if decades is None else decades)
     bottom = high - 1.06 * span
     for curve, band in reversed(list(zip(curves, bands, strict=True))):
-        if band is not None:  # what is not positive lies below every axis
-            draw_band(axes, curve.omega, np.maximum(band[0], bottom), band[1], curve.style["color"])
+        if band is not None:
+            _draw_log_band(axes, curve.omega, band, bottom, curve.style["color"])
         draw_curve(axes, curve.omega, curve.log10_weights, curve.style)
     axes.set_ylim(bottom, high + 0.06 * span)
     _label_logarithms(axes, span, per_radian)
     mark_frequencies(axes, last)
+
+
+def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float, colour: str) -> None:
+    """Fill a band down to the lower of its edges, and more lightly where that lies below the axis, as zero does."""
+    sunk = ~(band[0] > bottom)
+    touched = sunk | np.append(sunk[1:], False) | np.append(False, sunk[:-1])  # the band changes between two points
+    for seen, opacity in ((~sunk, BAND_OPACITY), (touched, _SUNK_OPACITY)):
+        high = np.where(seen, band[1], np.nan)
+        draw_band(axes, omega, np.maximum(band[0], bottom), high, colour, opacity=opacity)
 
 
 def _label_logarithms(axes: Axes, span: float, per_radian: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pe_spectra.plots.style import escape_text
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.summary import LOW_BINS, classify_shape
+from pe_spectra.spectrum.summary import LOW_BINS, classify_shape, explain_signs
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
@@ -60,12 +60,16 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
         return _entitle_one(spectra[0])
     if len({spectrum.encoding for spectrum in spectra}) == 1 and _find_swept(spectra):
         return "The weights depend on the bandwidth that is chosen"
+    names = _name_shortly(spectra)
+    signed = [spectrum for spectrum in spectra if classify_shape(spectrum) == "signed"]
+    if signed:
+        listed = _list_names([names[_find(spectra, one)] for one in signed])
+        return f"Weights of both signs are no shares, and their mean is no frequency: {listed}"
     ordered = sorted(spectra, key=lambda spectrum: spectrum.summary.centroid)
     low, high = ordered[0], ordered[-1]
     least, most = low.summary.centroid, high.summary.centroid
     if most - least <= _SAME * abs(most):
         return f"The mean frequency of all is about {most:.3g} rad per position"
-    names = _name_shortly(spectra)
     first, last = (f" ({names[_find(spectra, one)]})" for one in (low, high))
     return f"The mean frequency runs from {least:.3g}{first} to {most:.3g} rad per position{last}"
 
@@ -115,13 +119,15 @@ def _leaves_axis(spectrum: Spectrum, decades: float = MOST_DECADES) -> bool:
 def _entitle_one(spectrum: Spectrum) -> str:
     bins = spectrum.omega.size
     shape = classify_shape(spectrum)
+    if shape == "signed":
+        return explain_signs(spectrum)
     if shape == "blurred":
         return f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
     if shape == "flat":
         return _entitle_flat(spectrum)
     if shape == "uneven":
         return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
-    share = f"{100 * spectrum.summary.low_bin_mass:.1f} %"
+    share = f"{100 * min(1.0, spectrum.summary.low_bin_mass):.1f} %"
     return f"{share} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
 
 

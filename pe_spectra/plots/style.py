@@ -12,7 +12,7 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
 import matplotlib
@@ -114,11 +114,13 @@ def escape_text(text: str, *, longest: int = LONGEST_TEXT) -> str:
 
     `$` becomes `\$`, which Matplotlib draws as a dollar sign. Control and format characters (C0, DEL, C1,
     separators of lines, bidirectional marks), lone surrogates, the backslash and what the font cannot
-    draw become `\xNN`, `\uNNNN` or `\UNNNNNNNN`. Beyond `longest` characters the middle is left out.
+    draw become `\xNN`, `\uNNNN` or `\UNNNNNNNN`. Beyond `longest` characters the middle is left out, in
+    whole words where they are short enough.
     """
     if len(text) > longest:
         head = (longest - 1) // 2
-        text = text[:head] + "…" + text[len(text) - (longest - 1 - head) :]
+        cut = text[:head] + "…" + text[len(text) - (longest - 1 - head) :]
+        text = _leave_out_words(text, lambda tried: len(tried) <= longest, cut)
     font = get_font(findfont(FontProperties(family=[FONT_FAMILY])))
     drawable = {character: bool(font.get_char_index(ord(character))) for character in set(text)}
     return "".join(_escape_character(character, drawable[character]) for character in text)
@@ -188,7 +190,11 @@ def _break_word(word: str, size: float, width: float) -> list[str]:
 
 
 def shorten_text(text: str, size: float, width: float) -> str:
-    """Leave out the middle of a line that is wider than `width` inches."""
+    """Leave out the middle of a line that is wider than `width` inches, in whole words where they are short enough.
+
+    >>> shorten_text("rope d=128 base=10000 scaling=llama3 factor=8", 7.0, 2.0)
+    'rope d=128 … scaling=llama3 factor=8'
+    """
     units = _split_units(text)
     kept = len(units)
     shortened = text
@@ -196,4 +202,17 @@ def shorten_text(text: str, size: float, width: float) -> str:
         kept -= 1
         head = (kept + 1) // 2
         shortened = "".join([*units[:head], "…", *units[len(units) - (kept - head) :]])
-    return shortened
+    if kept == len(units):
+        return text
+    return _leave_out_words(text, lambda tried: measure_text(tried, size) <= width, shortened)
+
+
+def _leave_out_words(text: str, fits: Callable[[str], bool], cut: str) -> str:
+    """Leave out whole words near the middle, as few as will do; `cut` breaks words, and wins if twice as long."""
+    words = text.split(" ")
+    for kept in range(len(words) - 1, 1, -1):
+        for head in sorted(range(1, kept), key=lambda head: (abs(2 * head - kept), head)):
+            tried = " ".join([*words[:head], "…", *words[len(words) - (kept - head) :]])
+            if fits(tried):
+                return tried if 2 * len(tried) >= len(cut) else cut
+    return cut

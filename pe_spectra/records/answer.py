@@ -100,6 +100,17 @@ def describe_encoding(encoding: Encoding) -> Document:
     return {"name": encoding.name, "parameters": dict(encoding.parameters)}
 
 
+def name_apart(encoding: Encoding, among: Sequence[Encoding]) -> str:
+    """Return the name of an encoding; its label for a table, and where another of `among` has the same name.
+
+    >>> from pe_spectra import Dft
+    >>> name_apart(Dft(d=8), [Dft(d=8)]), name_apart(Dft(d=8), [Dft(d=8), Dft(d=16)])
+    ('dft', 'dft d=8')
+    """
+    is_shared = any(one.name == encoding.name and one != encoding for one in among)
+    return encoding.label if is_shared or encoding.family == "learned" else encoding.name
+
+
 def agree(values: Sequence[float]) -> object:
     """Return the value that all rows have, or the list of them.
 

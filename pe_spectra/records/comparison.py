@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from pe_spectra.compare import COMPARED, Comparison
-from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
+from pe_spectra.compare import COMPARED, OF_SHARES, SIGNED, Comparison
+from pe_spectra.records.answer import (
+    Answer,
+    Cell,
+    Document,
+    Drawing,
+    Verdict,
+    agree,
+    describe_encoding,
+    join,
+    name_apart,
+)
 from pe_spectra.table_part import describe_part
 
+#: Metrics of the same codes on two roads differ by rounding, so that closer than this relative difference is a tie.
+_TIE = 1e-9
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
 _SHOWN = (
     "kernel_half_width",
@@ -38,7 +51,7 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
         "sorted_by": sorted_by,
         "rows": [_describe(c) for c in compared],
     }
-    notes = [note for c in compared for note in (*c.encoding.all_notes, *c.remarks, *_note_part(c))]
+    notes = [note for c in compared for note in (*c.encoding.all_notes, *c.remarks, *_note_part(c), *_note_signs(c))]
     shown = dict.fromkeys(([sorted_by] if sorted_by else []) + list(_SHOWN))
     return Answer(
         kind="comparison",
@@ -58,6 +71,12 @@ def answer_comparison(compared: Sequence[Comparison], sorted_by: str | None, fai
 def _note_part(one: Comparison) -> tuple[str, ...]:
     part = describe_part(one.encoding, one.length)
     return (f"{one.encoding.label}: {part} are compared; --length takes more",) if part else ()
+
+
+def _note_signs(one: Comparison) -> tuple[str, ...]:
+    """Say why metrics are missing that most spectra have."""
+    missing = [name for name in OF_SHARES if one.notes.get(name) == SIGNED]
+    return (f"{one.encoding.label}: no {', '.join(missing[:-1])} or {missing[-1]}: {SIGNED}",) if missing else ()
 
 
 def _describe(one: Comparison) -> Document:
@@ -99,7 +118,7 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
         names = ", ".join(c.encoding.label for c in merged[:3]) + (", .." if merged[3:] else "")
         parts.append(f"{len(merged)} of {len(compared)} merge positions or lags ({names})")
     else:
-        parts.append(f"none of {len(compared)} is known to merge positions")
+        parts.append(f"{'none' if parts else 'None'} of {len(compared)} is known to merge positions")
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
     return Verdict(level="note" if merged else "ok", code="compared", text=f"{'; '.join(parts)}.")
 
@@ -111,18 +130,36 @@ def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> list[str]:
     if len(known) < 2:
         return []
     among = " of those not drawn at random" if any(c.encoding.is_random for c in compared) else ""
-    if sorted_by is None:
-        best = max(known, key=lambda c: c.values[chosen] or 0.0)
-        return [f"{best.encoding.label} has the largest {chosen}{among} ({best.values[chosen]:.4g})"]
-    (first, most), (last, least) = ((c.encoding.label, f"{c.values[chosen]:.4g}") for c in (known[0], known[-1]))
-    if most == least:
+    numbers = [c.values[chosen] or 0.0 for c in known]
+    ends = (max(numbers), min(numbers)) if sorted_by is None else (numbers[0], numbers[-1])
+    if _tie(*ends):
         every = f"all{among}" if len(known) == len(compared) or among else "all that have one"
-        return [f"the {chosen} of {every} is the same ({most})"]
+        return [f"The {chosen} of {every} is the same ({ends[0]:.4g})"]
+    leading = [c.encoding.label for c, one in zip(known, numbers, strict=True) if _tie(one, ends[0])]
+    first, last = join([*leading[:2], *([f"{len(leading) - 2} more"] if leading[2:] else [])]), known[-1].encoding.label
+    has, is_ = ("has", "is") if len(leading) == 1 else ("have", "are")
+    most, least = _write_apart(*ends)
+    if sorted_by is None:
+        return [f"{first} {has} the largest {chosen}{among} ({most})"]
     better = COMPARED[chosen].better
     if better is None:
-        return [f"{first} has the smallest {chosen}{among} ({most}), {last} the largest ({least})"]
+        return [f"{first} {has} the smallest {chosen}{among} ({most}), {last} the largest ({least})"]
     end = "largest" if better == "higher" else "smallest"
-    return [f"{first} is the best by {chosen}{among}, the {end} ({most}), {last} the last ({least})"]
+    return [f"{first} {is_} the best by {chosen}{among}, the {end} ({most}), {last} the last ({least})"]
+
+
+def _tie(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_TIE)
+
+
+def _write_apart(one: float, other: float) -> tuple[str, str]:
+    """Write two numbers that are no tie with so many digits that they differ.
+
+    >>> _write_apart(1.5, 2.25), _write_apart(1.00001, 1.00002), _write_apart(1.0, 1.000000002)
+    (('1.5', '2.25'), ('1.00001', '1.00002'), ('1', '1.000000002'))
+    """
+    pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 7, 11)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
 
 
 def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -132,13 +169,14 @@ def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:
 def _list_periods(compared: Sequence[Comparison]) -> list[tuple[str, str]]:
     facts = []
     for one in compared:
+        name = name_apart(one.encoding, [c.encoding for c in compared])
         for match in one.periods:
             ratio = "unknown" if match.ratio is None else f"{match.ratio:.4g} of k(0)"
             maximum = {True: "a local maximum", False: "no local maximum", None: "not known"}[match.is_local_maximum]
             near = ""
             if match.nearest_period is not None:
                 near = f"; nearest period of the encoding {write_time(match.nearest_period)}"
-            facts.append((f"{one.encoding.name}, {match.name}", f"k(lag {match.lag:g}) = {ratio}, {maximum}{near}"))
+            facts.append((f"{name}, {match.name}", f"k(lag {match.lag:g}) = {ratio}, {maximum}{near}"))
     return facts
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.faithfulness import Faithfulness, NearPairs
 from pe_spectra.faithfulness.collisions import describe_pair
-from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding
+from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, agree, describe_encoding, name_apart
 from pe_spectra.records.reconstruction import describe_bandwidth
 
 _CONDITION = "> 1e15"
@@ -28,7 +28,9 @@ def answer_faithfulness(
     'not-injective'
     """
     first = results[0]
-    notes = [f"{r.encoding.name}: {note}" if len(results) > 1 else note for r in results for note in r.notes]
+    together = [result.encoding for result in results]
+    named = [(f"{name_apart(r.encoding, together)}: " if len(results) > 1 else "", r.notes) for r in results]
+    notes = [name + note for name, own in named for note in own]
     return Answer(
         kind="faithfulness",
         verdict=_judge(results),
@@ -207,7 +209,11 @@ def _count_sharing(result: Faithfulness) -> str:
     found = result.collisions
     if found.count <= 1 or found.distinct is None:
         return ""
-    return f"; {found.sharing} {result.domain} share their code with another, {found.distinct} codes are distinct"
+    return f"; {found.sharing} {result.domain} share their code with another, {_count_codes(found.distinct)} distinct"
+
+
+def _count_codes(count: int) -> str:
+    return "1 code is" if count == 1 else f"{count} codes are"
 
 
 def _name_pair(result: Faithfulness, s: int, t: int, between: str = " and ") -> str:

@@ -14,6 +14,9 @@ from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
 from pe_spectra.records.findings import describe_finding, find_failures
+from pe_spectra.records.spectrum import describe_summary
+from pe_spectra.spectrum import Spectrum
+from pe_spectra.spectrum.summary import classify_shape
 from pe_spectra.table_part import describe_part, name_part
 
 
@@ -25,7 +28,7 @@ def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
     'inspection'
     """
     found = portrait.inspection
-    findings = found.findings if found is not None else ()
+    findings = portrait.findings
     body: Document = {
         "encoding": describe_encoding(portrait.encoding),
         "parameters": {"length": portrait.length},
@@ -76,9 +79,9 @@ def _describe_resized(resized: Resized) -> Document:
             {
                 "axis": before.axis,
                 "scale": scale,
-                "centroid_before": before.summary.centroid,
-                "centroid_after": after.summary.centroid,
-                "beyond": beyond,
+                "centroid_before": describe_summary(before)["centroid"],
+                "centroid_after": describe_summary(after)["centroid"],
+                "beyond": None if classify_shape(after) == "signed" else beyond,
             }
             for before, after, scale, beyond in zip(
                 resized.before, resized.after, resized.scales, resized.beyond, strict=True
@@ -123,16 +126,31 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     for name, unit in _SHOWN.items():
         value = portrait.metrics.get(name)
         if value is not None:
-            facts.append((name.replace("_", " "), percent(value) if unit == "%" else f"{value:.4g}{unit}"))
+            text = percent(value) if unit == "%" else f"{value:.4g}{unit}"
+            text += _say_rows_used(portrait) if name.startswith("toeplitz_share") else ""
+            facts.append((name.replace("_", " "), text))
     for spectrum in portrait.spectra:
         where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
-        summary = spectrum.summary
-        text = (
-            f"mean frequency {summary.centroid:.4g} rad/position, {summary.effective_bins_entropy:.1f} effective bins"
-        )
+        text = f"mean frequency {_say_mean(spectrum)}"
+        if classify_shape(spectrum) != "signed":
+            text += f" rad/position, {spectrum.summary.effective_bins_entropy:.1f} effective bins"
         facts.append((where, text + _say_rows(portrait)))
     facts += _list_resized(portrait.resized)
     return tuple(facts)
+
+
+def _say_mean(spectrum: Spectrum) -> str:
+    if classify_shape(spectrum) == "signed":
+        return "- (weights of both signs)"
+    return f"{spectrum.summary.centroid:.4g}"
+
+
+def _say_rows_used(portrait: Portrait) -> str:
+    """Which rows a share is of, where the spectrum is of more."""
+    found = portrait.inspection
+    if found is None or not _say_rows(portrait):
+        return ""
+    return f" (rows {found.rows_used[0]} to {found.rows_used[1] - 1})"
 
 
 def _say_rows(portrait: Portrait) -> str:
@@ -169,8 +187,8 @@ def _list_resized(resized: Resized | None) -> list[tuple[str, str]]:
     facts = [("resized", sizes + corners)]
     for before, after, scale, beyond in zip(resized.before, resized.after, resized.scales, resized.beyond, strict=True):
         where = "mean frequency" if before.axis is None else f"mean frequency, {before.axis}"
-        text = f"{before.summary.centroid:.4g} -> {after.summary.centroid:.4g} rad/position (old/new = {scale:.4g})"
-        if beyond is not None:
+        text = f"{_say_mean(before)} -> {_say_mean(after)} rad/position (old/new = {scale:.4g})"
+        if beyond is not None and classify_shape(after) != "signed":
             text += f"; {percent(beyond)} above pi old/new, where the old table has nothing"
         facts.append((where, text))
     return facts

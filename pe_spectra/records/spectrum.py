@@ -10,15 +10,19 @@ from pe_spectra.encodings import Dft
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.summary import EMPTY_BAND, LOW_BINS, classify_shape
+from pe_spectra.spectrum.summary import EMPTY_BAND, LOW_BINS, classify_shape, explain_signs
 
 #: What an answer says of each shape of the weights.
 _LEVELS = {
+    "signed": ("warning", "no-shares"),
     "flat": ("ok", "flat"),
     "blurred": ("warning", "over-smoothed"),
     "crowded": ("note", "crowded-low-bin"),
     "uneven": ("note", "uneven"),
 }
+#: What weights of both signs do not have.
+_OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")
+_NO_SHARE = "- (weights of both signs)"
 
 
 def answer_spectra(
@@ -61,7 +65,7 @@ def answer_spectra(
         body["planes"] = [_describe_plane(plane) for plane in planes]
     facts = _list_facts(first, count) if len(spectra) == 1 else [_sum_up(spectrum) for spectrum in spectra]
     lattices = {spectrum.grid for spectrum in spectra}
-    notes = [note for s in spectra for note in (*s.encoding.all_notes, *s.notes)]
+    notes = [note for s in spectra for note in (*s.encoding.all_notes, *s.notes, *_note_signs(s))]
     if len(lattices) > 1:
         sizes = ", ".join(str(n) for n in sorted(lattices))
         notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")
@@ -121,8 +125,25 @@ def _describe_weights(spectrum: Spectrum) -> Document:
         "omega": spectrum.omega.tolist(),
         "weights": spectrum.weights.tolist(),
         "log_weights": finite(spectrum.log_weights.tolist()),
-        "summary": asdict(spectrum.summary),
+        "summary": describe_summary(spectrum),
     }
+
+
+def describe_summary(spectrum: Spectrum) -> Document:
+    """Return the summaries by name; None for those of shares where weights have both signs.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> round(describe_summary(compute_spectrum(Dft(d=8)))["centroid"], 6)  # pi/2
+    1.570796
+    """
+    known: Document = asdict(spectrum.summary)
+    return known | dict.fromkeys(_OF_SHARES) if classify_shape(spectrum) == "signed" else known
+
+
+def _note_signs(spectrum: Spectrum) -> tuple[str, ...]:
+    if classify_shape(spectrum) != "signed":
+        return ()
+    return (f"{_name(spectrum)}no {', '.join(_OF_SHARES[:-1])} or {_OF_SHARES[-1]}, for weights have both signs",)
 
 
 def _describe_reference(spectrum: Spectrum) -> Document:
@@ -165,19 +186,21 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
         )
     level, code = _LEVELS[shape]
     above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
-    if shape == "blurred":
+    if shape == "signed":
+        text = explain_signs(spectrum)
+    elif shape == "blurred":
         text = f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}; try a smaller --bandwidth"
     elif shape == "flat":
         text = f"Flat: all {bins} frequencies weigh nearly the same"
     elif shape == "crowded":
-        held = percent(summary.low_bin_mass)
+        held = _write_low(summary)
         text = f"Crowded at the bottom: the first {LOW_BINS} of {bins} frequencies hold {held} of the weight"
     else:
         where = (
             f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad (bin {summary.peak_bin} of {bins})"
         )
         text = f"Uneven: {where}, the mean frequency is {summary.centroid:.4g} rad"
-    text += above if empty >= EMPTY_BAND and shape != "blurred" else ""
+    text += above if empty >= EMPTY_BAND and shape not in ("blurred", "signed") else ""
     return Verdict(level=level, code=code, text=f"{_name(spectrum) if count > 1 else ''}{text}.")
 
 
@@ -195,11 +218,19 @@ def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
     """One line for a spectrum among several."""
     summary, bins = spectrum.summary, len(spectrum.omega)
     low = min(LOW_BINS, bins)
+    if classify_shape(spectrum) == "signed":
+        negative = f"weights of both signs (negative ones sum to {summary.negative_mass:.3g})"
+        return _name(spectrum).removesuffix(": "), f"no shares: {negative}, peak bin {summary.peak_bin}"
     text = (
-        f"first {low} bins {percent(summary.low_bin_mass)}, centroid {summary.centroid:.4g} rad/position, "
+        f"first {low} bins {_write_low(summary)}, centroid {summary.centroid:.4g} rad/position, "
         f"effective bins {summary.effective_bins_entropy:.1f} of {bins}, peak bin {summary.peak_bin}"
     )
     return _name(spectrum).removesuffix(": "), text
+
+
+def _write_low(summary: SpectrumSummary) -> str:
+    """The share of the first bins; a little above 1, where weights beyond are a little negative, is all of it."""
+    return percent(min(1.0, summary.low_bin_mass))
 
 
 def _list_facts(spectrum: Spectrum, count: LowBinCount | None) -> list[tuple[str, str]]:
@@ -213,13 +244,14 @@ def _list_facts(spectrum: Spectrum, count: LowBinCount | None) -> list[tuple[str
         f"{summary.effective_bins_entropy:.1f} of {bins} (entropy), "
         f"{summary.effective_bins_participation:.1f} (participation)"
     )
-    facts = [
-        ("peak", peak),
-        ("centroid", f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position"),
-        ("effective bins", effective),
-        ("flatness", f"{summary.flatness:.3g}"),
-        *_count_frequencies(count),
-    ]
+    shares = {
+        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position",
+        "effective bins": effective,
+        "flatness": f"{summary.flatness:.3g}",
+    }
+    if classify_shape(spectrum) == "signed":
+        shares = dict.fromkeys(shares, _NO_SHARE)
+    facts = [("peak", peak), *shares.items(), *_count_frequencies(count)]
     if spectrum.estimator == "lag-window":
         return facts + _list_kernel_facts(spectrum)
     return [*facts, ("at pi" if spectrum.grid % 2 == 0 else "at the last bin", write_power(spectrum.log_weights[-1]))]

@@ -16,11 +16,19 @@ if TYPE_CHECKING:
 LOW_BINS = 10
 #: The share of the axis above an encoding's largest frequency from which on that is worth a word.
 EMPTY_BAND = 0.05
+#: Negative weights of a larger sum leave no shares: any sum over some of the bins may be wrong by as much. Untrained
+#: biases stay below by default (t5 0.04; erpe, tupe, fire and swin 0.02; kernels with a formula 0); a similarity that
+#: is larger at another lag than at lag 0 has 0.1 and more.
+MOST_NEGATIVE = 0.05
+#: A window that spans more than half of the lattice, at a bandwidth below this, adds lags up: none is seen alone.
+_LEAST_UNFOLDED = 8.9 / np.pi
+#: Summaries that leave their ranges by more than this are not rounded.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpectrumSummary:
-    """Summaries of weights g over K bins.
+    """Summaries of weights g over K bins; with negative weights sums that may leave these ranges.
 
     Attributes
     ----------
@@ -51,8 +59,9 @@ class SpectrumSummary:
 
 
 def classify_shape(spectrum: Spectrum) -> str:
-    """Say in a word how weights over the bins lie: "flat", "blurred", "crowded" (at the bottom) or "uneven".
+    """Say in a word how weights over the bins lie: "signed", "flat", "blurred", "crowded" (at the bottom) or "uneven".
 
+    Signed: negative weights sum to more than 0.05, or make a mean or a count of bins that no shares have.
     Flat: more than 95 % of the bins are effective (entropy). Blurred: flat by the kernel alone, for it
     covers a twentieth of the axis and more where the encoding has no frequency, or a quarter of the bins
     by a lag window. Crowded: the first ten bins hold a tenth of the weight and twice their even share at
@@ -65,6 +74,12 @@ def classify_shape(spectrum: Spectrum) -> str:
     'blurred'
     """
     summary, bins = spectrum.summary, len(spectrum.omega)
+    if (
+        summary.negative_mass > MOST_NEGATIVE
+        or summary.centroid < -_ROUNDING
+        or summary.effective_bins_entropy > bins * (1 + _ROUNDING)
+    ):
+        return "signed"
     if summary.effective_bins_entropy > 0.95 * bins:
         wide = spectrum.estimator == "lag-window" and (spectrum.bandwidth or 0.0) >= bins / 4
         empty = (summary.empty_upper_band or 0.0) >= EMPTY_BAND
@@ -72,6 +87,25 @@ def classify_shape(spectrum: Spectrum) -> str:
     even = LOW_BINS / bins
     crowded = bins >= 2 * LOW_BINS and summary.low_bin_mass >= max(0.1, 2 * even)
     return "crowded" if crowded else "uneven"
+
+
+def explain_signs(spectrum: Spectrum) -> str:
+    """Say of "signed" weights why they are no shares, in a sentence without its full stop.
+
+    >>> from pe_spectra import GivenArray, Learned, compute_spectrum
+    >>> table = Learned(values=GivenArray([[1.0], [1.0], [1.0], [1.0]]))
+    >>> explain_signs(compute_spectrum(table, bandwidth=0.25)).partition(":")[0]  # four lags are too few
+    'Weights of both signs (negative ones sum to 0.19)'
+    """
+    curve = np.fft.irfft(spectrum.weights, spectrum.grid)
+    lag = int(np.argmax(curve[: len(spectrum.omega)]))
+    if lag and (spectrum.bandwidth or 0.0) >= _LEAST_UNFOLDED:
+        why = f"the similarity is larger at lag {lag} than at lag 0"
+    else:
+        why = "the similarity, as far as its lags are known, is not one of frequencies"
+    negative = f"negative ones sum to {spectrum.summary.negative_mass:.3g}"
+    what = "share, mean frequency or effective number of bins"
+    return f"Weights of both signs ({negative}): {why}, so no {what} is a statement about it"
 
 
 def summarise(omega: F64, weights: F64, log_weights: F64, highest: float | None) -> SpectrumSummary:

@@ -165,9 +165,10 @@ def test_a_row_of_large_norm_does_not_wash_out_the_gram_matrix() -> None:
 
 def test_arrows_stand_at_both_ends_of_a_table_that_is_cut() -> None:
     figure = compose_portrait(draw_portrait(given(make_weird())))
-    bar = next(axes for axes in figure.axes if any(isinstance(patch, Polygon) for patch in axes.patches))
-    tips = sorted(float(y) for patch in bar.patches for y in patch.get_xy()[:, 1])
-    assert tips[0] < 0 < 1 < tips[-1]
+    # older versions draw spans, as in the panels of rows, as polygons, too; those have a label
+    bars = [axes for axes in figure.axes if not axes.get_xlabel() + axes.get_ylabel() + axes.get_title()]
+    tips = [float(y) for bar in bars for patch in bar.patches for y in patch.get_xy()[:, 1]]
+    assert min(tips) < 0 < 1 < max(tips)
 
 
 def test_a_gram_matrix_of_even_norms_keeps_all_its_colours() -> None:

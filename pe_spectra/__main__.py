@@ -1,8 +1,6 @@
 """`python -m pe_spectra` is the command line."""
 
-import sys
-
-from pe_spectra.cli import main
+from pe_spectra.cli import run_process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_process()

@@ -10,7 +10,7 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import SupportsFloat, SupportsIndex
 
@@ -33,10 +33,11 @@ _EXACT = 2**53
 
 @dataclass(frozen=True, kw_only=True)
 class IntegerRange:
-    """Integers from `minimum` to `maximum`, both included."""
+    """Integers from `minimum` to `maximum`, both included; `reason` says of a value beyond why they end there."""
 
     minimum: int
     maximum: int
+    reason: str = ""
 
     @property
     def accepted(self) -> str:
@@ -58,7 +59,7 @@ class IntegerRange:
             raise InputError(f"{name} is not an integer", quote(text), f"{self.accepted}{hint}")
         digits = text.lstrip("+-").lstrip("0") or "0"
         if len(digits) > _MAX_DIGITS:
-            raise InputError(f"{name} is out of range", quote(text), self.accepted)
+            raise self._refuse(name, text)
         return self._limit(int(text[: text.startswith("-")] + digits), name, text)
 
     def check(self, value: object, name: str) -> int:
@@ -77,8 +78,12 @@ class IntegerRange:
 
     def _limit(self, value: int, name: str, text: str) -> int:
         if not self.minimum <= value <= self.maximum:
-            raise InputError(f"{name} is out of range", quote(text), self.accepted)
+            raise self._refuse(name, text)
         return value
+
+    def _refuse(self, name: str, text: str) -> InputError:
+        accepted = f"{self.accepted}, {self.reason}" if self.reason else self.accepted
+        return InputError(f"{name} is out of range", quote(text), accepted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,9 +208,9 @@ def _parse_item(item: str, name: str, bounds: IntegerRange) -> range | tuple[int
     parts = item.split(":")
     if len(parts) not in (2, 3) or not all(_INTEGER.fullmatch(part) for part in parts):
         raise InputError(f"{name} is not a range", item, "start:stop or start:stop:step, stop left out")
-    whole = IntegerRange(minimum=bounds.minimum, maximum=bounds.maximum + 1)
-    start, stop = bounds.parse(parts[0], name), whole.parse(parts[1], name)
-    step = IntegerRange(minimum=1, maximum=bounds.maximum + 1).parse(parts[2], f"{name} step") if parts[2:] else 1
+    ends = replace(bounds, maximum=bounds.maximum + 1)
+    start, stop = bounds.parse(parts[0], name), ends.parse(parts[1], name)
+    step = replace(ends, minimum=1).parse(parts[2], f"{name} step") if parts[2:] else 1
     if start >= stop:
         raise InputError(f"{name} is an empty range", item, "a start below its stop")
     if len(range(start, stop, step)) > MAX_LIST:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import __version__, claims
-from pe_spectra.cli import main, run, screen
+from pe_spectra.cli import run, run_process, screen
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.cli.program import build_command
 
@@ -767,7 +767,7 @@ def test_cite_is_bibtex(cli):
     assert entries[1][2]["version"] == __version__
 
 
-def test_main_is_the_script_and_the_module():
+def test_the_script_is_the_program():
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
-    assert 'pe-spectra = "pe_spectra.cli:main"' in text
-    assert callable(main)
+    assert 'pe-spectra = "pe_spectra.cli:run_process"' in text
+    assert callable(run_process)

@@ -130,8 +130,8 @@ def at_the_end(act):
     def plant(monkeypatch):
         run = program.run
 
-        def run_and_act(arguments):
-            code = run(arguments)
+        def run_and_act(*given):
+            code = run(*given)
             return act(code)
 
         monkeypatch.setattr(program, "run", run_and_act)
@@ -285,7 +285,7 @@ def test_random_lines_find_a_fault_behind_a_value(quick_bench, monkeypatch):
 
 
 def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
-    monkeypatch.setattr(program, "run", lambda given: program._fail(ValueError(), f"no such command ({given[0]})"))
+    monkeypatch.setattr(program, "run", lambda given, _: program._fail(errors.InputError("no such command", given[0])))
     with pytest.raises(AssertionError, match=r"no line of .*claims.* succeeded"):
         run_lines(quick_bench, 5, names=("claims",))
 

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 from pe_spectra import cli
-from pe_spectra.cli.interrupts import is_interrupt
 from pe_spectra.files.interrupts import HeldInterrupts
 from pe_spectra.files.writer import write_files
 from tests.writing import (
@@ -223,7 +222,7 @@ def test_every_long_command_is_interrupted(inputs, tmp_path, name):
 
 IMPORTS = """
 import os, signal, sys
-from pe_spectra.cli import main
+from pe_spectra import cli
 
 class Interrupt:
     def __init__(self, number):
@@ -244,10 +243,9 @@ while True:
         os.dup2(end, 2)
         hook = Interrupt(number)
         sys.meta_path.insert(0, hook)
-        code = main()
-        if hook.left > 0:
-            code = 77
-        sys.exit(code)
+        main = cli.main
+        cli.main = lambda: code if (code := main()) == 130 or hook.left <= 0 else 77
+        cli.run_process()
     os.close(end)
     with open(reader) as pipe:
         said = pipe.read()
@@ -280,50 +278,81 @@ def test_many_imports_are_interrupted(tmp_path):
     assert interrupt_imports(tmp_path, 1, 25, "spectrum", "--d", "16", "--figure", "old.svg") > 15
 
 
-CAUGHT = """
-import sys
-import pe_spectra.cli.program
-from pe_spectra.cli import main
+ENDINGS = """
+import atexit, ctypes, pathlib, signal, sys
+from pe_spectra import cli
+from pe_spectra.cli import program
 
-def run(_):
+def interrupt(*_):
+    signal.raise_signal(signal.SIGINT)
+
+def within_a_text_that_python_runs(*_):
     exec("raise KeyboardInterrupt")
 
-pe_spectra.cli.program.run = run
-sys.exit(main())
+def with_a_library_that_fails_when_python_is_gone(*_):
+    libc = ctypes.CDLL(None)
+    libc.__cxa_atexit(ctypes.cast(libc.abort, ctypes.c_void_p), None, None)
+    interrupt()
+
+def after_the_answer(*_):
+    cli.main = lambda main=cli.main: interrupt(main())
+    return 0
+
+program.run = globals()[sys.argv[1]]
+if program.run is after_the_answer:
+    program.run()
+atexit.register(pathlib.Path("tidied").touch)
+cli.run_process()
 """
 
 
-def test_an_interrupt_within_a_text_that_python_runs_ends_with_130(tmp_path):
-    """As in the making of a named tuple: Python remembers such an interrupt, and would end itself by the signal."""
-    (tmp_path / "caught.py").write_text(CAUGHT)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])}
-    done = subprocess.run([sys.executable, "-P", "-m", "caught"], capture_output=True, text=True, env=environment)
+@pytest.mark.parametrize(
+    "moment",
+    ["within_a_text_that_python_runs", "with_a_library_that_fails_when_python_is_gone", "after_the_answer"],
+)
+def test_an_interrupted_process_ends_with_130(tmp_path, moment):
+    """Python alone would end itself by the signal, abort or give a traceback; what is to be tidied is tidied."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-P", "-c", ENDINGS, moment]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+    assert Path("tidied").exists()
 
 
-def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, capfd):
+@pytest.fixture
+def run_interrupted(monkeypatch, capfd):
+    """Run the program in this process, which an interrupt must end with one line."""
+
+    def run():
+        previous = signal.getsignal(signal.SIGINT)
+        # it would silence for good what these tests read
+        monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
+        try:
+            assert cli.main() == 130
+        finally:
+            signal.signal(signal.SIGINT, previous)
+        assert capfd.readouterr() == ("", "error: interrupted\n")
+
+    return run
+
+
+def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, run_interrupted):
     """A second Ctrl-C comes before the first one is answered, and a third while that is begun anew."""
-    leave, times = cli._leave_interrupted, []
+    say, times = cli._say_interrupted, []
 
     def interrupt():
         times.append(None)
         if len(times) < 3:
             raise KeyboardInterrupt
-        return leave()
+        return say()
 
-    def run(_):
+    def run(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_leave_interrupted", interrupt)
+    monkeypatch.setattr(cli, "_say_interrupted", interrupt)
     monkeypatch.setattr("pe_spectra.cli.program.run", run)
-    # it would silence for good what these tests read
-    monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
-    previous = signal.getsignal(signal.SIGINT)
-    try:
-        assert cli.main() == 130
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    assert capfd.readouterr() == ("", "error: interrupted\n")
+    run_interrupted()
+    assert len(times) == 3
 
 
 LOST = """
@@ -349,7 +378,7 @@ def swallow():
     except BaseException:
         pass
 
-def run(_):
+def run(*_):
     globals()[sys.argv[1]]()
     end = time.monotonic() + 20
     while time.monotonic() < end:
@@ -372,57 +401,43 @@ def test_an_interrupt_that_is_lost_is_answered(loses):
 
 class Wrapping:
     def __set_name__(self, owner, name):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
 
 def wrap():
-    try:
-        raise KeyboardInterrupt
-    except KeyboardInterrupt as error:
-        raise RuntimeError("Error calling __set_name__") from error
+    """As Python before 3.12 does where the naming of an attribute fails."""
+    return type("Owner", (), {"name": Wrapping()})
 
 
 def fail_in_cleaning():
     try:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
     finally:
         Path("no such folder/a").unlink()
 
 
-@pytest.mark.parametrize(
-    "act",
-    [wrap, fail_in_cleaning, lambda: type("Owner", (), {"name": Wrapping()})],
-    ids=["wrapped", "cleaning", "python"],
-)
-def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, capfd, act):
-    """Python before 3.12 makes such a one of what the naming of an attribute raises."""
+def print_and_replace():
+    """As compiled modules do whose import of NumPy fails."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        sys.excepthook(*sys.exc_info())
+        raise ImportError("numpy._core.multiarray failed to import") from None
 
+
+@pytest.mark.parametrize("act", [wrap, fail_in_cleaning, print_and_replace])
+def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, run_interrupted, act):
     class Command:
         def main(self, **_):
             act()
 
     monkeypatch.setattr("pe_spectra.cli.program.build_command", Command)
-    monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
-    monkeypatch.setattr("pe_spectra.cli.program.silence_stdout", lambda: None)
-    previous = signal.getsignal(signal.SIGINT)
-    try:
-        assert cli.main() == 130
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    assert capfd.readouterr() == ("", "error: interrupted\n")
-
-
-def test_errors_that_are_each_other_s_cause_are_no_interrupt():
-    first, second = ValueError(), OSError()
-    first.__cause__, second.__context__ = second, first
-    assert not is_interrupt(first)
-    second.__cause__ = KeyboardInterrupt()
-    assert is_interrupt(first)
+    run_interrupted()
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
 def test_what_else_answers_an_interrupt_is_left_alone(monkeypatch, handler):
-    def run(_):
+    def run(*_):
         assert signal.getsignal(signal.SIGINT) is handler
         return 0
 
@@ -436,20 +451,23 @@ def test_what_else_answers_an_interrupt_is_left_alone(monkeypatch, handler):
 
 
 def test_the_program_can_be_called_outside_the_main_thread(monkeypatch):
-    monkeypatch.setattr("pe_spectra.cli.program.run", lambda _: 0)
+    monkeypatch.setattr("pe_spectra.cli.program.run", lambda *_: 0)
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(cli.main).result() == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_other_lost_errors_are_told_as_ever(monkeypatch):
-    told, lost = [], SimpleNamespace(exc_type=ValueError)
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
-    before = sys.unraisablehook
-    monkeypatch.setattr("pe_spectra.cli.program.run", lambda _: sys.unraisablehook(lost) or 0)
+@pytest.mark.parametrize(
+    ("hook", "error"), [("unraisablehook", (SimpleNamespace(exc_type=ValueError),)), ("excepthook", (ValueError, 1, 2))]
+)
+def test_other_errors_of_python_are_told_as_ever(monkeypatch, hook, error):
+    told = []
+    monkeypatch.setattr(sys, hook, lambda *given: told.append(given))
+    before = getattr(sys, hook)
+    monkeypatch.setattr("pe_spectra.cli.program.run", lambda *_: getattr(sys, hook)(*error) or 0)
     assert cli.main() == 0
-    assert told == [lost]
-    assert sys.unraisablehook is before
+    assert told == [error]
+    assert getattr(sys, hook) is before
 
 
 def test_outside_the_main_thread_nothing_is_held():

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import runpy
+import signal
 import sys
 import threading
 import time
@@ -45,17 +46,22 @@ from pe_spectra.spectrum import compute_grid_spectrum, compute_spectrum, count_l
 
 def test_the_package_itself_can_be_run(monkeypatch, capfd):
     monkeypatch.setattr(sys, "argv", ["pe_spectra", "--version"])
-    with pytest.raises(SystemExit) as leaving:
-        runpy.run_module("pe_spectra", run_name="__main__")
+    previous = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as leaving:
+            runpy.run_module("pe_spectra", run_name="__main__")
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # the answer is out: Ctrl-C could only spoil the end
+    finally:
+        signal.signal(signal.SIGINT, previous)
     assert leaving.value.code == 0
     assert capfd.readouterr().out == f"pe-spectra {pe_spectra.__version__}\n"
-    assert "main" in runpy.run_module("pe_spectra.__main__", run_name="imported")
+    assert "run_process" in runpy.run_module("pe_spectra.__main__", run_name="imported")
 
 
 def test_an_interrupt_where_no_handler_can_be_set_ends_with_130(monkeypatch):
     """As where a host program runs the command line in a thread of its own."""
 
-    def interrupt(arguments):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pe_spectra.cli.program.run", interrupt)

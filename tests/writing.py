@@ -163,7 +163,7 @@ class Ending:
 #: The program as `python -m pe_spectra` starts it; it says when it has begun, at the first import within `main`.
 BEGINNING = """
 import os, sys
-from pe_spectra.cli import main
+from pe_spectra.cli import run_process
 
 class Announcer:
     def find_spec(self, *_):
@@ -171,7 +171,7 @@ class Announcer:
         os.write(int(os.environ["BEGUN"]), b".")
 
 sys.meta_path.insert(0, Announcer())
-sys.exit(main())
+run_process()
 """
 
 

@@ -2,7 +2,27 @@
 
 import sys
 
-__all__ = ["main"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["main", "run_process"]
+
+_INTERRUPTED = 130
+
+
+def run_process() -> "NoReturn":
+    """Run the program on the arguments of the process, and end the process with its exit code."""
+    try:
+        code = main()
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: on the way out Ctrl-C could only spoil the end
+    except KeyboardInterrupt:
+        code = _answer_interrupt()
+    if code == _INTERRUPTED:
+        _leave_at_once()
+    sys.exit(code)
 
 
 def main() -> int:
@@ -14,19 +34,23 @@ def main() -> int:
     try:
         from pe_spectra.cli.interrupts import RepeatedInterrupts
 
-        with RepeatedInterrupts():
+        with RepeatedInterrupts() as interrupts:
             from pe_spectra.cli.program import run
 
-            return run(sys.argv[1:])
+            return run(sys.argv[1:], interrupts.has_come)
     except KeyboardInterrupt:
-        while True:
-            try:
-                return _leave_interrupted()
-            except KeyboardInterrupt:  # the next one is ignored, or the one after that
-                continue
+        return _answer_interrupt()
 
 
-def _leave_interrupted() -> int:
+def _answer_interrupt() -> int:
+    while True:
+        try:
+            return _say_interrupted()
+        except KeyboardInterrupt:  # the next one is ignored, or the one after that
+            continue
+
+
+def _say_interrupted() -> int:
     import signal
 
     try:
@@ -35,9 +59,19 @@ def _leave_interrupted() -> int:
 
         silence_stdout()
         write_error("interrupted")
-        # where Ctrl-C met a text that Python was running, as every named tuple is made of one, Python
-        # would end itself by the signal although all is done; the next text makes it forget that
-        exec("")
     except ValueError:  # outside the main thread
         pass
-    return 130
+    return _INTERRUPTED
+
+
+def _leave_at_once() -> "NoReturn":
+    # Python's own end would go wrong: a library of C++ whose import was interrupted may let go of its objects
+    # when Python is gone, and abort (matplotlib's ft2font); and where Ctrl-C met a text that Python was running,
+    # as every named tuple is made of one, Python ends itself by the signal. What was registered for the exit is run.
+    import os
+    from atexit import _run_exitfuncs as run_exit_functions
+
+    try:
+        run_exit_functions()
+    finally:
+        os._exit(_INTERRUPTED)

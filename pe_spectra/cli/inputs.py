@@ -132,16 +132,11 @@ def read_positions(
     """
     lattices = [grid or find_lattice(encoding, length) for encoding in encodings]
     points = min(lattices)
-    bounds = IntegerRange(minimum=0, maximum=points - 1)
     if texts:
-        try:
-            return parse_integers(list(texts), "--s", bounds), ()
-        except InputError as error:
-            if points == max(lattices) or "out of range" not in error.what:
-                raise
-            owner = encodings[lattices.index(points)].label
-            accepted = f"{error.accepted}, for {owner} has a lattice of {points} points"
-            raise InputError(error.what, error.given, accepted) from error
+        owner = encodings[lattices.index(points)].label
+        reason = "" if points == max(lattices) else f"for {owner} has a lattice of {points} points"
+        bounds = IntegerRange(minimum=0, maximum=points - 1, reason=reason)
+        return parse_integers(list(texts), "--s", bounds), ()
     clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
     if clipped == _DEFAULT_S:
         return clipped, ()

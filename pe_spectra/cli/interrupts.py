@@ -1,7 +1,8 @@
 """Ctrl-C that is answered even where its exception is lost.
 
 A KeyboardInterrupt that is raised within a callback of Python's own, as imports have, is only reported,
-and compiled code may swallow one. So it is raised again until the program has answered.
+and compiled code may swallow one, or print it and raise an error of its own, as modules that use NumPy do
+while they are imported. So it is raised again until the program has answered, and printed by nobody else.
 """
 
 import _thread
@@ -25,18 +26,20 @@ class RepeatedInterrupts:
     """
 
     def __init__(self) -> None:
-        self._is_repeating = False
+        self._has_come = False
         self._is_answered = False
         self._is_ours = False
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> "RepeatedInterrupts":
         self._report, sys.unraisablehook = sys.unraisablehook, self._report_others
+        self._print, sys.excepthook = sys.excepthook, self._print_others
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             try:
                 signal.signal(signal.SIGINT, self._raise)
                 self._is_ours = True
             except ValueError:  # outside the main thread
                 pass
+        return self
 
     def __exit__(
         self,
@@ -45,13 +48,17 @@ class RepeatedInterrupts:
         trace: "TracebackType | None",
     ) -> None:
         self._is_answered = True
-        sys.unraisablehook = self._report
+        sys.unraisablehook, sys.excepthook = self._report, self._print
         if self._is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
+    def has_come(self) -> bool:
+        """Whether Ctrl-C was pressed: an error that ends the program now has come of it."""
+        return self._has_come
+
     def _raise(self, _number: int, _frame: "FrameType | None") -> None:
-        if not self._is_repeating:
-            self._is_repeating = True
+        if not self._has_come:
+            self._has_come = True
             _thread.start_new_thread(self._repeat, ())
         raise KeyboardInterrupt
 
@@ -66,15 +73,6 @@ class RepeatedInterrupts:
         if not issubclass(lost.exc_type, KeyboardInterrupt):
             self._report(lost)
 
-
-def is_interrupt(error: "BaseException | None") -> bool:
-    """Whether an error is a KeyboardInterrupt, or came of one: Python wraps some in errors of its own.
-
-    >>> is_interrupt(ValueError())
-    False
-    """
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:  # a cause may lead back to where it came from
-        seen.append(error)
-        error = error.__cause__ or error.__context__
-    return any(isinstance(one, KeyboardInterrupt) for one in seen)
+    def _print_others(self, kind: "type[BaseException]", error: BaseException, trace: "TracebackType | None") -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            self._print(kind, error, trace)

@@ -208,8 +208,8 @@ def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool
     steps = {e.step: read_duration(e.step) for e in encodings if isinstance(e, Calendar)}
     if len(set(steps.values())) > 1:
         raise InputError("--periods: the time between positions differs", ", ".join(steps), "one step for all of them")
-    for seconds in steps.values():
-        return seconds, ()
+    if steps:
+        return next(iter(steps.values())), ()
     return read_duration(_STEP), (f"--periods: positions are taken to be {_STEP} apart; --step says otherwise",)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,6 @@ import typer
 from pe_spectra._version import __version__
 from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, precision, reports
 from pe_spectra.cli.arguments import PaperGroup
-from pe_spectra.cli.interrupts import is_interrupt
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
 from pe_spectra.cli.text import escape
@@ -101,8 +101,11 @@ def build_command() -> Any:
     return command
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command and deliver what it leaves; return the exit code."""
+def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
+    """Run one command and deliver what it leaves; return the exit code.
+
+    Whatever error ends it once `was_interrupted`, it ends as an interruption.
+    """
     # a sum that is split among threads ends in other digits, and an answer must not depend on how many
     # processors there are; nothing has loaded these libraries yet
     os.environ.update(dict.fromkeys(_THREADS, "1"))
@@ -114,10 +117,6 @@ def run(arguments: list[str]) -> int:
         if outcome == _INTERRUPTED:
             raise KeyboardInterrupt  # Typer turns Ctrl-C into this code, without a word
         return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
-    except PeSpectraError as error:
-        return _fail(error, str(error))
-    except MemoryError as error:
-        return _fail(error, "not enough memory for this; smaller --d, --grid or --length are accepted")
     except BrokenPipeError:
         silence_stdout()
         return 0
@@ -127,15 +126,10 @@ def run(arguments: list[str]) -> int:
             raise
         silence_stdout()
         return 0
-    except OSError as error:
-        silence_stdout()
-        return _fail(error, f"{shorten(str(error.filename or 'the system'))}: {(error.strerror or 'failed').lower()}")
     except Exception as error:
-        # what Typer itself refuses has a message of its own; anything else is a fault of ours
-        say = getattr(error, "format_message", None)
-        if callable(say):
-            return _fail(error, " ".join(str(say()).split()) + "; see --help")
-        return _fail(error, f"internal fault, {type(error).__name__}: {error}; please report it (PE_SPECTRA_DEBUG=1)")
+        if was_interrupted():
+            raise KeyboardInterrupt from error  # Python and compiled code make other errors of some
+        return _fail(error)
 
 
 def _complete_without_rich() -> None:
@@ -166,13 +160,27 @@ def _deliver(outcome: Outcome) -> int:
     return outcome.exit_code
 
 
-def _fail(error: BaseException, text: str) -> int:
-    if is_interrupt(error):
-        raise KeyboardInterrupt from error
+def _fail(error: Exception) -> int:
+    if isinstance(error, OSError):
+        silence_stdout()
     if os.environ.get("PE_SPECTRA_DEBUG"):
         import traceback
 
         lines = "".join(traceback.format_exception(error)).rstrip().split("\n")
         write_message("\n".join(map(escape, lines)))
-    write_error(text)
+    write_error(_describe(error))
     return 2
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, PeSpectraError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "not enough memory for this; smaller --d, --grid or --length are accepted"
+    if isinstance(error, OSError):
+        return f"{shorten(str(error.filename or 'the system'))}: {(error.strerror or 'failed').lower()}"
+    # what Typer itself refuses has a message of its own; anything else is a fault of ours
+    say = getattr(error, "format_message", None)
+    if callable(say):
+        return " ".join(str(say()).split()) + "; see --help"
+    return f"internal fault, {type(error).__name__}: {error}; please report it (PE_SPECTRA_DEBUG=1)"

@@ -39,6 +39,12 @@ def blank_absolute(argv):
     return [re.sub(r"=/.*", "=", "" if token.startswith("/") else token, flags=re.DOTALL) for token in argv]
 
 
+def name_as_files(argv):
+    """Write what begins with a dash behind `--` as the file it is: the judge takes it for an option, not for a file."""
+    place = argv.index("--") + 1 if "--" in argv else len(argv)
+    return argv[:place] + [f"./{token}" if token.startswith("-") else token for token in argv[place:]]
+
+
 def allow_asked_colours(fuzzer):
     """Let the fuzzer judge a line with `--color always` as it judges its own coloured profile."""
     judge = fuzzer.judge
@@ -46,7 +52,7 @@ def allow_asked_colours(fuzzer):
     def judge_asked(case, *rest):
         coloured = asks_for_colour(case.argv)
         case = copy.copy(case)
-        case.argv = blank_absolute(case.argv)
+        case.argv = name_as_files(blank_absolute(case.argv))
         if coloured:
             case.env_name = COLOURED_PROFILE
         return judge(case, *rest)

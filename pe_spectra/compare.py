@@ -334,6 +334,8 @@ def _remark(encoding: Encoding, step_seconds: float | None) -> tuple[str, ...]:
     fields = getattr(encoding, "fields", ())
     if step_seconds is None or slot is None or "minute" not in fields or slot * 60 <= step_seconds:
         return ()
-    shared = math.floor(slot * 60 / step_seconds)
+    shared = math.ceil(slot * 60 / step_seconds)
+    # as many everywhere only where steps fill a slot, and slots an hour
+    most = "" if slot * 60 % step_seconds == 0 and 60 % slot == 0 else "up to "
     coarse = f"minute slots of {slot} min are coarser than the step of {step_seconds / 60:g} min"
-    return (f"{encoding.label}: {coarse}, so {shared} positions in a row share their fields",)
+    return (f"{encoding.label}: {coarse}, so {most}{shared} positions in a row share their fields",)

@@ -24,6 +24,7 @@ from pe_spectra.limits import (
     MAX_INSPECTED_ROWS,
 )
 from pe_spectra.metrics.rank import measure_ranks
+from pe_spectra.metrics.tables import centre
 from pe_spectra.spectrum import (
     GridSpectrum,
     Kernel,
@@ -320,7 +321,7 @@ def _measure(encoding: Encoding, table: F64 | None, inspection: TableInspection 
         first, last = (row - (encoding.origin if isinstance(encoding, Learned) else 0) for row in inspection.rows_used)
         codes = table[max(first, 0) : last]
     found["toeplitz_share"] = measure_toeplitz_share(codes, encoding.shape)
-    found["toeplitz_share_centred"] = measure_toeplitz_share(codes - codes.mean(axis=0), encoding.shape)
+    found["toeplitz_share_centred"] = measure_toeplitz_share(centre(codes), encoding.shape)
     ranks = measure_ranks(codes)
     for name in ("stable_rank", "stable_rank_centred", "effective_rank_entropy", "effective_rank_entropy_centred"):
         found[name] = getattr(ranks, name)

@@ -261,7 +261,7 @@ def measure_shift(curve: ArrayLike, s: int) -> int:
 
 def _norm(c: F64, n: int) -> float:
     """The l2 norm of a real function of length n from its half spectrum (Parseval)."""
-    return _norm_of_power(np.abs(c) ** 2, n)
+    return _norm_of_power(c**2, n)
 
 
 def _norm_of_power(power: F64, n: int) -> float:

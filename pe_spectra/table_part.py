@@ -25,4 +25,5 @@ def name_part(encoding: Encoding, length: int) -> str:
     >>> name_part(Learned(init="normal", width=4, length=512), 128)
     'learned untrained 512 x 4 seed=0, first 128 rows'
     """
-    return f"{encoding.label}, first {length} rows" if describe_part(encoding, length) else encoding.label
+    rows = "first row" if length == 1 else f"first {length} rows"
+    return f"{encoding.label}, {rows}" if describe_part(encoding, length) else encoding.label

@@ -21,7 +21,7 @@ from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags, separation
 from pe_spectra.figures import check, recipes, staircase
-from pe_spectra.inspection import channels
+from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
 from pe_spectra.metrics.tables import TIE
 from pe_spectra.models.audit import MANY_TURNS
@@ -303,7 +303,9 @@ SENTENCES = (
         ),
     ),
     Sentence(QUANTITIES, "of s on e(s), in {} interleaved folds", lambda: (name_number(probes.FOLDS),)),
+    Sentence(QUANTITIES, "explain together; fewer than {} rows have", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "(Fisher's test, p < {})", lambda: (channels._CHANCE,)),
+    Sentence(QUANTITIES, "the more; `null` for fewer than {} rows", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "only the {} codes about zero", lambda: (name_number(numbers.count_formula_codes()),)),
     Sentence(QUANTITIES, "reach a phase above {} times that at l", lambda: (TOLERANCE,)),
     Sentence(
@@ -311,7 +313,7 @@ SENTENCES = (
         "`many` for {} turns or more within T ({} is YaRN's beta_fast)",
         lambda: (MANY_TURNS, numbers.find_keyword(scale_yarn, "beta_fast")),
     ),
-    Sentence(QUANTITIES, "on a lattice of D points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),
+    Sentence(QUANTITIES, "on a lattice of `head_dim` points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),
     Sentence(QUANTITIES, "the first where a phase is off by more than pi/{}.", lambda: (EIGHTH,)),
     Sentence(QUANTITIES, "further than pi/{} from a whole number of turns", lambda: (EIGHTH,)),
     # |cos(x + b) - cos x| = 2 |sin(b/2)| |sin(x + b/2)|

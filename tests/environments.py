@@ -198,7 +198,7 @@ class Program(WarmProgram):
 
     def answer(self, argv, **more):
         """Run once; give the outcome."""
-        return self.run(argv, self.place, {**self.place.variables, **more}, 120)
+        return self.run(argv, self.place, {**self.place.variables, **more}, 600)
 
     def take(self, name):
         """Give the bytes of a file that a run has written, and remove it."""
@@ -222,7 +222,7 @@ class Program(WarmProgram):
 def start_fresh(place, argv, *, command=PROGRAM, steps=(), lines=None, **more):
     """Run once in a process of its own, after `steps` (see the adversarial tests); give the outcome."""
     place.process_steps, place.pipe_lines = [list(step) for step in steps], lines
-    return Process(list(command), list(argv), place, {**place.variables, **more}).wait(120)
+    return Process(list(command), list(argv), place, {**place.variables, **more}).wait(600)
 
 
 def run_two_by_two(function, items):

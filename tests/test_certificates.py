@@ -14,7 +14,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.encodings.temporal import Time2Vec
-from pe_spectra.faithfulness import measure_faithfulness
+from pe_spectra.faithfulness import measure_faithfulness, separation
 from pe_spectra.faithfulness.certificates import certify, list_places
 from pe_spectra.sources import build_encodings
 
@@ -272,6 +272,18 @@ def test_a_search_beyond_the_budget_says_so():
     found = measure_faithfulness(encoding, length=10**6)
     assert found.injective is None
     assert "beyond the budget" in found.certificate.text
+
+
+def test_what_a_search_would_have_said_is_left_open_beyond_its_budget(monkeypatch):
+    encoding = Hybrid(of=(make("rope:d=4"), make("sinusoidal:d=4")), mode="sum")
+    known = measure_faithfulness(encoding, length=50)
+    monkeypatch.setattr(separation, "MAX_PAIR_WORK", 1)
+    found = measure_faithfulness(encoding, length=50)
+    assert (known.injective, known.certificate.kind) == (True, "separation")
+    assert (found.injective, found.certificate.kind, found.min_separation) == (None, "undecided", None)
+    assert found.certificate.text.startswith("no theorem about hybrid is known here")
+    assert "all pairs of 50 codes is beyond the budget" in found.certificate.text
+    assert any("separations of 50 codes" in note for note in found.notes)
 
 
 def test_a_single_position_has_none_to_share_its_code_with():

@@ -369,10 +369,15 @@ def test_many_blocks_and_ties_agree_with_all_pairs(monkeypatch):
         assert [(near.s, near.t) for near in found.examples] == [(s, t) for _, s, t in expected[:limit]]
 
 
-def test_a_budget_for_pairs_at_the_radius_leaves_them_unsure(monkeypatch):
-    monkeypatch.setattr(near_search, "_BUDGET", 0)
-    found = find_near_pairs(Learned(values=np.eye(20)), radius=math.sqrt(2))
-    assert found.unsure == 190
+@pytest.mark.parametrize(("budget", "unsure"), [(4, 0), (3, 3), (0, 3)])
+def test_a_budget_for_pairs_at_the_radius_leaves_them_unsure(monkeypatch, budget, unsure):
+    """Two points of two columns, 1 apart and 1000 from the mean: products leave them open, differences do not."""
+    monkeypatch.setattr(near_search, "_BUDGET", budget)
+    table = np.array([[-1000.0, 0.0], [-999.0, 0.0], [999.0, 0.0], [1000.0, 0.0], [1000.0, 0.0]])
+    found = find_near_pairs(Learned(values=table), radius=1 + 1e-9)
+    assert (found.count, found.unsure) == (3, unsure)
+    eye = find_near_pairs(Learned(values=np.eye(20)), radius=math.sqrt(2))
+    assert eye.unsure == 190
 
 
 def test_undecided_codes_are_not_said_to_differ():

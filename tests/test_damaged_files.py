@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -262,7 +263,8 @@ def test_the_text_of_a_library_is_seen(judge, monkeypatch):
 def test_a_pause_is_seen(judge, monkeypatch):
     monkeypatch.setattr(damage_judge, "MOST_SECONDS", 0.3)
     monkeypatch.setattr(tables, "_identify", lambda *_: time.sleep(0.4))
-    assert any("took 0.4" in fault for fault in judge("csv", 1).faults)
+    # a busy machine wakes it later
+    assert any(re.search(r"took [0-9.]+ s", fault) for fault in judge("csv", 1).faults)
 
 
 @pytest.mark.parametrize("used", [False, True])

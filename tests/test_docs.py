@@ -233,7 +233,7 @@ def run(command: str, folder: Path) -> str:
         encoding="utf-8",
         cwd=folder,
         env={**kept, "PYTHONUTF8": "1"},
-        timeout=120,
+        timeout=600,
     )
     return done.stdout + done.stderr
 

@@ -261,7 +261,7 @@ def answer_after(plain, steps, argv, **more):
     place = Place(plain.folder / f"steps{len(list(plain.folder.iterdir()))}", plain.cache)
     variables = {**place.variables, "FEW_FIGURES": "1", "STEPS": json.dumps(steps), **more}
     before = place.snapshot()
-    outcome = plain.program.run(argv, place, variables, 120)
+    outcome = plain.program.run(argv, place, variables, 600)
     if ["no folder"] not in steps:
         assert place.snapshot() == before
     return outcome
@@ -428,5 +428,5 @@ def test_files_have_the_permissions_of_the_umask(plain):
     for mask, mode in (("077", 0o600), ("000", 0o666), ("027", 0o640)):
         variables = {**place.variables, "STEPS": json.dumps([["umask", mask]])}
         argv = ["count-low-bin", "--no-figure", "--output", f"{mask}.json"]
-        assert plain.program.run(argv, place, variables, 120).code == 0
+        assert plain.program.run(argv, place, variables, 600).code == 0
         assert stat.S_IMODE((place.work / f"{mask}.json").stat().st_mode) == mode

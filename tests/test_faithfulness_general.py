@@ -255,6 +255,8 @@ def test_one_row_and_one_column():
     assert (found.injective, found.min_separation, found.closest_pair, found.rank) == (True, None, None, 1)
     found = measure_faithfulness(Learned(values=np.zeros((3, 1))))
     assert (found.injective, found.closest_pair, found.rank, found.condition_number) == (False, (0, 1), 0, None)
+    # a note is told of its encoding by name, so it does not begin with that name itself
+    assert "no reconstruction: all codes are zero, so there are no weights to normalise" in found.notes
     with pytest.raises(InputError, match="beyond the rows"):
         measure_faithfulness(Learned(values=np.zeros((3, 1))), length=4)
 

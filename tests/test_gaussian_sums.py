@@ -210,3 +210,18 @@ def test_merged_sources_are_ascending() -> None:
     merged = merge_sources(u, np.zeros_like(u), np.ones_like(u), 1.0)
     assert len(merged[0]) < len(u)
     assert (np.diff(merged[0]) >= 0).all()
+
+
+def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among many sources every point has its sum from the cells; none is left to windows and tails."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a sum that is known is computed again")
+
+    u, width = np.linspace(-40, 552, 3000), 5.0
+    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    monkeypatch.setattr(gaussian_sums, "_sum_inside", refuse)
+    monkeypatch.setattr(gaussian_sums, "_sum_outside", refuse)
+    found = sum_gaussians(u, np.zeros_like(u), np.ones_like(u), width, 513)
+    naive = np.exp(-0.5 * ((np.arange(513)[:, None] - u) / width) ** 2).sum(axis=1)
+    np.testing.assert_allclose(found.factor * np.exp(found.exponent), naive, rtol=1e-13)

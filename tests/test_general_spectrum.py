@@ -71,6 +71,20 @@ def test_segments_of_a_long_table_add_up_to_the_whole(count):
     assert_allclose(compute_gram_kernel(table, count), whole, rtol=0, atol=1e-13 * whole[0])
 
 
+@pytest.mark.parametrize(("count", "longest"), [(1, 4096), (100, 4096), (600, 4800), (5000, 10000)])
+def test_few_lags_of_a_long_table_take_short_transforms(monkeypatch, count, longest):
+    correlate, lengths = gram_module._correlate, []
+
+    def record(first, second, lags):
+        lengths.append(len(first) if second is None else len(second))
+        return correlate(first, second, lags)
+
+    monkeypatch.setattr(gram_module, "_correlate", record)
+    table = draw(10000, 1)
+    assert_allclose(compute_gram_kernel(table, count)[0], np.mean(table**2), rtol=1e-13)
+    assert max(lengths) == longest
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 def test_every_lag_is_right_to_1e_13_of_the_zeroth(shift):
     table = draw(3000, 4) + shift
@@ -140,6 +154,15 @@ def test_toeplitz_share_has_no_scale(scale):
     assert_allclose(measure_toeplitz_share(table * scale), measure_toeplitz_share(table), rtol=1e-4)
 
 
+def test_rounding_makes_no_toeplitz_share_above_1():
+    shapes = [(height, width) for height in range(2, 7) for width in range(2, 7)]
+    for shape in [(n, 1) for n in range(2, 40)] + shapes:
+        angles = np.stack(np.divmod(np.arange(math.prod(shape)), shape[1]), axis=1) * (0.3, 0.7)
+        table = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        for share in (measure_toeplitz_share(table, shape), measure_toeplitz_share(table) if shape[1] == 1 else 1.0):
+            assert 1 - 1e-14 < share <= 1
+
+
 def test_toeplitz_share_of_zeros_is_none_and_of_a_ladder_is_1():
     assert measure_toeplitz_share(np.zeros((4, 2))) is None
     assert_allclose(measure_toeplitz_share(naive.sinusoidal_table(8, 1e4, range(50))), 1.0, rtol=1e-13)
@@ -172,6 +195,13 @@ def test_bandwidths_at_their_bounds(bandwidth):
     found = compute_spectrum(read(table), bandwidth=bandwidth)
     expected = naive.lag_window(naive.gram_diagonals(table), 9, bandwidth)
     assert_allclose(found.weights, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("grid", "bandwidth"), [(4, 0.25), (9, 0.3), (31, 0.7), (31, 1.0)])
+def test_the_note_counts_the_lags_of_the_window(grid, bandwidth):
+    found = compute_spectrum(read(np.ones((4, 1))), grid=grid, bandwidth=bandwidth)
+    spanned = next(lag for lag in range(1, 1000) if 2 * math.pi * bandwidth / grid * lag >= _LAST_LAG)
+    assert f"3 lags are fewer than the {spanned} that the window spans" in found.notes[-1]
 
 
 def _list_ladders():
@@ -424,6 +454,14 @@ def test_real_positions_have_the_smoothed_periodogram(count, bandwidth):
     assert_allclose(found.weights, expected, rtol=0, atol=1e-12)
     assert found.estimator == "nudft"
     assert found.length == count
+
+
+def test_only_an_estimate_from_frequencies_says_where_the_axis_is_empty():
+    encoding = find_encoding("sinusoidal")(d=16)
+    assert_allclose(compute_density_spectrum(encoding).summary.empty_upper_band, 1 - 1 / math.pi, rtol=1e-15)
+    # the axis of real positions ends elsewhere, and a lag window does not ask for the frequencies
+    for found in (compute_irregular_spectrum(encoding, np.arange(8) / 2), compute_lag_window_spectrum(encoding)):
+        assert found.summary.empty_upper_band is None
 
 
 def test_a_tone_is_found_at_its_place():

@@ -355,7 +355,7 @@ print([hashlib.sha256(render(figure, suffix)).hexdigest() for suffix in FIGURE_S
 def run_script(folder: Path, script: str = _SCRIPT, **environment: str) -> str:
     command = [sys.executable, "-c", script]
     merged = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=folder, env=merged, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=folder, env=merged, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

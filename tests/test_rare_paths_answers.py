@@ -349,3 +349,19 @@ def test_without_smoothing_neither_bandwidth_nor_boundary_is_named():
     texts = [list_texts(compose_reconstruction(reconstruct_positions(one, [4]))) for one in (plain, smooth)]
     for word in ("bandwidth", "boundary"):
         assert [word in text for text in texts] == [False, True]
+
+
+def test_a_figure_of_numbers_near_the_largest_is_drawn_or_refused(cli, tmp_path):
+    """Quietly: what the drawing library says of its axes is nobody's business."""
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(16, 4))
+    for name, scale in (("large", 1.7e308), ("less", 1e307), ("small", 1e-310)):
+        np.save(tmp_path / f"{name}.npy", rows * scale)
+    done = cli("inspect large.npy --figure a.png")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: a figure of the table cannot be drawn (1.69e+308); numbers up to 1e+307 are accepted;"
+        " without --figure the answer is given\n"
+    )
+    for line in ("faithfulness -e large.npy", "inspect less.npy", "inspect small.npy"):
+        done = cli(f"{line} --figure a.png")
+        assert (done.code, "Warning" in done.err, (tmp_path / "a.png").exists()) == (0, False, True)

@@ -37,7 +37,7 @@ def start(tmp_path, *arguments, probe=PROBE, expected=0, **variables):
         encoding="utf-8",
         cwd=tmp_path,
         env={**kept, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", **variables},
-        timeout=60,
+        timeout=600,
     )
     *messages, last = done.stderr.splitlines()
     code, loaded = json.loads(last)

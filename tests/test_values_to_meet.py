@@ -24,7 +24,9 @@ from pe_spectra import (
     measure_faithfulness,
     reconstruct,
     reconstruct_positions,
+    reconstruction,
 )
+from pe_spectra.errors import InputError, UndefinedError
 
 ULP = 2.0**-52
 cached_spectrum = cache(compute_spectrum)
@@ -253,3 +255,32 @@ def test_a_condition_number_that_float64_cannot_see_is_not_given(length, d, rank
 def test_nothing_of_the_axis_lies_above_the_fastest_frequency_of_the_dft_encoding():
     assert [compute_spectrum(Dft(d=d)).summary.empty_upper_band for d in (4, 8, 256)] == [0.0, 0.0, 0.0]
     assert_allclose(compute_spectrum(Dft(d=5)).summary.empty_upper_band, 0.2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("k", [3, 14, 15, 16])
+def test_a_wave_comes_back_whole_through_a_weight_near_the_rounding_of_a_lag_window(k):
+    """What other frequencies have of a wave is the rounding of its transform, and is not raised above it."""
+    spectrum = compute_lag_window_spectrum(Sinusoidal(d=64), bandwidth=1.0)
+    wave = np.cos(2 * math.pi * k * np.arange(64) / 64 + 0.3)
+    assert 1e-10 < spectrum.weights[k] < 1
+    assert_allclose(reconstruct(wave, spectrum), wave, rtol=0, atol=1e-13)
+
+
+def test_nothing_is_made_of_what_the_weights_annihilate():
+    spectrum = compute_spectrum(DfsTrans(d=16))
+    assert spectrum.weights[8] == 0  # no column has the frequency pi
+    alternating = (-1.0) ** np.arange(16)
+    for function in (alternating, np.zeros(16), 1e-300 * alternating):
+        with pytest.raises(UndefinedError, match="the weights annihilate this function"):
+            reconstruct(function, spectrum)
+        assert_array_equal(reconstruct(function, spectrum, rescale=False), np.zeros(16))
+    with pytest.raises(UndefinedError, match="the weights annihilate every function"):
+        reconstruct_positions(dataclasses.replace(spectrum, estimator="kde", weights=np.zeros(9)), [0])
+
+
+def test_as_many_curves_as_can_be_held(monkeypatch):
+    spectrum = cached_spectrum(Sinusoidal(d=16))
+    monkeypatch.setattr(reconstruction, "MAX_HELD_ENTRIES", 3 * 16)
+    assert len(reconstruct_positions(spectrum, [0, 1, 15]).positions) == 3
+    with pytest.raises(InputError, match=r"too many curves to hold \(4 x 16\); at most 48 numbers"):
+        reconstruct_positions(spectrum, [0, 1, 2, 15])

@@ -72,9 +72,7 @@ class Run:
         notes = list(self.notes)
         figure = self.figure if draw is not None else None
         if figure is not None and draw is not None:
-            from pe_spectra.plots.save import render as render_figure
-
-            files[figure] = render_figure(draw(), figure.suffix)
+            files[figure] = _render_figure(draw, figure.suffix)
         text = render(answer, self.format, self.screen, str(figure) if figure else None)
         if self.output is not None:
             files[self.output] = text.encode("utf-8", "backslashreplace")
@@ -93,6 +91,16 @@ class Run:
             makes_folders=not self.figure_asked,
             exit_code=2 if errors else 1 if answer.failed else 0,
         )
+
+
+def _render_figure(draw: Callable[[], Figure], suffix: str) -> bytes:
+    import numpy as np
+
+    from pe_spectra.plots.save import render
+
+    # axes of numbers near the largest: what overflows there is the drawing library's business
+    with np.errstate(over="ignore", invalid="ignore"):
+        return render(draw(), suffix)
 
 
 def fail_files(errors: tuple[str, ...]) -> Outcome:

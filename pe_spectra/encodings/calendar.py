@@ -179,7 +179,7 @@ class Calendar(Encoding):
         """That neighbours share a code where the finest field lasts longer than a step."""
         step = read_duration(self.step)
         lengths = [60 * self.minute_slot if field == "minute" else FIELDS[field][2] for field in self.fields]
-        finest = min((length for length in lengths if length), default=28 * 86400)
+        finest = min((length for length in lengths if length), default=31 * 86400)  # of months the longest
         if self.timestamp == "yes" or finest <= step:
             return super().notes
         name = f"minute slot of {self.minute_slot}" if finest == 60 * self.minute_slot else "finest field"

@@ -301,7 +301,7 @@ def _reconstruct_one(
         spectrum = compute_spectrum(encoding, bandwidth=bandwidth, length=None if encoding.shape else size)
         result = reconstruct_positions(spectrum, [0]).positions[0]
     except (InputError, UndefinedError) as error:
-        why = f"no reconstruction: {error}"
+        why = f"no reconstruction: {str(error).removeprefix(f'{encoding.label}: ')}"
         return None, None, DEFAULT_BANDWIDTH if bandwidth is None else bandwidth, (why,)
     used = DEFAULT_BANDWIDTH if spectrum.bandwidth is None else spectrum.bandwidth
     return result.fwhm, result.relative_error, used, ()

@@ -92,14 +92,13 @@ def _split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
         place += len(data)
         if place > MAX_TEXT_TABLE_BYTES:
             raise RefusedError(f"grew beyond {MAX_TEXT_TABLE_BYTES} bytes while it was read")
-        lines = (rest + data).split(b"\n") if data else [rest]
+        lines = (rest + data).split(b"\n") if data or rest else []
         rest = lines.pop() if data else b""
         if number + len(lines) > MAX_TEXT_LINES:
             raise RefusedError(f"has more than {MAX_TEXT_LINES} lines, the most that is accepted of a text")
         for line in lines:
             number += 1
-            if line or data:
-                yield _decode(line, number, delimiter)
+            yield _decode(line, number, delimiter)
         if len(rest) > MAX_LINE_BYTES:
             raise RefusedError(f"line {number + 1} has more than {MAX_LINE_BYTES} bytes")
         if not data:

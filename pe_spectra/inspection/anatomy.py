@@ -10,6 +10,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.rows import (
     Mask,
     RowSignals,
+    compute_mean_row,
     find_constant_columns,
     find_constant_rows,
     find_equal_rows,
@@ -55,6 +56,24 @@ class Anatomy:
     last: int
     odd: Mask
 
+    def repeats_after(self, period: int) -> bool:
+        """Say whether every row that is used, from the second period on, equals the one a period before it.
+
+        Parameters
+        ----------
+        period : distance of equal neighbours in all of `equal_rows`.
+
+        >>> table = np.random.default_rng(0).normal(size=(40, 4))
+        >>> twice = np.concatenate([table, table[:10]])
+        >>> dissect(twice, is_grid=False, prefix=0).repeats_after(40)
+        True
+        """
+        again = np.zeros(self.last, dtype=bool)
+        again[[row for group in self.equal_rows for row in group[1:] if row < self.last]] = True
+        zero = self.signals.norms[: self.last] == 0  # rows of zeros are in no group
+        again[period:] |= zero[period:] & zero[:-period]
+        return bool(again[self.first + period :].all())
+
 
 def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None, is_trained: bool = True) -> Anatomy:
     """Sort the rows of a table.
@@ -73,7 +92,7 @@ def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None,
     """
     size = len(table)
     codes = table if codes is None else codes
-    signals = measure_rows(table, table[prefix:].mean(axis=0))
+    signals = measure_rows(table, compute_mean_row(table[prefix:]))
     if not is_trained:
         return _describe_formula(table, codes, signals, prefix)
     equal = find_equal_rows(codes)

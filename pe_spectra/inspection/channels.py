@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.periods import FEWEST_ROWS
+from pe_spectra.inspection.rows import compute_mean_row
 
 Layout = Literal["interleaved", "concatenated", "tensor2tensor"]
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "concatenated", "tensor2tensor")
@@ -30,12 +32,13 @@ class ChannelPeriods:
     ----------
     periods : (d,) in rows; NaN for a column without one (constant, noise, or slower than the table).
     shares : (d,) share of the column's variance that one sinusoid of that period explains.
-    explained : share of the whole table's variance that one sinusoid for each column explains.
+    explained : share of the whole table's variance that one sinusoid for each column explains; None without
+        variance, and where no periods are looked for.
     """
 
     periods: F64
     shares: F64
-    explained: float
+    explained: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +74,8 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     """
     size, width = table.shape
     periods, shares, explained, total = np.full(width, np.nan), np.zeros(width), 0.0, 0.0
-    if size < 8:
-        return _report(periods, shares, 0.0)
+    if size < FEWEST_ROWS:
+        return _report(periods, shares, None)
     padded = 1 << math.ceil(math.log2((_PADDING if size <= 1 << 14 else 2) * size))
     first = math.ceil(0.75 * padded / size)
     bins = (size - 1) // 2
@@ -80,7 +83,7 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     columns = max(1, _BLOCK // padded)
     for start in range(0, width, columns):
         block = np.ascontiguousarray(table[:, start : start + columns].T)
-        mean = block.mean(axis=1, keepdims=True)
+        mean = compute_mean_row(block.T)[:, None]
         block = block - mean
         energy = np.einsum("ij,ij->i", block, block)
         power = np.abs(np.fft.rfft(block, padded, axis=1)[:, first:]) ** 2
@@ -93,7 +96,7 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
         shares[place] = np.where(found, np.minimum(share, 1.0), 0.0)
         explained += float(np.minimum(gained, energy).sum())
         total += float(energy.sum())
-    return _report(periods, shares, explained / total if total > _TINY else 0.0)
+    return _report(periods, shares, explained / total if total > _TINY else None)
 
 
 def fit_sinusoid(table: F64) -> SinusoidFit:
@@ -207,6 +210,6 @@ def _refine_columns(block: F64, cycles: F64) -> tuple[F64, F64]:
     return cycles, gained
 
 
-def _report(periods: F64, shares: F64, explained: float) -> ChannelPeriods:
+def _report(periods: F64, shares: F64, explained: float | None) -> ChannelPeriods:
     periods.flags.writeable = shares.flags.writeable = False
     return ChannelPeriods(periods=periods, shares=shares, explained=explained)

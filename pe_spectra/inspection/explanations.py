@@ -71,7 +71,8 @@ EXPLANATIONS: Mapping[str, Explanation] = MappingProxyType(
         "repeating-rows": Explanation(
             reasoning="The whole table repeats after a period: the encoding is faithful only within one period, as the "
             "DFT encoding beyond d rows, or calendar fields beyond a week.",
-            formula="an eighth of the rows or more equal earlier ones, all at one distance",
+            formula="every row from the second period on equals the one a period before it, and these are an eighth of "
+            "the rows or more",
             references=("arXiv:2405.09061 Definition 1 and Eq. 17",),
         ),
         "untrained-tail": Explanation(

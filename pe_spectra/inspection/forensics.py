@@ -64,7 +64,8 @@ class Resizing:
         the best W, and what storing in `dtype` leaves there.
     rivals : (method, align_corners, residual) of the others at the same size, best first.
     edge_ratio : step length at the two ends over that in the middle; below 1 where align_corners is
-        False (the ends are held), near 1 where it is True.
+        False (the ends are held), near 1 where it is True. None where rows in the middle are equal, as nearest
+        makes them.
     """
 
     axis: int
@@ -75,7 +76,7 @@ class Resizing:
     residual: float
     expected: float
     rivals: tuple[tuple[str, bool, float], ...]
-    edge_ratio: float
+    edge_ratio: float | None
 
 
 def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
@@ -230,7 +231,7 @@ def _measure_fit(
     return worst
 
 
-def _compare_edges(values: F64) -> float:
+def _compare_edges(values: F64) -> float | None:
     steps = np.linalg.norm(np.diff(values, axis=0), axis=1)
     middle = float(np.median(steps[len(steps) // 4 : max(3 * len(steps) // 4, len(steps) // 4 + 1)]))
-    return float(steps[0] + steps[-1]) / 2 / middle if middle > 0 else math.inf
+    return float(steps[0] + steps[-1]) / 2 / middle if middle > 0 else None

@@ -16,6 +16,7 @@ import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.peaks import select_lines
+from pe_spectra.inspection.rows import compute_mean_row
 
 #: Sinusoids that are looked for.
 MAX_PERIODS = 12
@@ -31,6 +32,8 @@ _MAX_COLUMNS, _MAX_NUMBERS = 48, 1 << 21
 _PADDING = 4
 #: Numbers that are worked on at a time.
 _BLOCK = 1 << 20
+#: Shorter tables have no periods.
+FEWEST_ROWS = 8
 _TINY = 1e-300
 
 
@@ -64,12 +67,12 @@ class Periods:
     ----------
     dominant : by falling share.
     trend_share : share of the variance that a straight line in each column explains by itself.
-    explained : share that trend and all dominant sinusoids explain together.
+    explained : share that trend and all dominant sinusoids explain together. Both None without variance.
     """
 
     dominant: tuple[DominantPeriod, ...]
-    trend_share: float
-    explained: float
+    trend_share: float | None
+    explained: float | None
 
 
 def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
@@ -92,12 +95,15 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     [62.85, 6.28]
     """
     shape = grid or (len(table),)
-    centred = table - table.mean(axis=0)
+    centred = table - compute_mean_row(table)
     total = float(np.einsum("ij,ij->", centred, centred))
-    if len(table) < 8 or total <= _TINY:
-        return Periods(dominant=(), trend_share=0.0, explained=0.0)
+    if total <= _TINY:
+        return Periods(dominant=(), trend_share=None, explained=None)
     axes = _build_axes(shape)
     trend = _orthonormalise(np.column_stack([np.ones(len(table)), *axes]))
+    if len(table) < FEWEST_ROWS:
+        share = float(np.sum((trend.T @ centred) ** 2)) / total
+        return Periods(dominant=(), trend_share=min(share, 1.0), explained=min(share, 1.0))
     principal, kept = _reduce_columns(centred)
     rest = max(total - kept, 0.0) / len(table)
     found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
@@ -106,7 +112,8 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     waves, basis = _build_waves(axes, found), trend
     if found:
         basis = _orthonormalise(np.column_stack([trend, *waves]))
-    amplitudes = np.linalg.lstsq(np.column_stack([trend, *waves]), centred, rcond=None)[0][trend.shape[1] :]
+    fitted = np.asarray(np.linalg.lstsq(np.column_stack([trend, *waves]), centred, rcond=None)[0], dtype=np.float64)
+    amplitudes = fitted[trend.shape[1] :]
     shares = []
     for index in range(len(found)):
         part = np.column_stack(waves[2 * index : 2 * index + 2])

@@ -17,6 +17,7 @@ from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_cha
 from pe_spectra.inspection.findings import RowFinding
 from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
+from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.inspection.statements import state_findings
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
@@ -166,7 +167,7 @@ def compute_helix(table: F64) -> Helix:
     >>> compute_helix(Sinusoidal(d=2).table(64)).coordinates.shape
     (64, 3)
     """
-    centred = table - table.mean(axis=0)
+    centred = table - compute_mean_row(table)
     total = float(np.einsum("ij,ij->", centred, centred))
     coordinates, shares = np.zeros((len(table), 3)), np.zeros(3)
     if total > 0:
@@ -196,6 +197,9 @@ def _measure(
     inner = slice(anatomy.first, anatomy.last - 1)
     energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
 
+    # two rows are met by any ladder whose columns have an amplitude and a phase each
+    has_ladder = energy > 0 and len(used) > 2
+
     def find_middle(values: F64) -> float | None:
         return float(np.median(values)) if len(values) else None
 
@@ -208,14 +212,16 @@ def _measure(
             "norm_largest": float(norms.max()) if len(norms) else None,
             "step_median": find_middle(_restore(anatomy.signals.steps, exponent)[inner][pairs]),
             "neighbour_cosine_median": find_middle(anatomy.signals.cosines[inner][pairs]),
-            "neighbour_cosine_centred_median": find_middle(anatomy.signals.centred_cosines[inner][pairs]),
+            "neighbour_cosine_centred_median": None
+            if periods.trend_share is None
+            else find_middle(anatomy.signals.centred_cosines[inner][pairs]),
             "mean_row_share": len(used) * float(mean @ mean) / energy if energy > 0 else None,
             "trend_share": periods.trend_share,
             "trend_and_periods_share": periods.explained,
             "channels_with_period": float(np.isfinite(channels.periods).sum()),
             "sinusoid_per_channel_share": channels.explained,
-            "nearest_sinusoid_rho": sinusoid.rho,
-            "nearest_sinusoid_share": sinusoid.share,
+            "nearest_sinusoid_rho": sinusoid.rho if has_ladder else None,
+            "nearest_sinusoid_share": sinusoid.share if has_ladder else None,
         }
     )
 

@@ -88,6 +88,19 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     )
 
 
+def compute_mean_row(table: F64) -> F64:
+    """Compute the mean row, in which a column of one number has that number exactly; shape (d,).
+
+    >>> compute_mean_row(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, 4.5]])).tolist()
+    [0.1, 2.5]
+    """
+    total = np.zeros(table.shape[1])
+    for start, stop in iterate_blocks(*table.shape):
+        total += (table[start:stop] - table[0]).sum(axis=0)
+    mean: F64 = table[0] + total / len(table)
+    return mean
+
+
 def iterate_blocks(size: int, width: int) -> Iterator[tuple[int, int]]:
     """Cut 0 .. size into blocks of about a million numbers.
 

@@ -16,6 +16,7 @@ from pe_spectra.inspection.findings import RowFinding, RowRange, format_cosine, 
 from pe_spectra.inspection.forensics import Resizing
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
+from pe_spectra.inspection.structure import measure_noise
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.summary import classify_shape, explain_signs
 
@@ -162,12 +163,13 @@ def _state_dead(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
         yield _make("note", "constant-rows", message, rows, count=len(anatomy.constant_rows))
     for columns, code, what in (
         (anatomy.zero_columns, "zero-columns", "zero in every row"),
-        (anatomy.constant_columns, "constant-columns", "the same in every row: no position can be told by it"),
+        (anatomy.constant_columns, "constant-columns", "the same in every row: no position can be told by"),
     ):
         if len(columns):
             named = name_rows(group_rows(columns), "column").capitalize()
             level: Level = "warning" if code == "zero-columns" else "note"
-            message = f"{named} {_is_or_are(len(columns))} {what}."
+            them = "" if code == "zero-columns" else " it" if len(columns) == 1 else " them"
+            message = f"{named} {_is_or_are(len(columns))} {what}{them}."
             yield _make(level, code, message, count=len(columns), columns=group_rows(columns))
 
 
@@ -181,7 +183,7 @@ def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[RowFindin
     first = " and ".join(str(row + offset) for row in groups[0][:2])
     rows = group_rows(members, offset)
     shown = [[row + offset for row in group] for group in groups[:_LISTED]]
-    if len(lags) == 1 and extra >= size // 8 and len(groups) > 2:
+    if len(lags) == 1 and extra >= size // 8 and len(groups) > 2 and anatomy.repeats_after(min(lags)):
         (period,) = lags
         yield _make(
             "warning",
@@ -288,12 +290,13 @@ def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
 def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> Iterator[RowFinding]:
     if not anatomy.is_noise:
         return
-    deviation = math.ldexp(float(table[anatomy.first :].std()), exponent)
+    noise = measure_noise(table[anatomy.first :])
+    deviation = math.ldexp(noise.deviation, exponent)
     yield _make(
         "warning",
         "no-structure",
         f"No structure: the {len(table) - anatomy.first} rows cannot be told from independent noise of standard "
-        f"deviation {format_number(deviation)}, as before training.",
+        f"deviation {format_number(deviation)}{' about a mean row' if noise.has_mean else ', as before training'}.",
         group_rows(range(anatomy.first, len(table)), offset),
         deviation=deviation,
     )
@@ -305,12 +308,14 @@ def _state_resizing(resizing: tuple[Resizing, ...]) -> RowFinding:
     one = max(resizing, key=lambda axis: axis.new)
     corners = "" if one.align_corners is None else f", align_corners={one.align_corners}"
     axes = "" if len(resizing) > 1 else f" along axis {one.axis}"
+    edges = ""
+    if one.edge_ratio is not None:
+        edges = f", steps at the edge {format_number(one.edge_ratio)} times those in the middle"
     return _make(
         "note",
         "interpolated",
         f"Interpolated from {old} to {new}{axes} and not trained since: only {old} of {new} directions are used "
-        f"({one.method}{corners}; all but {one.residual:.1e} of it explained, steps at the edge "
-        f"{format_number(one.edge_ratio)} times those in the middle).",
+        f"({one.method}{corners}; all but {one.residual:.1e} of it explained{edges}).",
         axes=[
             {
                 "axis": axis.axis,

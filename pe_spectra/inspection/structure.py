@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, breaks_off, compute_cosine
+from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, breaks_off, compute_cosine, compute_mean_row
 
 Kind = Literal["noise", "zero"]
 #: Special rows in front that are looked for: CLS, BOS, padding.
@@ -87,6 +87,39 @@ def is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
     pooled = float(power.mean(axis=1).std()) * math.sqrt(width)
     flat = pooled < 1 + 5 / math.sqrt(2 * bins)
     return flat and abs(scatter - 2 * bins / (bins + 1)) < 5 * math.sqrt(20 / (bins * width))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Independent rows.
+
+    Attributes
+    ----------
+    deviation : standard deviation of the entries about the mean row.
+    has_mean : whether that row is not what noise around 0 leaves, by six standard errors of its energy.
+    """
+
+    deviation: float
+    has_mean: bool
+
+
+def measure_noise(table: F64) -> Noise:
+    """Measure the noise that a table is; what is common to all rows is no noise.
+
+    Parameters
+    ----------
+    table : (S, d), S >= 2.
+
+    >>> table = np.random.default_rng(0).normal(size=(64, 32))
+    >>> measure_noise(table).has_mean, measure_noise(table + 1).has_mean
+    (False, True)
+    """
+    size, width = table.shape
+    mean = compute_mean_row(table)
+    energy = float(np.sum((table - mean) ** 2)) / (size - 1)
+    # S mean**2 of a column has expectation s**2 and variance 2 s**4
+    has_mean = size * float(mean @ mean) > energy * (1 + 6 * math.sqrt(2 / width))
+    return Noise(deviation=math.sqrt(energy / width), has_mean=has_mean)
 
 
 def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:

@@ -140,7 +140,7 @@ class LayerAudit:
 
     @cached_property
     def spectrum(self) -> Spectrum | None:
-        """Eq. (15) of the frequencies on a lattice of D points; None where nothing turns."""
+        """Eq. (15) of the frequencies on a lattice of a point for each channel of a head; None without a rotation."""
         if self.encoding is None or self.rotation is None:
             return None
         return compute_density_spectrum(self.encoding)

@@ -122,7 +122,7 @@ def compose_grid_spectra(*planes: GridSpectrum) -> Figure:
         plot_grid_weights(right, plane)
         head_panel(left, escape_text(plane.encoding.label), beyond=MAP_RIGHT)
         if plane.toeplitz_share is not None:
-            head_panel(right, f"Toeplitz share {plane.toeplitz_share:.3f}", beyond=MAP_RIGHT)
+            head_panel(right, f"Toeplitz share {100 * plane.toeplitz_share:.1f} %", beyond=MAP_RIGHT)
     return figure
 
 

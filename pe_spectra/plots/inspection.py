@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pe_spectra.encodings.learned import Learned
+from pe_spectra.errors import InputError
 from pe_spectra.plots.axes import head_panel, place_label, places_along
 from pe_spectra.plots.grid_spectrum import plot_grid_kernel, plot_grid_weights
 from pe_spectra.plots.heatmap import MAP_RIGHT
@@ -55,6 +56,8 @@ _RIGHT = 0.16
 _BEYOND = 0.6
 #: Powers of ten that a spectrum shows here; `pe-spectra spectrum` shows all.
 _MOST_DECADES = 8.0
+#: Matplotlib adds margins to an axis and takes its length.
+_LARGEST = 1e307
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +77,12 @@ def compose_portrait(portrait: Portrait) -> Figure:
     Raises
     ------
     ValueError : an encoding with nothing to draw.
+    InputError : a table with numbers whose axes would leave the range of float64.
     """
+    largest = 0.0 if portrait.table is None else float(np.abs(portrait.table).max())
+    if largest > _LARGEST:
+        accepted = f"numbers up to {_LARGEST:g} are accepted; without --figure the answer is given"
+        raise InputError("a figure of the table cannot be drawn", f"{largest:.3g}", accepted)
     panels = list(list_panels(portrait))
     if not panels:
         raise ValueError("a portrait needs one view at least")

@@ -122,7 +122,8 @@ def _entitle_one(spectrum: Spectrum) -> str:
     if shape == "signed":
         return explain_signs(spectrum)
     if shape == "blurred":
-        return f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}"
+        width = f"{spectrum.bandwidth:g} bin{'' if spectrum.bandwidth == 1 else 's'}"
+        return f"Blurred flat: a kernel of {width} spans all {bins}"
     if shape == "flat":
         return _entitle_flat(spectrum)
     if shape == "uneven":
@@ -198,10 +199,10 @@ def _describe_shares(spectra: Sequence[Spectrum]) -> str:
     shares = {names[s.encoding]: s.toeplitz_share for s in spectra if s.toeplitz_share is not None}
     if not shares:
         return ""
-    shown = [f"{share:.3f}" if len(names) == 1 else f"{name} {share:.3f}" for name, share in shares.items()]
+    told = {name: f"{100 * share:.1f} %" for name, share in shares.items()}
+    shown = [share if len(names) == 1 else f"{name} {share}" for name, share in told.items()]
     if len(shown) > _MOST_NAMES:
-        low, high = min(shares.values()), max(shares.values())
-        shown = [f"{low:.3f} to {high:.3f}"]
+        shown = [f"{told[min(shares, key=shares.__getitem__)]} to {told[max(shares, key=shares.__getitem__)]}"]
     return f"Toeplitz share (of the Gram matrix's energy, what is a function of the lag alone): {', '.join(shown)}"
 
 

@@ -105,6 +105,10 @@ def _write_rows(finding: RowFinding) -> str:
 
 def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
     label = name_part(portrait.encoding, portrait.length)
+    if not findings and portrait.table is not None and portrait.inspection is None:
+        why = "a single row, with no other to compare it with" if portrait.length == 1 else "see the notes"
+        text = f"{label}: its rows were not looked at one by one ({why})."
+        return Verdict(level="note", code="rows-not-looked-at", text=text)
     if not findings:
         text = f"{label}: nothing out of the ordinary."
         return Verdict(level="ok", code="clean", text=text)

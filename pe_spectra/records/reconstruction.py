@@ -80,6 +80,7 @@ def _describe_panel(result: Reconstruction) -> Document:
     spectrum = result.spectrum
     return {
         "encoding": describe_encoding(spectrum.encoding),
+        **({} if spectrum.axis is None else {"axis": spectrum.axis}),
         "grid": spectrum.grid,
         "bandwidth": spectrum.bandwidth,
         "boundary": spectrum.boundary,

@@ -189,7 +189,8 @@ def _judge(spectrum: Spectrum, count: int) -> Verdict:
     if shape == "signed":
         text = explain_signs(spectrum)
     elif shape == "blurred":
-        text = f"Blurred flat: a kernel of {spectrum.bandwidth:g} bins spans all {bins}; try a smaller --bandwidth"
+        width = f"{spectrum.bandwidth:g} bin{'' if spectrum.bandwidth == 1 else 's'}"
+        text = f"Blurred flat: a kernel of {width} spans all {bins}; try a smaller --bandwidth"
     elif shape == "flat":
         text = f"Flat: all {bins} frequencies weigh nearly the same"
     elif shape == "crowded":

@@ -173,13 +173,13 @@ def find_quick_length(least: int) -> int:
     >>> [find_quick_length(n) for n in (1, 7, 1023, 131071)]
     [1, 8, 1024, 131072]
     """
-    best = 1 << max(0, least - 1).bit_length()
+    best = 1 << (least - 1).bit_length()
     five = 1
     while five < best:
         three = five
         while three < best:
             quotient = -(-least // three)
-            best = min(best, three << max(0, quotient - 1).bit_length())
+            best = min(best, three << (quotient - 1).bit_length())
             three *= 3
         five *= 5
     return best

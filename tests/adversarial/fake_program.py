@@ -54,6 +54,15 @@ def whole(name="old.svg", text=SVG, pause=0.3):
     say("done\n")
 
 
+def pause_once():
+    """Take long at the first run alone, as on a machine that pauses."""
+    seen = Path(os.environ["MPLCONFIGDIR"], "seen")
+    pause = 0.1 if seen.exists() else 1.5
+    seen.touch()
+    time.sleep(pause)
+    say("done\n")
+
+
 def show():
     """Say what the process finds around it."""
     umask = os.umask(0)
@@ -156,6 +165,7 @@ BEHAVIOURS = {
     "number": lambda: say(f"{os.getpid()}\n"),
     "number-file": lambda: touch(f"out/{os.getpid()}"),
     "show": show,
+    "pause-once": pause_once,
     "orphan": orphan,
     "flood": flood,
     "full": full,

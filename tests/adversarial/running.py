@@ -46,11 +46,22 @@ class Outcome:
     stderr: bytes
     seconds: float
     rss_mib: float
+    #: Of these seconds, those in which it was ready to run and other programs had the processors.
+    waited: float = 0.0
     timed_out: bool = False
     #: A descendant held a stream open after the program had ended.
     orphaned: bool = False
     #: For each signal, whether the process was there to receive it.
     received: tuple[bool, ...] = ()
+
+
+def read_wait(pid):
+    """Give the seconds that a process, or what is left of it, has waited for a processor; 0 where nobody counts."""
+    try:
+        with open(f"/proc/{pid}/schedstat") as counts:
+            return int(counts.read().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 class Process:
@@ -76,6 +87,7 @@ class Process:
             _Reader(self._popen.stderr, None),
         ]
         self._peak_kib = 0
+        self._waited = 0.0
 
     def signal(self, number):
         """Send a signal; False if there is no process to receive it."""
@@ -107,6 +119,7 @@ class Process:
     def _has_ended(self):
         if self._popen.returncode is None:
             self._note_peak()
+            self._waited = read_wait(self._popen.pid)
             pid, status, usage = os.wait4(self._popen.pid, os.WNOHANG)
             if pid:
                 self._seconds = time.monotonic() - self._start
@@ -150,6 +163,7 @@ class Process:
             stderr=stderr,
             seconds=self._seconds,
             rss_mib=self._peak_mib(),
+            waited=self._waited,
             timed_out=timed_out,
             orphaned=orphaned,
             received=tuple(received),

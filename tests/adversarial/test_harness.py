@@ -91,6 +91,8 @@ CLEAN = {
     "kills": case(
         "atomic", code=[-9, 0], stdout="any", act="KILL@random", repeat=5, files=[["old-or-new", "old.svg"]], **OLD
     ),
+    "kills of runs shorter than the first": case("pause-once", code=[-9, 0], stdout="any", act="KILL@random", repeat=8),
+    "a machine that pauses": case("pause-once", limits={"seconds": 1.2}),
     "many at once": case("atomic", act="parallel 4", files=[["exists", "old.svg"], ["notemp"]], **OLD),
     "a file cut under its reader": case("good", act="truncate old.svg while running", files="any", **OLD),
     "a link": case(

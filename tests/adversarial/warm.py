@@ -17,7 +17,7 @@ import tempfile
 import time
 import traceback
 
-from running import TICK, Outcome
+from running import TICK, Outcome, read_wait
 from workspace import SetupError
 
 STREAMS = ("stdout", "stderr")
@@ -95,6 +95,7 @@ def watch(child, start, patience):
     """Wait for a forked run; end it when its time is over."""
     timed_out = False
     while True:
+        waited = read_wait(child)
         pid, status, usage = os.wait4(child, os.WNOHANG)
         if pid:
             break
@@ -110,6 +111,7 @@ def watch(child, start, patience):
     return {
         "code": os.waitstatus_to_exitcode(status),
         "seconds": seconds,
+        "waited": waited,
         "rss_mib": usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2),
         "timed_out": timed_out,
         "orphaned": orphaned,

@@ -140,11 +140,12 @@ def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
     served = layer.limit(layer.served_length)
     turned = layer.frequencies[list(layer.unseen)] * (served / (2 * np.pi))
     newly = int(np.count_nonzero(turned >= 1))
+    turn = "turns" if newly == 1 else "turn"
     safe = _find_safe_length(configuration, layer)
     or_less = f" or serve at most {write_length(safe)}" if safe is not None else ""
     message = (
         f"{len(layer.unseen)} of {len(layer.frequencies)} pairs never completed a turn in training and see phases at "
-        f"{write_length(served)} positions that it did not show ({newly} of them turn there for the first time); "
+        f"{write_length(served)} positions that it did not show ({newly} of them {turn} there for the first time); "
         f"scale the frequencies (see context){or_less}"
     )
     data = {"pairs": list(layer.unseen), "served_length": served, "first_turns": newly}
@@ -195,15 +196,15 @@ def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         return
     reach = layer.limit(layer.served_length)
     lag = _find_negative(tuple(turning.tolist()), min(reach, _SCANNED // len(turning)))
-    if lag is None:
+    if lag is None or lag >= reach:  # positions 0 .. reach - 1 have no longer lag than reach - 1
         return
     far = reach > _FAR * lag
     level, code = ("warning", "base-too-small") if far else ("note", "base-below-bound")
     base = layer.rotation.base if layer.rotation is not None else None
     with_base = f" with base {write_number(base)}" if base is not None else ""
     message = (
-        f"the sum of cosines{with_base} is negative from lag {write_length(lag)} on, "
-        f"{write_rounded(reach / lag)} times before the {write_length(reach)} positions that are served"
+        f"the sum of cosines{with_base} is first negative at lag {write_length(lag)}; the {write_length(reach)} "
+        f"positions that are served are {write_rounded(reach / lag)} times as many"
     )
     if far:
         message += "; few published models go beyond 10 times: enlarge the base or scale (see context)"

@@ -325,7 +325,8 @@ def _describe_scaling(rotation: Rotation) -> str:
         return f"all pairs divided by {largest:.6g}"
     if rotation.scaling in _BLENDS:
         blended = len(divisors) - int(kept.sum()) - int(divided.sum())
-        return f"{int(kept.sum())} pairs kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
+        pairs = "1 pair" if kept.sum() == 1 else f"{int(kept.sum())} pairs"
+        return f"{pairs} kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
     smallest = float(divisors.min())
     return f"each pair divided by a number of its own, from {smallest:.6g} to {largest:.6g}"
 

@@ -1,0 +1,30 @@
+"""Calls that may take so many seconds of the processor, as a machine at rest counts them."""
+
+import time
+
+#: Seconds that the loop of `measure_pace` takes on a machine at rest.
+LOOP_SECONDS = 0.007
+#: What is too slow once may have met a machine that pauses; a fault is too slow each time.
+ATTEMPTS = 3
+
+
+def measure_pace():
+    """Give how many times longer than on a machine at rest the processor takes here and now; at least 1."""
+    start = time.process_time()
+    sum(number % 7 for number in range(200_000))
+    return max(1.0, (time.process_time() - start) / LOOP_SECONDS)
+
+
+def call_within(seconds, call):
+    """Give what a call gives, which must take no longer than so many seconds of the processor.
+
+    Time in which other programs had the processor does not count. A slow machine has more seconds, by the time of
+    a loop beside the call; both are slowed alike by neighbours that share its caches.
+    """
+    for _ in range(ATTEMPTS):
+        start = time.process_time()
+        found = call()
+        spent = time.process_time() - start
+        if spent <= seconds or spent <= seconds * measure_pace():
+            return found
+    raise AssertionError(f"took {spent:.2f} s of the processor, {ATTEMPTS} times; at most {seconds:g} s are expected")

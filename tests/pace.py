@@ -1,7 +1,12 @@
-"""Calls that may take so many seconds of the processor, as a machine at rest counts them."""
+"""How slow a machine is here and now, and calls that may take so many seconds of its processor."""
 
+import subprocess
+import sys
 import time
+from statistics import median
 
+#: Seconds within which a bare interpreter starts and ends on a machine at rest.
+INTERPRETER_SECONDS = 0.05
 #: Seconds that the loop of `measure_pace` takes on a machine at rest.
 LOOP_SECONDS = 0.007
 #: What is too slow once may have met a machine that pauses; a fault is too slow each time.
@@ -13,6 +18,20 @@ def measure_pace():
     start = time.process_time()
     sum(number % 7 for number in range(200_000))
     return max(1.0, (time.process_time() - start) / LOOP_SECONDS)
+
+
+def measure_slowness(times=1):
+    """Give how many times longer than on a machine at rest an interpreter or a loop takes here and now; at least 1.
+
+    Limits of seconds by the clock are meant for such a machine: where a host gives a tenth of its time, the program
+    is not to blame.
+    """
+    taken = []
+    for _ in range(times):
+        start = time.monotonic()
+        subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
+        taken.append(time.monotonic() - start)
+    return max(measure_pace(), median(taken) / INTERPRETER_SECONDS)
 
 
 def call_within(seconds, call):

@@ -141,7 +141,7 @@ def test_pairs_that_never_turned_are_those_that_see_new_phases(d, base, trained,
 
 
 @pytest.mark.parametrize("trained", [1000, 4096, 10007])
-@pytest.mark.parametrize("factor", [1.3, 3, 7.7, 100])
+@pytest.mark.parametrize("factor", [1.3, *(pytest.param(f, marks=pytest.mark.slow) for f in (3, 7.7)), 100])
 def test_rounding_of_the_factor_makes_no_new_phases(trained, factor):
     rows = rows_of(compare_methods(128, 1e4, trained, round(trained * factor)))
     assert [rows[name].unseen_pairs for name in ("linear", "yarn-paper", "llama3")] == [0, 0, 0]

@@ -49,6 +49,10 @@ def find_row_only(table, code):
     return findings[0], anatomy
 
 
+#: The first two, and the others in the slow run.
+EACH_SEED = [pytest.param(seed, marks=[pytest.mark.slow] if seed > 1 else []) for seed in planted.SEEDS]
+
+
 def each_base(sizes=planted.SIZES, seeds=planted.SEEDS):
     """Every kind of table in every size: all seeds of the narrow ones, one of the wide; from the second on slow."""
     return [
@@ -134,7 +138,7 @@ def test_dft_beyond_its_period_repeats():
 
 
 @pytest.mark.parametrize("size", planted.SIZES, ids=str)
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_noise_is_called_noise_and_nothing_else(size, seed):
     finding, _ = find_row_only(planted.make_noise(*size, seed), "no-structure")
     assert finding.rows == ((0, size[0] - 1),)
@@ -339,7 +343,7 @@ def test_everything_at_once_with_rows_of_the_file():
 
 
 @pytest.mark.parametrize("shape", [(14, 14), (7, 20), (16, 16), (24, 24)], ids=str)
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_grid_has_no_seam(shape, seed):
     assert inspect_codes(planted.make_grid(*shape, 192, seed), grid=shape) == []
 
@@ -385,7 +389,7 @@ def test_periods_of_a_grid_are_two_dimensional():
     assert_allclose(first.period, 1 / np.hypot(1 / 6, 1 / 9), rtol=0.02)
 
 
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_grid_has_no_period_of_its_line(seed):
     for one in find_periods(planted.make_grid(14, 14, 192, seed), (14, 14)).dominant:
         assert abs(one.along[1] or 1e9) > 3  # nothing at harmonics of the line's length in reading order
@@ -395,7 +399,7 @@ def test_a_grid_has_no_period_of_its_line(seed):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.04, 0.5])
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_planted_periods_are_found_with_their_shares(noise, seed):
     result = inspect_table(planted.make_periodic(1024, 768, seed, noise))
     assert result.findings == ()
@@ -567,7 +571,7 @@ CONVENTIONS = [
 
 @pytest.mark.parametrize(("method", "align_corners"), CONVENTIONS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_grid_of_14_made_24_betrays_itself(dtype, method, align_corners, seed):
     table = planted.make_interpolated((14, 14), (24, 24), 48, seed, dtype, method, bool(align_corners))
     finding, _ = find_only(table, "interpolated", grid=(24, 24), dtype=dtype)
@@ -579,7 +583,7 @@ def test_a_grid_of_14_made_24_betrays_itself(dtype, method, align_corners, seed)
         assert axis["rivals"][0]["residual"] > 5 * axis["residual"]
 
 
-@pytest.mark.parametrize("seed", planted.SEEDS)
+@pytest.mark.parametrize("seed", EACH_SEED)
 def test_the_edge_tells_the_convention(seed):
     smooth = {"noise": 0.02, "seed": seed}
     held, aligned = (

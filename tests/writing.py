@@ -11,7 +11,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from pe_spectra.files import places, writer
 
@@ -31,9 +30,6 @@ TEMPORARY = re.compile(r"\.pe-spectra-[0-9a-f]{16}\.tmp")
 
 #: Both ways to make a temporary file: without a name (Linux), and with one (elsewhere).
 WAYS = ("unnamed", "named")
-
-#: Seconds that a bare interpreter takes on a machine at rest.
-INTERPRETER_SECONDS = 0.05
 
 _SOURCES = {places.__file__, writer.__file__}
 
@@ -134,16 +130,6 @@ def run_apart(function, *arguments, folder, patience=600):
         check=True,
     )
     return json.loads(done.stdout)
-
-
-def slowness(times=3):
-    """Give how many times longer than on a machine at rest a bare interpreter takes here and now; at least 1."""
-    taken = []
-    for _ in range(times):
-        start = time.monotonic()
-        subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
-        taken.append(time.monotonic() - start)
-    return max(1.0, median(taken) / INTERPRETER_SECONDS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,6 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +15,7 @@ from running import Outcome, Process, parse_signals
 from warm import is_enough
 from workspace import Entry, SetupError, Workspace, may_write_everywhere
 
-from tests.pace import measure_pace
+from tests.pace import measure_slowness
 
 #: Attempts to hit a living program with a signal, and how much later each of them tries: in seconds, and in parts
 #: of an undisturbed run, whose start takes longer on a slow machine.
@@ -27,8 +24,6 @@ ATTEMPTS, LATER, LATER_PART = 6, 0.04, 0.05
 TOO_LONG = 3
 #: Seconds that a run may go on beyond its limit before it is ended.
 PATIENCE = 5
-#: A bare interpreter starts within this on a machine at rest, and ends again.
-INTERPRETER_SECONDS = 0.05
 #: Variables of every run, besides its folders.
 BASE = {
     "PATH": os.environ.get("PATH", os.defpath),
@@ -152,7 +147,7 @@ class Harness:
 
         workspace.prepare(case, self.fixtures, lambda words: run_first(start(words)))
         before = workspace.snapshot()
-        patience = (5 * time_limit(case, count) + PATIENCE) * slowness()
+        patience = (5 * time_limit(case, count) + PATIENCE) * measure_slowness()
         if self.warm is not None and is_enough(case, workspace):
             words = [expand(word) for word in argv]
             outcomes = (self.warm.run(words, workspace, variables, patience),)
@@ -199,17 +194,6 @@ def truncate(path):
     return True
 
 
-def slowness():
-    """Give how many times longer than on a machine at rest an interpreter or a loop takes here and now; at least 1.
-
-    The limits of the rows are meant for such a machine: where a host gives a tenth of its time, the
-    program is not to blame.
-    """
-    start = time.monotonic()
-    subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
-    return max(measure_pace(), (time.monotonic() - start) / INTERPRETER_SECONDS)
-
-
 def time_limit(case, count=1):
     """Give the seconds that each of `count` runs at once may take."""
     seconds = (DEFAULT_LIMITS | case.get("limits", {}))["seconds"]
@@ -226,7 +210,7 @@ def judge_trial(case, trial, reference):
     """Judge the runs of one workspace."""
     seconds = time_limit(case, len(trial.outcomes))
     if is_too_long(case, trial):
-        seconds *= slowness()
+        seconds *= measure_slowness()
     limits = case.get("limits", {}) | {"seconds": seconds}
     problems = [found for outcome in trial.outcomes for found in judge_outcome({**case, "limits": limits}, outcome)]
     codes = [outcome.code for outcome in trial.outcomes]

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def harness(tmp_path, monkeypatch):
     monkeypatch.setattr(harness_module, "PATIENCE", 0.3)
-    monkeypatch.setattr(harness_module, "slowness", lambda: 1.0)
+    monkeypatch.setattr(harness_module, "measure_slowness", lambda: 1.0)
     return Harness([sys.executable, str(FAKE)], FIXTURES, tmp_path, marker="fake_program")
 
 

@@ -4,7 +4,8 @@ The fuzzer is a module file with `main(arguments)`, `judge(case, ...)` and `sing
 Under --strict it counts every control byte, except colours where its own profile of variables asks
 for them. A line with `--color always` asks for them as well, so it is judged as that profile is:
 colours are not counted, every other control byte is. Absolute paths are kept from the judge, which
-never ends on one. Nothing else of the fuzzer is changed.
+never ends on one, and `-` and what stands behind `--` are told to it as the files that they are: of
+several files each may have an error line. Nothing else of the fuzzer is changed.
 
 `--tenth SEED` stands for `--sweep --seed SEED` with the first tenth of the lines, in the order that
 the seed decides.
@@ -40,9 +41,12 @@ def blank_absolute(argv):
 
 
 def name_as_files(argv):
-    """Write what begins with a dash behind `--` as the file it is: the judge takes it for an option, not for a file."""
-    place = argv.index("--") + 1 if "--" in argv else len(argv)
-    return argv[:place] + [f"./{token}" if token.startswith("-") else token for token in argv[place:]]
+    """Write `-` and what begins with a dash behind `--` as files, which they are: the judge takes them for options."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    return [
+        f"./{token}" if token == "-" or (token.startswith("-") and place > end) else token
+        for place, token in enumerate(argv)
+    ]
 
 
 def allow_asked_colours(fuzzer):

@@ -314,8 +314,10 @@ cli.run_process()
 )
 def test_an_interrupted_process_ends_with_130(tmp_path, moment):
     """Python alone would end itself by the signal, abort or give a traceback; what is to be tidied is tidied."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-P", "-c", ENDINGS, moment]
+    Path("endings.py").write_text(ENDINGS)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])}
+    # as a module: of a text given with -c Python forgets that it was interrupted
+    command = [sys.executable, "-P", "-m", "endings", moment]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
     assert Path("tidied").exists()

@@ -33,7 +33,7 @@ from pe_spectra.spectrum import (
     measure_toeplitz_share,
 )
 from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
-from pe_spectra.spectrum.summary import classify_shape
+from pe_spectra.spectrum.shape import classify_shape
 
 DEFAULT_LENGTH = 128
 #: Every metric by name, in the order in which they are shown.

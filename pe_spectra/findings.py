@@ -1,44 +1,113 @@
-"""What a finding is: a level, a stable code, a sentence with its numbers; and the reasoning behind a code."""
+"""What a finding is, and what a kind of finding is: declared once, beside the check that makes it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
 
-Level = Literal["note", "warning", "error"]
-#: From the least to the gravest.
-LEVELS: tuple[Level, ...] = ("note", "warning", "error")
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.vocabulary import FINDING_LEVELS, RANKS, Level
+
+#: Of stable names, in lower case with hyphens.
+CODE_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
+_NAME_PATTERN = "^[a-z][a-z0-9_]*$"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that a reader should know.
+class Finding(Result):
+    """One thing that a reader should know."""
+
+    level: Level = quantity("How much it should worry a reader.", words=FINDING_LEVELS)
+    code: str = quantity("Stable name of this kind of finding; --explain has its reasoning.", pattern=CODE_PATTERN)
+    message: str = quantity("The finding in one sentence, with its number.")
+    data: Mapping[str, object] = quantity(
+        "The numbers behind it, by names of its own.",
+        default_factory=lambda: MappingProxyType({}),
+        schema={"type": "object", "propertyNames": {"pattern": _NAME_PATTERN}, "additionalProperties": True},
+        column=None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of finding: everything that is said of all findings of one code.
 
     Attributes
     ----------
-    level : note, warning or error.
-    code : stable name; a table of explanations has the reasoning.
-    message : one sentence with its number.
-    data : the numbers behind it.
+    code : stable name.
+    levels : the levels that such a finding can have, the usual one first.
+    phrase : what it says, in a few words, for headlines and lists.
+    reasoning : why it is made and why it matters.
+    formula : what is computed, with its thresholds.
+    references : sources.
+
+    >>> zero = Kind(code="zero-rows", levels=("warning",), phrase="rows of zeros", reasoning="..", formula="..")
+    >>> zero.find("Rows 3 to 5 are zero.", rows=(3, 5)).level
+    'warning'
     """
 
-    level: Level
     code: str
-    message: str
-    data: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    levels: tuple[Level, ...]
+    phrase: str
+    reasoning: str
+    formula: str
+    references: tuple[str, ...] = field(default=())
+
+    def find(self, message: str, /, *, level: Level | None = None, **data: object) -> Finding:
+        """Make a finding of this kind; of the usual level unless told otherwise."""
+        return Finding(
+            level=self.choose_level(level), code=self.code, message=message, data=MappingProxyType(dict(data))
+        )
+
+    def choose_level(self, level: Level | None) -> Level:
+        """Return the level of a finding, the usual one for None.
+
+        Raises
+        ------
+        ValueError : a level that this kind does not have.
+        """
+        if level is not None and level not in self.levels:
+            raise ValueError(f"{self.code} is never of level {level}")
+        return level or self.levels[0]
+
+
+LEVELS = FINDING_LEVELS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Why a finding is made and why it matters.
-
-    Attributes
-    ----------
-    reasoning : in words; formula : what is computed, with its thresholds; references : sources.
-    """
+    """Why a finding is made and why it matters; replaced by :class:`Kind`."""
 
     reasoning: str
     formula: str
     references: tuple[str, ...]
+
+
+def index_kinds(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    """Return kinds by code, in their order.
+
+    Raises
+    ------
+    ValueError : two kinds with one code.
+
+    >>> seam = Kind(code="seam", levels=("note",), phrase="a break", reasoning="..", formula="..")
+    >>> index_kinds([seam])["seam"].phrase
+    'a break'
+    """
+    found: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.code in found:
+            raise ValueError(f"two kinds of findings are called {kind.code}")
+        found[kind.code] = kind
+    return found
+
+
+def list_failures(findings: Iterable[Finding], level: Level) -> tuple[str, ...]:
+    """Return a sentence for each finding of `level` or above, for --fail-on.
+
+    >>> found = [Finding(level=level, code=f"a-{level}", message="") for level in FINDING_LEVELS]
+    >>> list_failures(found, "error")
+    ('finding of level error: a-error',)
+    """
+    return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= RANKS[level])

@@ -1,6 +1,8 @@
 """What all tests share: one Hypothesis profile, and the program run within this process."""
 
+import functools
 import json
+import math
 import os
 import shlex
 import signal
@@ -8,8 +10,11 @@ import sys
 from dataclasses import dataclass
 from importlib import resources
 
+import numpy as np
 import pytest
 from hypothesis import settings
+
+from tests.planted import make_trained, plant_tail
 
 # the same examples at every run: a test that fails does so for everybody
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
@@ -31,6 +36,14 @@ class Finished:
     err: str
 
 
+@functools.cache
+def describe_once():
+    """The program with all its commands; to describe them takes as long as a short answer."""
+    from pe_spectra.cli.program import build_command
+
+    return build_command()
+
+
 @pytest.fixture
 def cli(monkeypatch, capfd, tmp_path):
     """Run a command line in an empty working directory and give its exit code and streams."""
@@ -40,6 +53,8 @@ def cli(monkeypatch, capfd, tmp_path):
     for name in [*TOUCHY, *(name for name in os.environ if name.startswith("PE_SPECTRA_"))]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    described = describe_once()
+    monkeypatch.setattr("pe_spectra.cli.program.build_command", lambda: described)
 
     def run(line, *more, **environment):
         with monkeypatch.context() as patch:
@@ -77,3 +92,72 @@ def refuse(cli, tmp_path):
 def schema():
     """The JSON Schema in the package."""
     return json.loads(resources.files("pe_spectra").joinpath("schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def empty_folder(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def no_cache(monkeypatch, tmp_path):
+    """A working directory of a test that shall not see the cache of whoever runs it."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+@pytest.fixture
+def previous_heads(tmp_path, monkeypatch):
+    """Write the table of heads that look at the previous token, and give a SPEC of it."""
+    monkeypatch.chdir(tmp_path)
+    bias = -0.3 * np.arange(32)[:, None] * np.linspace(0.5, 2, 4)
+    bias[1] += 6
+    np.save("previous.npy", bias)
+    return "t5:table=previous.npy"
+
+
+@pytest.fixture
+def noisy_heads(tmp_path, monkeypatch):
+    """Write a table of noise for the buckets of heads, and give a SPEC of it."""
+    monkeypatch.chdir(tmp_path)
+    np.save("heads.npy", np.random.default_rng(0).normal(size=(32, 8)))
+    return "t5:table=heads.npy"
+
+
+@pytest.fixture
+def sinusoid_files(tmp_path):
+    """Two sinusoids of different widths as files."""
+    for width in (64, 32):
+        codes = [
+            [f(p / 10000 ** (i / (width // 2))) for i in range(width // 2) for f in (math.sin, math.cos)]
+            for p in range(100)
+        ]
+        np.save(tmp_path / f"sin{width}.npy", codes)
+    return tmp_path
+
+
+@pytest.fixture
+def trained_table():
+    """A table as training leaves it."""
+    return make_trained(512, 64)
+
+
+@pytest.fixture
+def planted_table(trained_table):
+    """Two equal rows, and 112 rows of 512 that training never reached."""
+    table = plant_tail(trained_table, 400)
+    table[200] = table[77]
+    return table
+
+
+@pytest.fixture(scope="session")
+def context_report():
+    """What each way to lengthen the context of a model does to it."""
+    from pe_spectra.models.lengths.methods import compare_methods
+
+    return compare_methods(128, 5e5, 8192, 131072)

@@ -5,6 +5,7 @@ The fast code is compared with these at sizes where float64 suffices; where it d
 tests/reference holds the truth. Nothing here imports pe_spectra.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
@@ -262,3 +263,31 @@ def local_spectrum(rows: Floats, start: int, width: int) -> Floats:
     faded = rows[start : start + width] * np.array(taper)[:, None]
     power = periodogram(faded, np.arange(width), 2 * np.pi * np.arange(width // 2 + 1) / width)
     return np.asarray(power / power.sum())
+
+
+def functions_on(n: int) -> list[Floats]:
+    """A few functions on the lattice: noise, a one-hot, the constant, and the last basis function."""
+    noise = np.random.default_rng(n).standard_normal(n)
+    return [noise, one_hot(n, n // 3), np.ones(n), basis(n)[-1]]
+
+
+def tolerance(n: int) -> float:
+    """Of Fourier sums written out: n roundings of cosines that are themselves rounded."""
+    return 4e-16 * n
+
+
+def bucket_of(relative, buckets=32, max_distance=128, bidirectional=True, real=np.float64):
+    """The published formula, one number at a time; `real` is the type that its logarithms are taken in."""
+    found, n = 0, -relative
+    if bidirectional:
+        buckets //= 2
+        if n < 0:
+            found += buckets
+        n = abs(n)
+    else:
+        n = max(n, 0)
+    exact = buckets // 2
+    if n < exact:
+        return found + n
+    share = np.log(real(n) / real(exact)) / real(math.log(max_distance / exact))
+    return found + min(exact + int(share * real(buckets - exact)), buckets - 1)

@@ -119,10 +119,10 @@ def prepare(folder):
 
 
 def run_apart(function, *arguments, folder, patience=600):
-    """Call a function of tests/writers_apart.py in a process of its own that works in a folder; give its result."""
+    """Call a function of program/writers_apart.py in a process of its own that works in a folder; give its result."""
     here = Path(__file__).parents[1]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.writers_apart", function, *map(json.dumps, arguments)],
+        [sys.executable, "-m", "tests.program.writers_apart", function, *map(json.dumps, arguments)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(here), "COLUMNS": "100"},
         stdout=subprocess.PIPE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 
+from pe_spectra.answers.answer import Drawing
 from pe_spectra.cli.text import escape
-from pe_spectra.records.answer import Drawing
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 4

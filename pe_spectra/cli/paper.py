@@ -206,8 +206,8 @@ def count_low_bin(
     points = _CONTEXT.parse(length, "--length") if length is not None else None
     check_work("--d and --rho", count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
+    from pe_spectra.answers.counts import answer_counts
     from pe_spectra.cli.next_command import follow_counts
-    from pe_spectra.records.low_bin import answer_counts
 
     counts = [room.count_low_bin(e, length=points) for e in encodings]
     then = follow_counts(_join_typed(encoding, d, rho, length=length), counts)

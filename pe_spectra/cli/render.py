@@ -9,16 +9,19 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from pe_spectra.answers.answer import Answer as NewAnswer
 from pe_spectra.cli.columns import Columns, fit_columns
 from pe_spectra.cli.drawing import draw
 from pe_spectra.cli.text import escape, guard_cell, to_ascii
-from pe_spectra.records.answer import Answer, Cell
+from pe_spectra.records.answer import Answer as OldAnswer
+from pe_spectra.records.answer import Cell
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from pe_spectra.cli.screen import Screen
 
+Answer = NewAnswer | OldAnswer
 _CELL_CHARACTERS = 400
 #: Numbers below are written without an exponent.
 _LARGE = 1e9

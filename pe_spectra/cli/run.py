@@ -18,7 +18,8 @@ from pe_spectra.numbers import Choice
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pe_spectra.records.answer import Answer
+    from pe_spectra.answers.answer import Answer
+    from pe_spectra.records.answer import Answer as OldAnswer
 
 #: A longer command, as with a tensor of a very long name, is no hint for a person.
 _LONGEST_COMMAND = 200
@@ -58,7 +59,7 @@ class Run:
     notes: tuple[str, ...]
 
     def finish(
-        self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
+        self, answer: Answer | OldAnswer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
     ) -> Outcome:
         """Put together what the command leaves: the answer in its format, and the figure if one is drawn.
 

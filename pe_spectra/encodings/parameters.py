@@ -19,6 +19,37 @@ if TYPE_CHECKING:
 Value: TypeAlias = "int | float | str | tuple[int | float | str, ...] | GivenArray | tuple[Encoding, ...] | None"
 
 
+#: JSON Schema of an encoding.
+SCHEMA: Mapping[str, object] = {
+    "description": "An encoding of the catalogue with all of its parameters.",
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$", "description": "Name in the catalogue."},
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "d": {"type": "integer", "minimum": 1, "description": "Width of the encoding, in columns."},
+                "rho": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "description": "Base of the geometric ladder of frequencies.",
+                },
+                "layout": {"type": "string", "minLength": 1, "description": "Order of the columns."},
+            },
+            "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
+            "additionalProperties": {
+                "type": ["number", "string", "array"],
+                "items": {"type": ["number", "string"]},
+            },
+            "description": "Its parameters by name, those that have a meaning and a value; which there are is the "
+            "encoding's own, see `encodings NAME`.",
+        },
+    },
+    "required": ["name", "parameters"],
+    "additionalProperties": False,
+}
+
+
 class Accepts(Protocol):
     """A kind of value: reads text, checks what Python gives, and says what it accepts."""
 

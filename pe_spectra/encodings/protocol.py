@@ -7,7 +7,7 @@ An encoding offers those views that it truly has. A diagnostic asks for the one 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Parameter, Value, format_value, simplify_value
+from pe_spectra.encodings.parameters import SCHEMA, Parameter, Value, format_value, simplify_value
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import DEFAULT_LENGTH
@@ -94,6 +94,10 @@ class Encoding(ABC):
     >>> Sinusoidal(d=64) == Sinusoidal(d=64, rho=10000.0), str(Sinusoidal(d=64))
     (True, "Sinusoidal(d=64, rho=10000.0, layout='interleaved', offset=0, scale=1.0)")
     """
+
+    #: The JSON Schema of :meth:`to_dict`, and its name there.
+    json_schema: ClassVar[Mapping[str, object]] = SCHEMA
+    schema_name: ClassVar[str] = "encoding"
 
     name: ClassVar[str]
     family: ClassVar[str]
@@ -177,6 +181,15 @@ class Encoding(ABC):
     def parameters(self) -> dict[str, object]:
         """The parameters by name, as JSON has them."""
         return {p.name: simplify_value(value) for p, value in self._list_given()}
+
+    def to_dict(self) -> dict[str, object]:
+        """Return name and parameters, as JSON has them.
+
+        >>> from pe_spectra.encodings import Dft
+        >>> Dft(d=8).to_dict()
+        {'name': 'dft', 'parameters': {'d': 8}}
+        """
+        return {"name": self.name, "parameters": self.parameters}
 
     @property
     def label(self) -> str:

@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.findings import Level
 from pe_spectra.inspection.anatomy import Anatomy
 from pe_spectra.inspection.findings import RowFinding, RowRange, format_cosine, format_number, group_rows, name_rows
 from pe_spectra.inspection.forensics import Resizing
@@ -18,7 +17,8 @@ from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
 from pe_spectra.inspection.structure import measure_noise
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.spectrum.summary import classify_shape, explain_signs
+from pe_spectra.spectrum.shape import classify_shape, explain_signs
+from pe_spectra.vocabulary import Level
 
 #: Numbers that a finding's data lists.
 _LISTED = 64

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.counts import entitle_counts
 from pe_spectra.encodings import HasFrequencies
 from pe_spectra.plots.axes import label_powers_of_ten
 from pe_spectra.plots.sheet import Layout, lay_out, line_pitch
@@ -77,7 +78,7 @@ def compose_low_bin(*results: LowBinCount) -> Figure:
         raise ValueError("a figure of counts needs one at least")
     words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.07
     layout = Layout(
-        title=_entitle(results),
+        title=entitle_counts(results),
         heights=(_STRIP,) * len(results),
         left=_SIDE,
         right=_SIDE,
@@ -160,14 +161,6 @@ def _write_words(axes: Axes, result: LowBinCount) -> None:
 
 def _find_grid(result: LowBinCount) -> int:
     return round(2 * math.pi / result.bin_edge)
-
-
-def _entitle(results: Sequence[LowBinCount]) -> str:
-    if len(results) > 3:
-        return "Shares of the frequencies that lie in the lowest bin"
-    shares = [f"{100 * result.share_inside:.1f} %" for result in results]
-    listed = shares[0] if len(shares) == 1 else f"{', '.join(shares[:-1])} and {shares[-1]}"
-    return f"{listed} of the frequencies lie in the lowest bin"
 
 
 def _describe(results: Sequence[LowBinCount]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from pe_spectra.plots.style import escape_text
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.summary import LOW_BINS, classify_shape, explain_signs
+from pe_spectra.spectrum.shape import classify_shape, explain_signs
+from pe_spectra.spectrum.summary import LOW_BINS
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding

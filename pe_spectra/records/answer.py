@@ -7,38 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pe_spectra._version import __version__
+from pe_spectra.answers.answer import Drawing, Verdict
 from pe_spectra.encodings import Encoding
 
 SCHEMA = "pe-spectra/1"
+__all__ = ["Drawing", "Verdict"]
 
 Cell = str | int | float | bool | None
 Document = dict[str, object]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """The answer in one sentence; `level` is ok, note, warning or error, `code` is stable.
-
-    >>> Verdict(level="ok", code="same", text="The same.").level
-    'ok'
-    """
-
-    level: str
-    code: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """A curve to draw in characters; where several samples share a column, their largest (or smallest) is seen.
-
-    `ticks` are places along the axis, 0 to 1, and their labels.
-    """
-
-    title: str
-    values: Sequence[float]
-    ticks: tuple[tuple[float, str], ...]
-    smallest: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

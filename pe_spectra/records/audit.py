@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -151,7 +151,7 @@ def _describe_layer(layer: LayerAudit) -> Document:
         "never_turn": layer.never_turn,
         "unseen_pairs": list(layer.unseen),
         "frequencies": _describe_pairs(layer),
-        "spectrum": asdict(spectrum.summary) if spectrum is not None else None,
+        "spectrum": spectrum.summary.to_dict() if spectrum is not None else None,
         "low_bin": _describe_low_bin(low_bin) if low_bin is not None else None,
         "encoding": describe_encoding(layer.encoding) if layer.encoding is not None else None,
         "notes": list(rotation.notes) if rotation is not None else [],

@@ -12,7 +12,7 @@ from pe_spectra.findings import LEVELS, Explanation, Finding
 from pe_spectra.records.answer import Answer, Document, Verdict
 
 #: Ranks of the levels of verdicts, the gravest highest.
-RANKS = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
+RANKS: dict[str, int] = {level: rank for rank, level in enumerate(("ok", *LEVELS))}
 
 
 def describe_finding(finding: Finding) -> Document:

@@ -16,7 +16,7 @@ from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, 
 from pe_spectra.records.findings import describe_finding, find_failures
 from pe_spectra.records.spectrum import describe_summary
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.spectrum.summary import classify_shape
+from pe_spectra.spectrum.shape import classify_shape
 from pe_spectra.table_part import describe_part, name_part
 
 

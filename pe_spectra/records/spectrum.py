@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from pe_spectra.encodings import Dft
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, finite, percent
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, compute_dft_weights
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.summary import EMPTY_BAND, LOW_BINS, classify_shape, explain_signs
+from pe_spectra.spectrum.shape import EMPTY_BAND, classify_shape, explain_signs
+from pe_spectra.spectrum.summary import LOW_BINS
 
 #: What an answer says of each shape of the weights.
 _LEVELS = {
@@ -136,8 +136,7 @@ def describe_summary(spectrum: Spectrum) -> Document:
     >>> round(describe_summary(compute_spectrum(Dft(d=8)))["centroid"], 6)  # pi/2
     1.570796
     """
-    known: Document = asdict(spectrum.summary)
-    return known | dict.fromkeys(_OF_SHARES) if classify_shape(spectrum) == "signed" else known
+    return spectrum.summary.to_dict()
 
 
 def _note_signs(spectrum: Spectrum) -> tuple[str, ...]:

@@ -1,10 +1,8 @@
-"""The frequency weights of an encoding: Eq. (15), and Eq. (22) for encodings on the lattice itself."""
+"""The frequency weights of an encoding that has a list of frequencies: Eq. (15)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 
@@ -12,83 +10,21 @@ from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies, HasLatti
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
 from pe_spectra.fourier import count_basis_functions
-from pe_spectra.limits import MAX_BANDWIDTH, MAX_WIDTH, MIN_BANDWIDTH, MIN_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
+from pe_spectra.numbers import Choice, RealRange
 from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
-from pe_spectra.spectrum.summary import SpectrumSummary, summarise
+from pe_spectra.spectrum.lattice import GRID, compute_omega
+from pe_spectra.spectrum.record import Spectrum
+from pe_spectra.vocabulary import BOUNDARIES
 
-GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
-BOUNDARY = Choice(members=("none", "reflect"))
+BOUNDARY = Choice(members=BOUNDARIES)
 DEFAULT_BANDWIDTH = 4.0
 #: Kernels wider than this share of the circle are summed as their own Fourier series.
 _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
 _LOW_WORDS = 512.0
 _CHUNK = 1 << 13
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Spectrum:
-    """The share of an encoding's frequencies at each DFT frequency.
-
-    Attributes
-    ----------
-    encoding : what was analysed.
-    grid : lattice length N; all arrays have N // 2 + 1 entries.
-    bandwidth : kernel width in bins; None where no kernel enters (`estimator` "lattice").
-    boundary : "none" as in the paper, or "reflect": the kernel reflected at 0 and pi.
-    estimator : "kde" (Eq. 15), "lattice" (exact masses, Eq. 22), "lag-window" or "nudft".
-    omega : DFT frequencies 2 pi k/N, rad/position.
-    weights : g_k, sums to 1. A weight below the smallest double is 0; of a lag window it may be negative.
-    log_weights : ln g_k, finite where `weights` underflows; -inf only where g_k is truly 0, nan where it is negative.
-    log_multipliers : logarithm of what Algorithm 1 multiplies the coefficients at omega_k with.
-    notes : what a reader must know about these numbers.
-    axis : on a grid the direction of the lags, "vertical" or "horizontal"; None on a line.
-    kernel_source : of a lag window: where its kernel comes from (:mod:`pe_spectra.spectrum.kernels`).
-    length : positions that the kernel was averaged over; None where nothing was averaged.
-    toeplitz_share : how much of the Gram matrix's energy is a function of the lag alone, 0 to 1.
-    head_weights : (heads, N // 2 + 1) of an encoding with several heads, whose median `weights` is.
-
-    >>> from pe_spectra import Dft, compute_spectrum
-    >>> spectrum = compute_spectrum(Dft(d=8))
-    >>> spectrum.weights.tolist(), spectrum.estimator
-    ([0.125, 0.25, 0.25, 0.25, 0.125], 'lattice')
-    """
-
-    encoding: Encoding
-    grid: int
-    bandwidth: float | None
-    boundary: str
-    estimator: str
-    omega: F64
-    weights: F64
-    log_weights: F64
-    log_multipliers: F64
-    notes: tuple[str, ...] = ()
-    axis: str | None = None
-    kernel_source: str | None = None
-    length: int | None = None
-    toeplitz_share: float | None = None
-    head_weights: F64 | None = None
-
-    def __post_init__(self) -> None:
-        for array in (self.omega, self.weights, self.log_weights, self.log_multipliers, self.head_weights):
-            if array is not None:
-                array.flags.writeable = False
-
-    @property
-    def multipliers(self) -> F64:
-        """What Algorithm 1 multiplies the coefficients at omega_k with, shape (N // 2 + 1,)."""
-        return np.exp(self.log_multipliers) if self.estimator == "lattice" else self.weights
-
-    @cached_property
-    def summary(self) -> SpectrumSummary:
-        """One-number summaries of the weights."""
-        highest = None
-        if self.estimator in ("kde", "lattice") and isinstance(self.encoding, HasFrequencies):
-            highest = float(self.encoding.frequencies().values.max())
-        return summarise(self.omega, self.weights, self.log_weights, highest)
 
 
 @np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
@@ -125,27 +61,6 @@ def compute_density_spectrum(
     if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
         return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
     return _normalise(encoding, n, b, boundary, _sum_kernels(encoding.frequencies(), n, b, boundary))
-
-
-def compute_dft_weights(grid: int) -> F64:
-    """Return the weights of the DFT encoding on its own lattice, shape (grid // 2 + 1,).
-
-    Implements Eq. (22), first form: 1/d at both ends, 2/d between. It is the mass at each
-    frequency and sums to 1; the second form printed in the paper does not.
-
-    >>> compute_dft_weights(4)
-    array([0.25, 0.5 , 0.25])
-    """
-    return count_basis_functions(GRID.check(grid, "grid")) / grid
-
-
-def compute_omega(grid: int) -> F64:
-    """Return the DFT frequencies 2 pi k/N, k = 0 .. N // 2, in rad/position.
-
-    >>> (compute_omega(4) / np.pi).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    return np.arange(grid // 2 + 1, dtype=np.float64) * (2 * np.pi / grid)
 
 
 def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) -> int:

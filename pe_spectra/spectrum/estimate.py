@@ -7,9 +7,10 @@ from dataclasses import replace
 from pe_spectra.encodings import Encoding, HasFrequencies
 from pe_spectra.encodings.checking import check_encoding
 from pe_spectra.encodings.sampled import Sampled
-from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, Spectrum, compute_density_spectrum
+from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, compute_density_spectrum
 from pe_spectra.spectrum.irregular import compute_irregular_spectrum
 from pe_spectra.spectrum.lag_window import AXES, compute_lag_window_spectrum
+from pe_spectra.spectrum.record import Spectrum
 
 #: On a grid a side has few places: four bins would be a fourth of the axis and more.
 GRID_BANDWIDTH = 1.0

@@ -9,9 +9,10 @@ import numpy as np
 from pe_spectra.encodings import Encoding
 from pe_spectra.errors import UndefinedError
 from pe_spectra.exact import F64
-from pe_spectra.spectrum.density import BANDWIDTH, compute_omega
+from pe_spectra.spectrum.density import BANDWIDTH
 from pe_spectra.spectrum.estimate import GRID_BANDWIDTH
 from pe_spectra.spectrum.kernels import SOURCES, estimate_grid_kernel
+from pe_spectra.spectrum.lattice import compute_omega
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

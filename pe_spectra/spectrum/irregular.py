@@ -12,7 +12,8 @@ from pe_spectra.encodings.positions import as_times
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, two_product, two_sum
 from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES, MAX_WIDTH
-from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, Spectrum
+from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.record import Spectrum
 
 _BLOCK = 256
 #: Median steps in all: at the end of such a span float64 has positions to some 1e-4 of a step.

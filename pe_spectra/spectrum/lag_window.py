@@ -17,8 +17,10 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_LAGS
 from pe_spectra.numbers import Choice
-from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, GRID, Spectrum, check_grid, compute_omega
+from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, check_grid
 from pe_spectra.spectrum.kernels import SOURCES, Kernel, check_length, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.lattice import GRID, compute_omega
+from pe_spectra.spectrum.record import Spectrum
 
 #: exp(-x**2/2) at this x is below 1e-17: lags beyond do not count.
 _LAST_LAG = 8.9

@@ -11,8 +11,8 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import IntegerRange
-from pe_spectra.spectrum.density import compute_omega
 from pe_spectra.spectrum.kernels import check_length, read_codes
+from pe_spectra.spectrum.lattice import compute_omega
 
 _LEAST = 4
 #: Stretches are an eighth of the table, within these bounds, and begin at most a fourth of their length apart.

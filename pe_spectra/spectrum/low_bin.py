@@ -13,25 +13,20 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI, to_words
 from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import Result, derived, quantity
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 #: Relative distance to the edge below which pairs of doubles (31 digits) do not decide.
 _GUARD = 1e-28
 
 
-@dataclass(frozen=True, kw_only=True)
-class LowBinCount:
-    """The frequencies 0 < w < bin_edge of an encoding.
+def _name(encoding: Encoding) -> str:
+    return encoding.name
 
-    Attributes
-    ----------
-    encoding : what was counted.
-    length : T, where the edge is 2 pi/T; None where it is the paper's 2 pi/d.
-    bin_edge : width of the lowest bin, rad/position.
-    crossing : l* of Eq. (16), where the ladder, continued beyond its ends, crosses the edge, in units
-        of its index l; None where there is no ladder or all its frequencies are equal (rho = 1).
-    inside, outside, total : numbers of frequencies; a frequency 0 counts as outside.
-    share_inside : inside / total, 0 to 1.
+
+@dataclass(frozen=True, kw_only=True)
+class LowBinCount(Result):
+    """The frequencies 0 < w < bin_edge of one encoding.
 
     >>> from pe_spectra import Sinusoidal
     >>> found = count_low_bin(Sinusoidal(d=256))
@@ -39,14 +34,32 @@ class LowBinCount:
     (76, 128, 0.59375)
     """
 
-    encoding: Encoding
-    length: int | None
-    bin_edge: float
-    crossing: float | None
-    inside: int
-    outside: int
-    total: int
-    share_inside: float
+    encoding: Encoding = quantity("The encoding that was analysed.", write=_name)
+
+    @derived("Width of the encoding, in columns; null for one without this parameter.", minimum=1)
+    def d(self) -> int | None:
+        """Width of the encoding."""
+        return getattr(self.encoding, "d", None)
+
+    @derived("Base of the ladder; null for an encoding without this parameter.", above=0)
+    def rho(self) -> float | None:
+        """Base of the ladder."""
+        return getattr(self.encoding, "rho", None)
+
+    length: int | None = quantity("T, where the edge is 2 pi/T; null where it is the paper's 2 pi/d.", minimum=1)
+    bin_edge: float = quantity("Width of the lowest bin.", unit="rad/position", above=0)
+    crossing: float | None = quantity(
+        "l* of Eq. 16, where the ladder, continued beyond its ends, crosses the edge, in units of its index l; null "
+        "where there is no ladder or all its frequencies are equal (rho = 1)."
+    )
+    inside: int = quantity("Number of frequencies strictly between 0 and the edge, counted exactly.", minimum=0)
+    outside: int = quantity("Number of the others; a frequency 0 is one of them.", minimum=0)
+    total: int = quantity("Number of all frequencies.", minimum=1)
+
+    @derived("inside over total, from 0 to 1.", minimum=0, maximum=1)
+    def share_inside(self) -> float:
+        """Share of the frequencies inside."""
+        return self.inside / self.total
 
 
 def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCount:
@@ -84,7 +97,6 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
         inside=inside,
         outside=total - inside,
         total=total,
-        share_inside=inside / total,
     )
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.mutation.mutants import Mutant
+from tests.mutation.mutants import Mutant, read_sources
 
 #: Seconds that the tests of one mutant may take; what takes longer goes round in circles, and is killed.
 LIMIT = 120.0
@@ -73,15 +73,18 @@ class Copy:
 
     def judge(self, mutant: Mutant) -> Verdict:
         """Plant a fault, run its tests, and take it out again."""
-        path = self.place / mutant.file
-        source = path.read_text(encoding="utf-8")
+        sources = read_sources(self.place / self.package)
         try:
-            path.write_text(mutant.plant(source), encoding="utf-8")
-            run = self.test(mutant.tests)
+            place = mutant.locate(sources)
+            changed = mutant.plant(sources[place.file], place.start)
         except ValueError as error:
             return Verdict(mutant=mutant, outcome="invalid", detail=str(error), seconds=0.0)
+        path = self.place / self.package / place.file
+        try:
+            path.write_text(changed, encoding="utf-8")
+            run = self.test(mutant.tests)
         finally:
-            path.write_text(source, encoding="utf-8")
+            path.write_text(sources[place.file], encoding="utf-8")
         outcome = {"passed": "survived", "invalid": "invalid"}.get(run.outcome, "killed")
         detail = run.detail if run.outcome in ("passed", "failed", "invalid") else f"{run.outcome}: {run.detail}"
         return Verdict(mutant=mutant, outcome=outcome, detail=detail, seconds=run.seconds)

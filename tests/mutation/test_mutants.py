@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.mutation import __main__ as script
-from tests.mutation.mutants import Mutant, draw_mutants, read_mutants
+from tests.mutation.mutants import Mutant, draw_mutants, read_mutants, read_sources
 from tests.mutation.plant import Copy, Run, Workshop
 
 ROOT = Path(script.ROOT)
 MUTANTS = read_mutants()
+SOURCES = read_sources(ROOT / "pe_spectra")
 
 
 def list_tests(path: Path) -> set[str]:
@@ -23,11 +24,11 @@ def list_tests(path: Path) -> set[str]:
 
 
 def test_every_fault_can_be_planted():
-    sources = {name: (ROOT / name).read_text("utf-8") for name in {mutant.file for mutant in MUTANTS}}
     problems = []
     for mutant in MUTANTS:
         try:
-            mutant.plant(sources[mutant.file])
+            place = mutant.locate(SOURCES)
+            mutant.plant(SOURCES[place.file], place.start)
         except ValueError as error:
             problems.append(str(error))
     assert problems == []
@@ -51,11 +52,12 @@ def test_the_tests_that_are_named_exist():
 
 
 def test_faults_are_spread_over_rooms_files_and_kinds():
-    rooms = Counter(mutant.room for mutant in MUTANTS)
+    places = [mutant.locate(SOURCES) for mutant in MUTANTS]
+    rooms = Counter(place.room for place in places)
     assert len(MUTANTS) >= 60
     assert set(rooms) == {"core", "loaders", "parsers"}
     assert min(rooms.values()) >= 20
-    assert len({mutant.file for mutant in MUTANTS}) >= 40
+    assert len({place.file for place in places}) >= 40
     kinds = Counter(mutant.kind for mutant in MUTANTS)
     assert {"sign", "off by one", "< for <=", "dropped check", "swapped arguments", "missing sort"} <= set(kinds)
     assert {"wrong axis", "dropped low part", "wrong default", "read-only flag", "tolerance loosened"} <= set(kinds)
@@ -72,7 +74,6 @@ def test_a_draw_is_the_same_for_the_same_seed():
 def make(**changes):
     given = {
         "id": "x",
-        "file": "a.py",
         "kind": "sign",
         "old": "a + b",
         "new": "a - b",
@@ -92,8 +93,41 @@ def make(**changes):
     ],
 )
 def test_a_fault_that_cannot_be_planted_is_found(changes, words):
+    mutant, sources = make(**changes), {"a.py": "x = a + b\n", "b.py": "y = a\n"}
     with pytest.raises(ValueError, match=words):
-        make(**changes).plant("x = a + b\ny = a\n" if changes.get("old") == "a" else "x = a + b\n")
+        mutant.plant(sources["a.py"], mutant.locate(sources).start)
+
+
+TWINS = {
+    "rooms/one.py": (
+        "def add(a, b):\n    return a + b\n\n\n"
+        "class Sum:\n    start = a + b\n\n    def add(self):\n        return a + b\n"
+    ),
+    "two.py": "LAST: int = (\n    a + b\n)\n\n\ndef twin(a, b):\n    local = a + b\n    return local\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("within", "file", "line"),
+    [
+        ("add", "rooms/one.py", 2),
+        ("Sum.start", "rooms/one.py", 6),
+        ("Sum.add", "rooms/one.py", 9),
+        ("LAST", "two.py", 2),
+        ("twin", "two.py", 7),
+    ],
+)
+def test_a_fault_is_found_by_the_name_that_it_stands_in_whatever_the_file(within, file, line):
+    for sources in (TWINS, {f"moved/{name}": text for name, text in TWINS.items()}):
+        place = make(within=within).locate(sources)
+        assert place.file.endswith(file)
+        assert sources[place.file].count("\n", 0, place.start) + 1 == line
+
+
+@pytest.mark.parametrize(("within", "count"), [("", 5), ("Sum", 2), ("local", 0), ("gone", 0)])
+def test_a_fault_that_stands_elsewhere_or_several_times_is_not_found(within, count):
+    with pytest.raises(ValueError, match=f"stands {count} times"):
+        make(within=within).locate(TWINS)
 
 
 # ----------------------------------------------------------------------------------- the script
@@ -107,9 +141,9 @@ TOY = {
         "def test_scale():\n    assert scale(0) == 0\n"
     ),
     "mutants.toml": (
-        "[[mutant]]\nid = 'seen'\nfile = 'toy/sums.py'\nkind = 'sign'\nold = 'a + b'\nnew = 'a - b'\n"
+        "[[mutant]]\nid = 'seen'\nnear = 'sums.py'\nkind = 'sign'\nold = 'a + b'\nnew = 'a - b'\n"
         "why = 'sums are wrong'\ntests = ['tests/test_sums.py::test_add']\n\n"
-        "[[mutant]]\nid = 'unseen'\nfile = 'toy/sums.py'\nkind = 'wrong factor'\nold = '1 * a'\nnew = '2 * a'\n"
+        "[[mutant]]\nid = 'unseen'\nnear = 'sums.py'\nkind = 'wrong factor'\nold = '1 * a'\nnew = '2 * a'\n"
         "why = 'products are wrong'\ntests = ['tests/test_sums.py::test_scale']\n"
     ),
 }
@@ -130,7 +164,7 @@ def test_a_fault_that_no_test_sees_is_reported(toy, capsys):
     assert code == 1
     assert "2 faults; without any, their tests pass" in out
     assert "seen: tests/test_sums.py::test_add" in out
-    assert "survived: unseen, toy/sums.py: products are wrong\n  1 passed\n  - 1 * a\n  + 2 * a\n" in out
+    assert "survived: unseen, sums.py: products are wrong\n  1 passed\n  - 1 * a\n  + 2 * a\n" in out
     assert "1 of 2 killed" in out
     for name, text in TOY.items():
         assert (toy / name).read_text("utf-8") == text
@@ -142,7 +176,25 @@ def test_only_what_is_asked_for_is_planted(toy, capsys):
     assert script.main([*chosen, "neither"], root=toy, package="toy") == 1
     assert capsys.readouterr().out == "no such mutant: neither\n"
     assert script.main([*chosen, "seen", "--list"], root=toy, package="toy") == 0
-    assert capsys.readouterr().out == "seen  core, sign, toy/sums.py: sums are wrong\n"
+    assert capsys.readouterr().out == "seen  core, sign, sums.py: sums are wrong\n"
+    for asked, found in (("toy/sums.py", ["seen", "unseen"]), ("sums.py", ["seen", "unseen"]), ("__init__.py", [])):
+        assert script.main([*chosen[:2], "--only-file", asked, "--list"], root=toy, package="toy") == 0
+        assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == found
+    assert script.main([*chosen[:2], "--only-file", "gone.py"], root=toy, package="toy") == 1
+    assert capsys.readouterr().out == "no such file of the package: gone.py\n"
+
+
+def test_faults_to_carry_over_are_named(toy, capsys):
+    asked = ["--mutants", str(toy / "mutants.toml"), "--locate"]
+    assert script.main(asked, root=toy, package="toy") == 0
+    assert capsys.readouterr().out == ""
+    (toy / "toy" / "moved.py").write_text((toy / "toy" / "sums.py").read_text("utf-8").replace("1 * a", "a"), "utf-8")
+    (toy / "toy" / "sums.py").unlink()
+    assert script.main(asked, root=toy, package="toy") == 1
+    assert capsys.readouterr().out == (
+        "unseen: its old text stands 0 times in the package, not once\n  was in sums.py: products are wrong\n"
+        "  - 1 * a\n  tests/test_sums.py::test_scale\n"
+    )
 
 
 class Pretended:
@@ -178,11 +230,12 @@ def test_tests_that_fail_without_a_fault_kill_nothing(capsys):
 )
 def test_what_a_run_says_of_a_fault(tmp_path, outcome, verdict, detail):
     copy = Pretended(Run(outcome=outcome, detail="so it was", seconds=2.0))
-    copy.place = tmp_path
-    (tmp_path / "a.py").write_text("x = a + b\n", encoding="utf-8")
+    copy.place, copy.package = tmp_path, "toy"
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "a.py").write_text("x = a + b\n", encoding="utf-8")
     found = copy.judge(make())
     assert (found.outcome, found.detail, found.seconds) == (verdict, detail, 2.0)
-    assert (tmp_path / "a.py").read_text("utf-8") == "x = a + b\n"
+    assert (tmp_path / "toy" / "a.py").read_text("utf-8") == "x = a + b\n"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 Nothing of pe_spectra is imported, only mpmath and NumPy:
 
-    python tests/reference/generate.py            # every table: about five minutes on one idle core
-    python tests/reference/generate.py dft_entries encoding
+    python -m tests.reference.generate            # every table: about five minutes on one idle core
+    python -m tests.reference.generate dft_entries encoding
 
 Inputs and results are hexadecimal floats, so what is read back is what was meant, and the last
 column is the digits that two runs needed to agree. The cases are fixed: a second run writes the
@@ -18,7 +18,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from high_precision import (
+from mpmath import mp, mpf
+
+from tests.reference.high_precision import (
     Case,
     Row,
     dft_row,
@@ -29,10 +31,9 @@ from high_precision import (
     separation_row,
     spectrum_rows,
 )
-from model_precision import alibi_row, bounds_row, bucket_rows, negative_lag_row
-from mpmath import mp, mpf
-from rotary_cases import audit_configs, rope_cases
-from rotary_precision import audit_row, rope_row
+from tests.reference.model_precision import alibi_row, bounds_row, bucket_rows, negative_lag_row
+from tests.reference.rotary_cases import audit_configs, rope_cases
+from tests.reference.rotary_precision import audit_row, rope_row
 
 HERE = Path(__file__).parent
 WIDTHS = (2, 3, 7, 30, 64, 256, 511, 512, 4096)

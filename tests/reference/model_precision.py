@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from high_precision import FIRST_DIGITS, Row, as_hex, settle
 from mpmath import mp, mpf
+
+from tests.reference.high_precision import FIRST_DIGITS, Row, as_hex, settle
 
 
 def alibi_row(heads: int, head: int) -> Row:

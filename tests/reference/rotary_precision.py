@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from high_precision import Row, as_hex, settle
 from mpmath import mp, mpf
+
+from tests.reference.high_precision import Row, as_hex, settle
 
 Options = Mapping[str, Any]
 #: The frequencies, the attention factor, and how far the decisions were from a tie.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from pe_spectra.findings import Finding, Level
+from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
@@ -17,6 +17,7 @@ from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.layer_types import WITH_WINDOW
 from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
+from pe_spectra.vocabulary import Level
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pe_spectra.findings import Finding, Level
+from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
@@ -18,6 +18,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import Configuration, RotaryBlock
 from pe_spectra.models.wording import write_number, write_rounded
+from pe_spectra.vocabulary import Level
 
 #: Factor and ratio of lengths that differ by less agree.
 _NEAR = 0.01

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from pe_spectra.findings import Finding, Level
+from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
+from pe_spectra.vocabulary import Level
 
 
 def make(level: Level, code: str, message: str, layer: LayerAudit | None = None, **data: object) -> Finding:

@@ -216,7 +216,6 @@ def name_layers(path, name):
 def find_frequencies(config, length):
     """Every rotary module's frequencies and attention factor, alike ones once, by layer type."""
     import torch
-
     from transformers import AutoModel
 
     found = {}

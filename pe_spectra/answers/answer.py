@@ -1,0 +1,144 @@
+"""The form that every answer takes, before it is printed in any format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from pe_spectra._version import __version__
+from pe_spectra.encodings import Encoding
+from pe_spectra.faces import Cell
+from pe_spectra.findings import CODE_PATTERN
+from pe_spectra.quantities import Document, Result, quantity, tabulate
+from pe_spectra.vocabulary import LEVELS, Level
+
+SCHEMA = "pe-spectra/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Result):
+    """The answer in one sentence, and two words for programs."""
+
+    level: str = quantity("How much it should worry a reader.", words=LEVELS)
+    code: str = quantity("Stable name of this verdict, in lower case with hyphens.", pattern=CODE_PATTERN)
+    text: str = quantity("The sentence, as the first line of a table has it.")
+
+
+class Verdicts:
+    """Every verdict that one kind of answer can have: its code, its level and the form of its sentence.
+
+    >>> verdicts = Verdicts(("flat", "ok", "Flat: all {bins} frequencies weigh nearly the same."))
+    >>> verdicts.say("flat", bins=129)
+    Verdict(level='ok', code='flat', text='Flat: all 129 frequencies weigh nearly the same.')
+    """
+
+    def __init__(self, *rows: tuple[str, Level, str]) -> None:
+        self._rows = {code: (level, form) for code, level, form in rows}
+
+    def say(self, code: str, **words: object) -> Verdict:
+        """Fill in the sentence of a verdict."""
+        level, form = self._rows[code]
+        return Verdict(level=level, code=code, text=form.format(**words))
+
+    def __iter__(self) -> Iterator[tuple[str, Level, str]]:
+        return ((code, level, form) for code, (level, form) in self._rows.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body(Result):
+    """The fields of a JSON document that are its kind's own."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A curve to draw in characters; where several samples share a column, their largest (or smallest) is seen.
+
+    `ticks` are places along the axis, 0 to 1, and their labels.
+    """
+
+    title: str
+    values: Sequence[float]
+    ticks: tuple[tuple[float, str], ...]
+    smallest: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One answer of the program.
+
+    Attributes
+    ----------
+    body : what JSON has of this kind of answer.
+    verdict : the first line.
+    results : the results whose declared numbers are the rows of tables and CSV.
+    columns : these rows by column, where they are not simply those of `results`.
+    facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
+        "group: label" are printed together.
+    notes : known problems of the numbers, and why a value is missing.
+    shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
+    brief : how many rows a terminal shows unless --full asks for all.
+    digits : significant digits of the numbers of the rows on a terminal.
+    narrow : the columns whose texts a narrow terminal may shorten or break.
+    drawing : a picture in characters, on a terminal.
+    next_command : what to try next, on a terminal.
+    failed : the checks asked for that do not hold: exit code 1.
+    """
+
+    body: Body
+    verdict: Verdict
+    results: Sequence[Result] = ()
+    columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    facts: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+    shown: Sequence[str] = ()
+    brief: int = 12
+    digits: int = 6
+    narrow: Sequence[str] = ()
+    drawing: Drawing | None = None
+    next_command: str = ""
+    failed: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            object.__setattr__(self, "columns", tabulate(self.results))
+        object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
+
+    @property
+    def kind(self) -> str:
+        """Which of the documents of the JSON Schema it is."""
+        return self.body.kind
+
+    def to_document(self, figure: str | None) -> Document:
+        """Return the JSON document, with the path of the figure that was written."""
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "version": __version__,
+            "verdict": self.verdict.to_dict(),
+            **self.body.to_dict(),
+            "figure": figure,
+            "notes": list(dict.fromkeys((*self.failed, *self.notes))),
+        }
+
+
+def name_apart(encoding: Encoding, among: Sequence[Encoding]) -> str:
+    """Return the name of an encoding; its label for a table, and where another of `among` has the same name.
+
+    >>> from pe_spectra import Dft
+    >>> name_apart(Dft(d=8), [Dft(d=8)]), name_apart(Dft(d=8), [Dft(d=8), Dft(d=16)])
+    ('dft', 'dft d=8')
+    """
+    is_shared = any(one.name == encoding.name and one != encoding for one in among)
+    return encoding.label if is_shared or encoding.family == "learned" else encoding.name
+
+
+def agree(values: Sequence[float]) -> object:
+    """Return the value that all rows have, or the list of them.
+
+    >>> agree([80, 80]), agree([80, 256])
+    (80, [80, 256])
+    """
+    return values[0] if len(set(values)) == 1 else list(values)

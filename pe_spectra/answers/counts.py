@@ -1,0 +1,96 @@
+"""Low-bin counts as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.encodings import Sinusoidal
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.spectrum import LowBinCount
+from pe_spectra.wording import join, percent
+
+VERDICTS = Verdicts(
+    ("crowded-low-bin", "note", "{counts}."),
+    ("sparse-low-bin", "ok", "{counts}."),
+)
+#: A larger share of the frequencies in the lowest bin is worth a note.
+_CROWDED = 0.25
+#: So many counts have a clause of their own in the verdict.
+_MOST_NAMED = 5
+_ALMOST_HALF = (
+    'the paper\'s "almost half of the entries" (Sec. 3.1) reads l* the wrong way round: the frequencies fall with l, '
+    "so those with l > l* are inside the lowest bin; 103/256 and 245/512 are the shares outside"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowBinParameters(Result):
+    """What was asked."""
+
+    length: int | None = quantity("T, where the edge is 2 pi/T; null where it is the paper's 2 pi/d.", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowBinBody(Body):
+    """How many frequencies lie below the lowest DFT frequency (Eq. 16)."""
+
+    kind = "low-bin-count"
+    parameters: LowBinParameters = quantity("What was asked.")
+    rows: tuple[LowBinCount, ...] = quantity("One row for each encoding.", least=1)
+
+
+def answer_counts(counts: Sequence[LowBinCount], *, next_command: str = "") -> Answer:
+    """Turn one or several low-bin counts into an answer.
+
+    >>> from pe_spectra import Sinusoidal, count_low_bin
+    >>> answer_counts([count_low_bin(Sinusoidal(d=256))]).verdict.text
+    '76 of 128 frequencies (59.4 %) lie below 2 pi/256 for sinusoidal d=256 rho=10000.'
+    """
+    return Answer(
+        body=LowBinBody(parameters=LowBinParameters(length=counts[0].length), rows=tuple(counts)),
+        verdict=_judge(counts),
+        results=counts,
+        facts=(("inside", "0 < w < bin_edge, counted exactly; crossing is l* of Eq. 16"),),
+        notes=_list_notes(counts),
+        next_command=next_command,
+    )
+
+
+def entitle_counts(counts: Sequence[LowBinCount]) -> str:
+    """Say what a figure of counts shows.
+
+    >>> from pe_spectra import Sinusoidal, count_low_bin
+    >>> entitle_counts([count_low_bin(Sinusoidal(d=d)) for d in (256, 512)])
+    '59.4 % and 52.0 % of the frequencies lie in the lowest bin'
+    """
+    if len(counts) > 3:
+        return "Shares of the frequencies that lie in the lowest bin"
+    return f"{join([percent(count.share_inside) for count in counts])} of the frequencies lie in the lowest bin"
+
+
+def _judge(counts: Sequence[LowBinCount]) -> Verdict:
+    code = "crowded-low-bin" if any(count.share_inside > _CROWDED for count in counts) else "sparse-low-bin"
+    parts = [_say(count) for count in counts]
+    shown = parts if len(parts) <= _MOST_NAMED else [*parts[: _MOST_NAMED - 1], f"and {len(parts) - 4} more"]
+    return VERDICTS.say(code, counts="; ".join(shown))
+
+
+def _say(count: LowBinCount) -> str:
+    points = count.encoding.default_grid if count.length is None else count.length
+    share = f"{count.inside} of {count.total} frequencies ({percent(count.share_inside)})"
+    return f"{share} lie below 2 pi/{points} for {count.encoding.label}"
+
+
+def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:
+    paper = [Sinusoidal(d=256), Sinusoidal(d=512)]
+    is_paper = any(count.encoding in paper and count.length is None for count in counts)
+    return (
+        *((_ALMOST_HALF,) if is_paper else ()),
+        *(
+            f"{count.encoding.label}: all frequencies are 1 rad, so the ladder never crosses the edge"
+            for count in counts
+            if count.crossing is None and "rho" in count.encoding.parameters
+        ),
+    )

@@ -1,0 +1,117 @@
+"""A table of columns in other languages: Markdown, LaTeX, HTML and pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from pe_spectra.errors import PeSpectraError
+
+Cell = str | int | float | bool | None
+Columns = Mapping[str, Sequence[Cell]]
+#: Numbers below are written without an exponent.
+_LARGE = 1e9
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def write_cell(cell: Cell, digits: int) -> str:
+    """Write one cell with so many significant digits; what does not exist is a dash.
+
+    >>> write_cell(0.123456, 3), write_cell(1234567.0, 6), write_cell(None, 3), write_cell(True, 3)
+    ('0.123', '1234567', '-', 'yes')
+    """
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        is_long = cell.is_integer() or abs(cell) >= 10**digits
+        return f"{cell:.0f}" if is_long and abs(cell) < _LARGE else f"{cell:.{digits}g}"
+    return str(cell)
+
+
+def write_markdown(columns: Columns, digits: int = 6) -> str:
+    """Write a table in Markdown; columns of numbers are aligned to the right.
+
+    >>> print(write_markdown({"s": [5, 40], "encoding": ["a|b", "dft"]}))
+    | s | encoding |
+    |--:|:--|
+    | 5 | a\\|b |
+    | 40 | dft |
+    """
+    rows = [list(columns), *_write_rows(columns, digits)]
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    rule = "".join("--:|" if _is_numeric(cells) else ":--|" for cells in columns.values())
+    return "\n".join([lines[0], f"|{rule}", *lines[1:]])
+
+
+def write_latex(columns: Columns, digits: int = 6) -> str:
+    r"""Write a table in LaTeX with the rules of booktabs; numbers are aligned to the right.
+
+    >>> print(write_latex({"s": [5], "share": ["50 %"]}))
+    \begin{tabular}{rl}
+    \toprule
+    s & share \\
+    \midrule
+    5 & 50 \% \\
+    \bottomrule
+    \end{tabular}
+    """
+    form = "".join("r" if _is_numeric(cells) else "l" for cells in columns.values())
+    head, *rows = (
+        " & ".join("".join(_LATEX.get(one, one) for one in cell) for cell in row) + r" \\"
+        for row in [list(columns), *_write_rows(columns, digits)]
+    )
+    lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines)
+
+
+def write_html(columns: Columns, digits: int = 6, most: int | None = None) -> str:
+    """Write a table in HTML, at most the first `most` rows; names from files never become markup.
+
+    >>> write_html({"encoding": ["<b>"]})
+    '<table><tr><th>encoding</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
+    """
+    rows = _write_rows(columns, digits)
+    left = 0 if most is None else max(0, len(rows) - most)
+    lines = ["".join(f"<th>{escape(name)}</th>" for name in columns)]
+    lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows[: len(rows) - left]]
+    more = f"<p>{left} more row{'s' if left > 1 else ''}</p>" if left else ""
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
+
+
+def make_dataframe(columns: Columns) -> Any:
+    """Return a table as a DataFrame of pandas.
+
+    Raises
+    ------
+    PeSpectraError : pandas is not installed.
+
+    >>> try:
+    ...     rows = len(make_dataframe({"s": [5, 40]}))
+    ... except PeSpectraError:  # pandas is not installed here
+    ...     rows = 2
+    >>> rows
+    2
+    """
+    from importlib import import_module
+
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise PeSpectraError("to_dataframe needs pandas, which is not installed: pip install pandas") from error
+    return pandas.DataFrame({name: list(cells) for name, cells in columns.items()})
+
+
+def _is_numeric(cells: Sequence[Cell]) -> bool:
+    return all(isinstance(cell, int | float | None) and not isinstance(cell, bool) for cell in cells)
+
+
+def _write_rows(columns: Columns, digits: int) -> list[list[str]]:
+    return [[write_cell(cell, digits) for cell in row] for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,344 @@
+"""A number is declared once: a field of a result says what it is, and every face of it follows.
+
+A result is a frozen dataclass derived from :class:`Result` whose fields are declared with
+:func:`quantity`, and whose computed numbers with :func:`derived`. JSON documents (`to_dict`), the
+columns of tables and CSV (`to_columns`), the JSON Schema (:mod:`pe_spectra.schema`), the reference page
+of quantities, docstrings and every other face read these declarations and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, overload
+
+from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown
+
+Document = dict[str, object]
+_DECLARED = "quantity"
+#: Of a short description: characters of a line, and lines.
+_LONGEST_LINE, _MOST_LINES = 110, 10
+_Value = TypeVar("_Value")
+_HINTS: dict[tuple[type, str], Any] = {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quantity:
+    """What one key of an answer is.
+
+    Attributes
+    ----------
+    text : what it is, in a sentence; where it can be null, also when.
+    unit : of its numbers; empty for words and pure numbers.
+    minimum, above, maximum : smallest value, value that it exceeds, largest value.
+    words : the closed list that it is one of.
+    pattern : of a text, as a regular expression.
+    least, most, unique : members of a list: how few, how many, whether each is there once.
+    axes : of an array; its entries are numbers, and where `gaps` is set also null.
+    key : its name in JSON, where that is not the field's; None for a number that only tables have.
+    column : its name in tables and CSV, where that is not its key; None for no column.
+    write : what a table shows of a value.
+    only : whether a result has it at all: of one that does not, JSON leaves the key out.
+    defined : whether a result has a value that means something; else null stands in every face.
+    inline : whether its own keys stand in place of it.
+    schema : JSON Schema of values that no annotation describes.
+    """
+
+    text: str
+    unit: str = ""
+    minimum: float | None = None
+    above: float | None = None
+    maximum: float | None = None
+    words: tuple[str | None, ...] = ()
+    pattern: str = ""
+    least: int = 0
+    most: int | None = None
+    unique: bool = False
+    axes: int = 1
+    gaps: bool = False
+    key: str | None = ""
+    column: str | None = ""
+    write: Callable[[Any], Cell] | None = None
+    only: Callable[[Any], bool] | None = None
+    defined: Callable[[Any], bool] | None = None
+    inline: bool = False
+    schema: Mapping[str, object] | None = None
+
+
+def quantity(text: str, *, default: Any = MISSING, default_factory: Any = MISSING, **more: Any) -> Any:
+    """Declare a field of a result; what else can be said of it stands at :class:`Quantity`.
+
+    >>> quantity("Frequencies below the edge.", minimum=0).metadata["quantity"].minimum
+    0
+    """
+    declared = {_DECLARED: Quantity(text=text, **more)}
+    if default_factory is not MISSING:
+        return field(default_factory=default_factory, metadata=declared)
+    return field(metadata=declared) if default is MISSING else field(default=default, metadata=declared)
+
+
+class Derived(Generic[_Value]):
+    """A number that a result computes from its fields, declared as they are; computed once, for they never change."""
+
+    def __init__(self, function: Callable[[Any], _Value], declared: Quantity) -> None:
+        self.function, self.quantity = function, declared
+        self.__doc__ = declared.text
+        self._place = f"_{function.__name__}"
+
+    @overload
+    def __get__(self, result: None, kind: type) -> Derived[_Value]: ...
+    @overload
+    def __get__(self, result: object, kind: type) -> _Value: ...
+    def __get__(self, result: object, kind: type) -> Derived[_Value] | _Value:
+        if result is None:
+            return self
+        kept = vars(result)
+        if self._place not in kept:
+            kept[self._place] = self.function(result)
+        value: _Value = kept[self._place]
+        return value
+
+
+def derived(text: str, **more: Any) -> Callable[[Callable[[Any], _Value]], Derived[_Value]]:
+    """Declare a computed number of a result; what else can be said of it stands at :class:`Quantity`.
+
+    >>> derived("inside over total.", maximum=1)(lambda count: 0.5).quantity.maximum
+    1
+    """
+    return lambda function: Derived(function, Quantity(text=text, **more))
+
+
+class Result:
+    """What a function of the package returns: a frozen record of declared numbers.
+
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Count(Result):
+    ...     inside: int = quantity("Frequencies below the edge.", minimum=0)
+    ...     total: int = quantity("All frequencies.", minimum=1)
+    ...
+    ...     @derived("inside over total.", minimum=0, maximum=1)
+    ...     def share_inside(self) -> float:
+    ...         return self.inside / self.total
+    >>> Count(inside=1, total=4).to_dict()
+    {'inside': 1, 'total': 4, 'share_inside': 0.25}
+    """
+
+    #: Keys of a JSON Schema that hold for the whole record, besides those of its members.
+    schema_rules: ClassVar[Mapping[str, object]] = {}
+    _declared: ClassVar[Mapping[str, Quantity]] = {}
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own = {name: found for name, value in vars(cls).items() if (found := _read_declaration(value)) is not None}
+        cls._declared = {**cls._declared, **own}
+        if cls.__doc__ and own:  # without it under python -OO
+            cls.__doc__ = _list_attributes(cls.__doc__, own)
+        if "__repr__" not in vars(cls):  # else a dataclass writes out whole arrays
+            type.__setattr__(cls, "__repr__", Result.__repr__)
+
+    @classmethod
+    def quantities(cls) -> Mapping[str, Quantity]:
+        """Return what is declared, by attribute, in order."""
+        return cls._declared
+
+    def to_dict(self) -> Document:
+        """Return the declared numbers by key, as JSON has them: what is not finite is None."""
+        document: Document = {}
+        for name, declared in self._declared.items():
+            if declared.key is None or (declared.only is not None and not declared.only(self)):
+                continue
+            value = simplify(_read(self, name, declared))
+            if declared.inline and isinstance(value, dict):
+                document.update(value)
+            else:
+                document[declared.key or name] = value
+        return document
+
+    def to_columns(self) -> dict[str, Sequence[Cell]]:
+        """Return the declared numbers as the columns of a table.
+
+        A result with arrays has a row for each of their entries, one with members a row for each of
+        these; what it has once stands in every row. Any other result is one row.
+        """
+        return tabulate([self])
+
+    def to_dataframe(self) -> Any:
+        """Return the columns as a DataFrame.
+
+        Raises
+        ------
+        PeSpectraError : pandas is not installed.
+        """
+        return make_dataframe(self.to_columns())
+
+    def to_markdown(self, digits: int = 6) -> str:
+        """Return the columns as a table in Markdown, numbers with so many significant digits."""
+        return write_markdown(self.to_columns(), digits)
+
+    def to_latex(self, digits: int = 6) -> str:
+        """Return the columns as a LaTeX tabular with the rules of booktabs."""
+        return write_latex(self.to_columns(), digits)
+
+    def __repr__(self) -> str:
+        """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
+        words = [f"{name}={_summarise(getattr(self, name))}" for name in self._declared]
+        lines = [f"{type(self).__name__}("]
+        for place, word in enumerate(words):
+            part = word + (")" if place == len(words) - 1 else ", ")
+            if len(lines[-1]) + len(part) > _LONGEST_LINE and lines[-1].strip():
+                lines.append("  ")
+            lines[-1] += part[: _LONGEST_LINE - 2]
+        lines = [line.rstrip() for line in lines]
+        return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..)"])
+
+
+def _summarise(value: Any) -> str:
+    """A value in a few words."""
+    if hasattr(value, "shape") and hasattr(value, "tolist"):
+        return f"array{value.shape}"
+    if isinstance(value, tuple) and value and isinstance(value[0], Result):
+        return f"{len(value)} x {type(value[0]).__name__}"
+    if isinstance(value, Result):
+        return f"{type(value).__name__}(..)"
+    return str(value.label) if hasattr(value, "label") else repr(value)
+
+
+def simplify(value: Any) -> Any:
+    """Turn a value into what JSON has: numbers, texts, lists and objects; None for what is not finite.
+
+    >>> simplify((1.0, math.nan, {"rows": (3, 4)}))
+    [1.0, None, {'rows': [3, 4]}]
+    """
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): simplify(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy, which is not loaded for their sake
+        return simplify(value.tolist())
+    return [simplify(item) for item in value]
+
+
+def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
+    """Put the rows of results of one kind below each other, by column.
+
+    >>> tabulate([])
+    {}
+    """
+    columns: dict[str, list[Cell]] = {}
+    for result in results:
+        parts = dict(_list_columns(result))
+        lengths = [len(part) for part in parts.values() if isinstance(part, list)]
+        rows = max(lengths, default=1)
+        for name, part in parts.items():
+            columns.setdefault(name, []).extend(part if isinstance(part, list) else [part] * rows)
+    return dict(columns)
+
+
+def _list_columns(result: Result) -> Iterator[tuple[str, Cell | list[Cell]]]:
+    """Each column of one result: one cell, or a list where the result has many rows."""
+    for name, declared in result.quantities().items():
+        if declared.column is None:
+            continue
+        value = _read(result, name, declared)
+        if declared.write is not None:
+            yield declared.column or declared.key or name, declared.write(value)
+        elif isinstance(value, Result):
+            yield from _list_columns(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Result):
+            yield from ((column, list(cells)) for column, cells in tabulate(value).items())
+        elif value is None and (kind := find_member(type(result), name)) is not None:
+            yield from ((column, None) for column in list_column_names(kind))
+        else:
+            yield declared.column or declared.key or name, _write_cells(value)
+
+
+def _read(result: Result, name: str, declared: Quantity) -> Any:
+    return None if declared.defined is not None and not declared.defined(result) else getattr(result, name)
+
+
+def list_column_names(kind: type[Result]) -> Iterator[str]:
+    """Go through the names of the columns that a result of this kind has.
+
+    >>> from pe_spectra.findings import Finding
+    >>> list(list_column_names(Finding))
+    ['level', 'code', 'message']
+    """
+    for name, declared in kind.quantities().items():
+        if declared.column is None:
+            continue
+        member = find_member(kind, name) if declared.write is None else None
+        if member is None:
+            yield declared.column or declared.key or name
+        else:
+            yield from list_column_names(member)
+
+
+def find_member(kind: type[Result], name: str) -> type[Result] | None:
+    """Return the kind of result that a field may hold, by its annotation; None for anything else.
+
+    >>> from pe_spectra.findings import Finding
+    >>> find_member(Finding, "code") is None
+    True
+    """
+    inner = list_types(find_hint(kind, name))
+    return next((one for one in inner if isinstance(one, type) and issubclass(one, Result)), None)
+
+
+def find_hint(kind: type[Result], name: str) -> Any:
+    """Return the annotation of a field, or of what a derived number returns.
+
+    >>> from pe_spectra.findings import Finding
+    >>> find_hint(Finding, "code")
+    <class 'str'>
+    """
+    if (kind, name) not in _HINTS:
+        member = getattr(kind, name, None)
+        is_derived = isinstance(member, Derived)
+        hints = get_type_hints(member.function if isinstance(member, Derived) else kind)
+        _HINTS[kind, name] = hints["return" if is_derived else name]
+    return _HINTS[kind, name]
+
+
+def list_types(hint: Any) -> Iterator[Any]:
+    """Go through an annotation and all that it is made of.
+
+    >>> list(list_types(tuple[int, ...]))
+    [tuple[int, ...], <class 'int'>, Ellipsis]
+    """
+    yield hint
+    for inner in get_args(hint):
+        yield from list_types(inner)
+
+
+def _write_cells(value: Any) -> Cell | list[Cell]:
+    """One cell for a plain value or a pair; a list for an array. Encodings are called by their labels."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "label"):
+        return str(value.label)
+    if hasattr(value, "tolist"):
+        return [one if not isinstance(one, float) or math.isfinite(one) else None for one in value.tolist()]
+    if isinstance(value, range):
+        return list(value)
+    return " ".join(str(one) for one in value)
+
+
+def _read_declaration(value: object) -> Quantity | None:
+    if isinstance(value, Derived):
+        return value.quantity
+    return value.metadata.get(_DECLARED) if isinstance(value, Field) else None
+
+
+def _list_attributes(doc: str, declared: Mapping[str, Quantity]) -> str:
+    """Write the list of attributes into a docstring, before its examples."""
+    lines = [f"{name} : {one.text}{f' [{one.unit}]' if one.unit else ''}" for name, one in declared.items()]
+    words, mark, examples = doc.partition(">>> ")
+    listed = "\n    ".join(["", "", "Attributes", "----------", *lines, "", ""])
+    return f"{words.rstrip()}{listed}{mark}{examples}"

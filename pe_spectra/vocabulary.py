@@ -1,0 +1,69 @@
+"""Every closed list of words, once: names that options accept, answers contain and completion offers.
+
+Standard library only, so that the command line may load it before anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Level = Literal["ok", "note", "warning", "error"]
+#: How much a verdict should worry a reader, the gravest last; findings have those above "ok".
+LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "error")
+FINDING_LEVELS: tuple[Level, ...] = LEVELS[1:]
+#: Level -> its rank, the gravest highest.
+RANKS: dict[str, int] = {level: rank for rank, level in enumerate(LEVELS)}
+
+# --------------------------------------------------------------------- what an encoding is
+
+DOMAINS = ("positions", "lags")
+#: Directions of lags on a grid.
+AXES = ("vertical", "horizontal")
+FAMILIES = ("absolute", "rotary", "relative", "temporal", "structural", "learned", "combined")
+#: What can be exported of an encoding, in the order in which one is chosen.
+EXPORTED = ("table", "frequencies", "kernel", "bias")
+
+# --------------------------------------------------------------------- spectra
+
+#: What happens to a kernel at 0 and pi; the paper's first.
+BOUNDARIES = ("none", "reflect")
+ESTIMATORS = ("kde", "lattice", "lag-window", "nudft")
+KERNEL_SOURCES = ("exact", "exp-bias", "bias-map", "lag-rows", "gram-diagonals")
+
+# --------------------------------------------------------------------- tables
+
+#: How a table is resized; those after the first three blur before they shrink.
+RESIZE_METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
+#: Of these, the methods that know `align_corners`.
+CORNER_METHODS = ("bicubic", "bilinear")
+
+# --------------------------------------------------------------------- number types
+
+#: Number types; the common ones are looked at unless others are named.
+DTYPES = (
+    "bfloat16",
+    "float16",
+    "float32",
+    "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+)
+COMMON_DTYPES = ("bfloat16", "float16", "float32", "float8_e4m3fn")
+#: Where rounding happens on the way to a position vector.
+RECIPES = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
+#: The steps of that way, in order.
+STAGES = ("positions", "frequencies", "phases", "sines", "code", "sum")
+
+# --------------------------------------------------------------------- models
+
+#: Implementations that read a configuration.
+STACKS = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
+
+# --------------------------------------------------------------------- answers
+
+FORMATS = ("table", "json", "csv")
+COLOURS = ("auto", "always", "never")
+#: What a figure may be written as.
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

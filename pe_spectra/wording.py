@@ -1,0 +1,107 @@
+"""How numbers and lists are written in a sentence: once, for answers, notes, errors and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    >>> count(1, "pair"), count(12000, "pair"), count(2, "frequency", "frequencies")
+    ('1 pair', '12,000 pairs', '2 frequencies')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """Write a share in percent with one decimal.
+
+    >>> percent(0.59375)
+    '59.4 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def join(words: Sequence[str], most: int | None = None) -> str:
+    """Join words as a sentence does; of more than `most` the first ones, and how many others there are.
+
+    >>> join(["a"]), join(["a", "b", "c"]), join(["a", "b", "c", "d"], 3)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    listed = list(words)
+    if most is not None and len(listed) > most:
+        listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
+    return " and ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
+
+
+def capitalise(sentence: str) -> str:
+    """Begin a sentence with a capital; names inside keep their letters.
+
+    >>> capitalise("at bandwidth 4 through rope d=4")
+    'At bandwidth 4 through rope d=4'
+    """
+    return sentence[:1].upper() + sentence[1:]
+
+
+def write_power(logarithm: float) -> str:
+    """Write exp(logarithm) with two significant digits, also where it is below the smallest double.
+
+    >>> write_power(-959.2475), write_power(0.0), write_power(-math.inf)
+    ('2.5e-417', '1', '0')
+    """
+    if not math.isfinite(logarithm):
+        return "0"
+    exponent = math.floor(logarithm / math.log(10))
+    mantissa = f"{math.exp(logarithm - exponent * math.log(10)):.1f}"
+    if mantissa == "10.0":
+        mantissa, exponent = "1.0", exponent + 1
+    return f"{mantissa}e{exponent:+03d}" if abs(exponent) > 2 else f"{math.exp(logarithm):.4g}"
+
+
+def write_time(seconds: float) -> str:
+    """Write a time in the largest unit that keeps it at 1 or above.
+
+    >>> write_time(86400.0), write_time(90.0), write_time(3599.9999999)
+    ('1 d', '1.5 min', '1 h')
+    """
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= size * (1 - 1e-9):  # a period comes from a frequency, with its rounding
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds:.4g} s"
+
+
+def count_digits(value: float, error: float | None, most: int = 5) -> int:
+    """Count the digits of a value that its error leaves: to the error's first, or its second where that is 1.
+
+    >>> count_digits(0.95283, 0.0025), count_digits(0.95283, 0.0012), count_digits(0.95283, 3.0)
+    (3, 4, 1)
+    """
+    if not error or not value or not math.isfinite(error):
+        return most
+    written = f"{error:.1e}"
+    kept = math.floor(math.log10(abs(value))) - int(written.partition("e")[2]) + (2 if written[0] == "1" else 1)
+    return max(1, min(most, kept))
+
+
+def write_with_error(value: float, error: float | None) -> str:
+    """Write a value to the digits that its error leaves, and the error; `None` where no bound is known.
+
+    >>> write_with_error(2.671201607980057, 1.1862e-15), write_with_error(1.5, 0.0), write_with_error(1.5, None)
+    ('2.6712 (+- 1.2e-15)', '1.5 (exact)', '1.5 (error not known)')
+    """
+    text = f"{value:.{count_digits(value, error)}g}"
+    if error is None:
+        return f"{text} (error not known)"
+    return f"{text} (exact)" if error == 0 else f"{text} (+- {error:.2g})"
+
+
+def tell_apart(one: float, other: float) -> tuple[str, str]:
+    """Write two numbers that are no tie with so many digits that they differ.
+
+    >>> tell_apart(1.5, 2.25), tell_apart(1.00001, 1.00002)
+    (('1.5', '2.25'), ('1.00001', '1.00002'))
+    """
+    pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 7, 11)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])

@@ -1,0 +1,346 @@
+"""What audit answers: verdicts, documents, tables, and lengths that are served."""
+
+import csv
+import io
+import json
+import math
+import re
+import shlex
+
+import pytest
+
+from pe_spectra.cli.audit import CODES
+from pe_spectra.models.checks import EXPLANATIONS
+from pe_spectra.records.audit_verdict import find_last_bucket
+from tests.answers.audits import COLUMNS, GEMMA3, LLAMA2, LLAMA31, PAIR_COLUMNS, YARN, at, model_of, read_csv
+from tests.documents import read_json
+from tests.places import MODELS
+
+PAIR = set(PAIR_COLUMNS[3:])
+LAYER = {
+    *(
+        "name",
+        "scheme",
+        "head_dim",
+        "rotary_dim",
+        "base",
+        "scaling",
+        "scaling_parameters",
+        "attention_scaling",
+        "layout",
+    ),
+    *("original_length", "trained_length", "served_length", "window", "never_turn", "unseen_pairs", "frequencies"),
+    *("spectrum", "low_bin", "encoding", "notes"),
+}
+MODEL = {
+    *("file", "format", "model", "scheme", "scheme_parameters", "dtype", "error", "layer_types", "findings"),
+}
+
+
+# ----------------------------------------------------------------------------------- verdicts
+
+
+VERDICTS = {
+    LLAMA31: "Rotary, base 500000 with llama3 scaling (factor 8 from 8,192): 25 of 64 pairs never complete a turn "
+    "within 131,072 positions. Nothing wrong found.",
+    LLAMA2: "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions. Nothing wrong found.",
+    "mistral-7b-v0.1.json": "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions, the "
+    "window. Nothing wrong found.",
+    "phi-2.json": "Rotary in 32 of 80 channels, base 10000: 5 of 16 pairs never complete a turn within 2,048 "
+    "positions. Nothing wrong found.",
+    GEMMA3: "Rotary, base 1000000 with linear scaling (factor 8) in full_attention layers, and 1 other layer type: 55 "
+    "of 128 pairs never complete a turn within 131,072 positions. Nothing wrong found.",
+    "deepseek-r1-distill-qwen-7b.json": "Rotary, base 10000: each of 64 pairs completes a turn within 131,072 "
+    "positions. 1 warning: the base is too small for this length (base-too-small).",
+    "bloom-560m.json": "ALiBi: 16 heads, slopes from 0.707107 to 0.00390625. Nothing wrong found.",
+    "bert-base-uncased.json": "Learned: 512 rows for 512 positions. Nothing wrong found.",
+    "roberta-base.json": "Learned: 514 rows, 2 of which are no positions, for 512 positions. Nothing wrong found.",
+    "opus-mt-en-de.json": "Sinusoidal: 512 columns by formula, for any number of positions. Nothing wrong found.",
+    "mamba-130m-hf.json": "No positional encoding: order is in the recurrence. Nothing wrong found.",
+    "broken/unknown-rope-type.json": "Rotary, but no frequencies can be given. 1 error: the scaling is not known "
+    "(unknown-scaling).",
+    "broken/base-missing-131072.json": "Rotary, base 10000: each of 64 pairs completes a turn within 131,072 "
+    "positions. 2 warnings, first: no key gives the base (base-defaulted).",
+    "broken/position-table-short.json": "Learned: 1,024 rows for 2,048 positions. 1 error: the table has fewer rows "
+    "than there are positions (position-table-short).",
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_the_first_line_answers(cli, name):
+    done = cli(f"audit {at(name)}")
+    assert done.code == 0
+    assert done.err == ""
+    assert done.out.splitlines()[0] == VERDICTS[name]
+    verdict = read_json(cli(f"audit {at(name)} --json"))["verdict"]
+    assert verdict["text"] == VERDICTS[name]
+    assert (verdict["level"] == "ok") == ("Nothing wrong found" in verdict["text"])
+    assert verdict["code"] in (*EXPLANATIONS, "clean")
+
+
+def test_t5_says_where_the_last_bucket_starts(cli):
+    text = cli(f"audit {at('t5-small.json')}").out.splitlines()[0]
+    assert text.startswith("T5: 32 buckets")
+    assert "113" in text
+    assert find_last_bucket(32, 128, bidirectional=True) == 91
+
+
+def test_a_release_that_states_no_length(cli, tmp_path):
+    params = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": 500000.0, "use_scaled_rope": True}
+    (tmp_path / "params.json").write_text(json.dumps(params))
+    unknown = "how often its 64 pairs turn in training is not known, since no length is stated (--trained)."
+    assert unknown in cli("audit params.json").out.splitlines()[0]
+    assert cli("audit params.json --trained 131072").out.splitlines()[0] == VERDICTS[LLAMA31]
+    (model,) = read_json(cli("audit params.json --json"))["models"]
+    (layer,) = model["layer_types"]
+    assert model["format"] == "params.json"
+    assert layer["layout"] == "interleaved"
+    assert layer["never_turn"] is None
+    assert (
+        {pair["state"] for pair in layer["frequencies"]} == {pair["turns"] for pair in layer["frequencies"]} == {None}
+    )
+    assert (cli("audit params.json --figure a.svg").code, (tmp_path / "a.svg").exists()) == (0, True)
+
+
+def test_several_files_are_counted(cli):
+    names = (LLAMA2, "broken/unknown-rope-type.json", "broken/unseen-phases.json", LLAMA31)
+    done = cli(f"audit {at(*names)}")
+    assert done.code == 0
+    first = done.out.splitlines()[0]
+    counted = "1 with errors (broken/unknown-rope-type.json), 1 with warnings (broken/unseen-phases.json)"
+    assert first == f"4 configurations: {counted}, 2 without anything wrong."
+    assert read_json(cli(f"audit {at(*names)} --json"))["verdict"]["level"] == "error"
+
+
+def test_completion_knows_every_finding():
+    assert tuple(EXPLANATIONS) == CODES
+
+
+# ----------------------------------------------------------------------------------- documents and tables
+
+
+@pytest.mark.parametrize("name", [LLAMA31, GEMMA3, "bloom-560m.json", "gemma-4-26b-a4b.json", "smollm3-3b.json"])
+def test_document(cli, name):
+    document = read_json(cli(f"audit {at(name)} --json"))
+    assert document["kind"] == "audit"
+    assert document["parameters"] == {"trained": None, "served": None}
+    (model,) = document["models"]
+    assert set(model) == MODEL
+    assert model["error"] is None
+    for layer in model["layer_types"]:
+        assert set(layer) == LAYER
+        assert all(set(pair) == PAIR for pair in layer["frequencies"])
+        assert [pair["pair"] for pair in layer["frequencies"]] == list(range(len(layer["frequencies"])))
+        for pair in layer["frequencies"]:
+            assert (pair["wavelength"] is None) == (pair["frequency"] == 0)
+
+
+def test_numbers_of_a_document(cli):
+    (layer,) = model_of(cli, LLAMA31)["layer_types"]
+    assert (layer["scaling"], layer["base"], layer["never_turn"], layer["original_length"]) == ("llama3", 5e5, 25, 8192)
+    assert layer["scaling_parameters"]["factor"] == 8
+    assert layer["encoding"]["name"] == "rope"
+    assert layer["low_bin"]["inside"] == 25
+    assert layer["low_bin"]["bin_edge"] == pytest.approx(2 * math.pi / 131072)
+    assert 0 < layer["spectrum"]["low_bin_mass"] < 1
+    pair = layer["frequencies"][40]
+    assert pair["wavelength"] == pytest.approx(2 * math.pi / pair["frequency"])
+    assert pair["turns"] == pytest.approx(131072 / pair["wavelength"])
+    assert pair["state"] == "never"
+    assert sum(one["turns"] < 1 for one in layer["frequencies"]) == 25
+
+
+def test_a_pair_at_rest_has_no_wavelength(cli):
+    full = model_of(cli, "gemma-4-26b-a4b.json")["layer_types"][1]
+    assert [pair["wavelength"] for pair in full["frequencies"]].count(None) == 192
+
+
+@pytest.mark.parametrize(
+    ("name", "never", "pairs"),
+    [
+        (LLAMA2, 18, 64),
+        ("llama-3-8b.json", 29, 64),
+        ("qwen2.5-7b-instruct.json", 24, 64),
+        ("gemma-7b.json", 28, 128),
+        (LLAMA31, 25, 64),
+    ],
+)
+def test_pairs_that_never_turn(cli, name, never, pairs):
+    (layer,) = model_of(cli, name)["layer_types"]
+    assert layer["never_turn"] == never
+    assert len(layer["frequencies"]) == pairs
+
+
+def test_table_of_one_model_has_its_pairs_and_its_findings_first(cli):
+    lines = cli(f"audit {at('broken/unseen-phases.json')}").out.splitlines()
+    (heading,) = [number for number, line in enumerate(lines) if line.startswith("pair\t")]
+    assert lines[heading].split("\t") == PAIR_COLUMNS[3:]
+    assert len(lines) == heading + 65
+    (finding,) = [number for number, line in enumerate(lines) if line.startswith("warning: unseen-phases: ")]
+    assert finding < heading
+
+
+def test_table_of_several_layer_types_says_which(cli):
+    out = cli(f"audit {at(GEMMA3)}").out
+    assert f"\n{chr(9).join(['layer', *PAIR_COLUMNS[3:]])}\n" in out
+    facts = [line for line in out.splitlines() if line.startswith(("full_attention: ", "sliding_attention: "))]
+    assert facts[0].startswith("full_attention: ")
+
+
+def test_csv_has_one_shape(cli):
+    one = read_csv(cli(f"audit {at(LLAMA31)} --format csv"))
+    several = read_csv(cli(f"audit {at(LLAMA31, GEMMA3, 'bloom-560m.json')} --format csv"))
+    assert list(one[0]) == list(several[0]) == COLUMNS
+    assert several[0] == one[0]
+    assert [row["layer"] for row in several] == ["all", "sliding_attention", "full_attention", "all"]
+    assert several[3]["scheme"] == "alibi"
+    assert several[3]["base"] == several[3]["never_turn"] == ""
+    assert {row["level"] for row in several} == {"ok"}
+
+
+def test_csv_with_full_has_every_pair(cli):
+    rows = read_csv(cli(f"audit {at(LLAMA31, GEMMA3)} --format csv --full"))
+    assert list(rows[0]) == PAIR_COLUMNS
+    assert len(rows) == 64 + 2 * 128
+    document = model_of(cli, LLAMA31)
+    assert [float(row["frequency"]) for row in rows[:64]] == [
+        pair["frequency"] for pair in document["layer_types"][0]["frequencies"]
+    ]
+    single = read_csv(cli(f"audit {at(LLAMA31)} --format csv --full"))
+    assert single == rows[:64]
+
+
+def test_the_ladder_before_scaling_is_in_the_document(cli):
+    (layer,) = model_of(cli, LLAMA31)["layer_types"]
+    for pair in layer["frequencies"]:
+        assert pair["frequency_before"] == pytest.approx(5e5 ** (-pair["pair"] / 64), rel=1e-13)
+        assert (pair["frequency_before"] == pair["frequency"]) == (pair["pair"] < 29)
+    sliding, full = model_of(cli, "gemma-4-26b-a4b.json")["layer_types"]
+    assert all(pair["frequency_before"] == pair["frequency"] for pair in sliding["frequencies"])
+    assert [pair["frequency_before"] for pair in full["frequencies"]].count(0) == 192
+
+
+def test_what_layer_types_share_is_said_once(cli):
+    lines = cli(f"audit {at('gemma-4-26b-a4b.json')}").out.splitlines()
+    (note,) = [line for line in lines if line.startswith("note: precision: ")]
+    assert note.startswith("note: precision: sliding_attention and full_attention: computed in bfloat16")
+
+
+def test_layer_types_stand_apart_on_a_terminal(cli):
+    shown = cli(f"audit {at(GEMMA3)} --color always", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    places = [lines.index(name) for name in ("full_attention", "sliding_attention")]
+    assert [lines[place - 1] for place in places] == ["", ""]
+    assert [lines[place + 1].split()[:2] for place in places] == [["head", "width"]] * 2
+
+
+@pytest.mark.parametrize("options", ["", "--full"])
+def test_pairs_of_several_layer_types_are_a_table_of_80_columns(cli, options):
+    shown = cli(f"audit {at(GEMMA3)} --color always {options}", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert any(line.split()[-3:] == ["turns", "served", "state"] or "turns_served" in line for line in lines)
+    assert not [line for line in lines if line.startswith("layer: ")]
+
+
+def test_long_paths_lose_their_beginning_on_a_terminal_only(cli, tmp_path):
+    folder = tmp_path / "a-rather-long-folder-name-for-many-models"
+    named = {"llama": LLAMA31, "gemma": GEMMA3, "no-base": "broken/base-missing-131072.json"}
+    for name, source in named.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "config.json").write_text((MODELS / source).read_text())
+    paths = [str(folder / name / "config.json") for name in named]
+    line = f"audit {' '.join(paths)}"
+    shown = cli(f"{line} --color always", COLUMNS="80").out
+    lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
+    rows = [line.split() for line in lines if line.startswith("...")]
+    assert [row[0] for row in rows] == [f".../{name}/config.json" for name in ("no-base", "llama", "gemma", "gemma")]
+    assert rows[0][1:] == ["all", "10000", "0", "warning", "base-defaulted"]
+    assert rows[1][1:] == ["all", "500000", "25", "ok"]
+    for options in ("", "--format csv", "--json"):
+        found = cli(f"{line} {options}").out
+        assert all(path in found for path in paths)
+        assert "..." not in found
+
+
+def test_csv_names_findings(cli):
+    (row,) = read_csv(cli(f"audit {at('broken/unseen-phases.json')} --format csv"))
+    assert row["level"] == "warning"
+    assert "unseen-phases" in row["findings"].split()
+    assert int(row["unseen"]) == 18
+
+
+def test_every_model_in_every_format(cli):
+    everything = " ".join(str(path) for path in sorted(MODELS.glob("*.json")) if path.name != "EXPECTED.json")
+    rows = read_csv(cli(f"audit {everything} --format csv"))
+    document = read_json(cli(f"audit {everything} --json"))
+    assert len(rows) == sum(len(model["layer_types"]) for model in document["models"])
+    assert cli(f"audit {everything}").out.startswith(document["verdict"]["text"])
+
+
+# ----------------------------------------------------------------------------------- lengths
+
+
+def test_served_beyond_the_training_shows_new_phases(cli):
+    (before,) = model_of(cli, LLAMA31)["layer_types"]
+    (after,) = model_of(cli, LLAMA31, "--served 524288")["layer_types"]
+    assert before["unseen_pairs"] == []
+    assert after["served_length"] == 524288
+    assert after["trained_length"] == 131072
+    assert after["unseen_pairs"]
+    assert all(before["frequencies"][pair]["turns"] < 1 for pair in after["unseen_pairs"])
+    assert after["frequencies"][0]["turns_served"] == 4 * after["frequencies"][0]["turns"]
+    lengths = read_json(cli(f"audit {at(LLAMA31)} --json --trained 8192 --served 131072"))
+    assert lengths["parameters"] == {"trained": 8192, "served": 131072}
+    (shorter,) = lengths["models"][0]["layer_types"]
+    assert shorter["never_turn"] > before["never_turn"]
+
+
+def test_yarn_reaches_its_factor_and_no_further(cli):
+    (within,) = model_of(cli, YARN)["layer_types"]
+    assert (within["trained_length"], within["served_length"]) == (32768, 131072)
+    assert within["unseen_pairs"] == []
+    (beyond,) = model_of(cli, YARN, "--served 262144")["layer_types"]
+    assert beyond["unseen_pairs"]
+
+
+def test_dynamic_and_longrope_follow_the_served_length(cli):
+    for name, long in (("internlm2-7b.json", 65536), ("phi-3.5-mini-instruct.json", 131072)):
+        (short,) = model_of(cli, name, "--served 4096")["layer_types"]
+        (served,) = model_of(cli, name, f"--served {long}")["layer_types"]
+        assert short["frequencies"][20]["frequency"] > served["frequencies"][20]["frequency"]
+
+
+@pytest.mark.parametrize("option", ["--trained", "--served"])
+@pytest.mark.parametrize("value", ["0", "1073741825", "x", "1.5"])
+def test_refused_lengths(refuse, option, value):
+    assert refuse(f"audit {at(LLAMA2)} {option} {value}").startswith(f"{option} ")
+
+
+BROKEN = [path for path in sorted((MODELS / "broken").glob("*.json")) if path.name != "EXPECTED.json"]
+
+
+# ----------------------------------------------------------------------------------- the gravest first
+
+
+def test_errors_come_first_on_a_terminal_and_files_in_their_order_elsewhere(watch, cli):
+    usable = [path for path in BROKEN if path.stem not in ("head-dim-not-dividing", "rope-scaling-not-object")]
+    line = f"audit {shlex.join(map(str, usable))}"
+    shown = watch(line).out
+    assert re.match(rf"{len(usable)} configurations: \d+ with errors \([a-z]", shown)
+    levels = re.findall(r" (error|warning|ok)\b", shown.partition("never_")[2])
+    assert levels == ["error"] * 12
+    rows = list(csv.DictReader(io.StringIO(cli(f"{line} --format csv").out)))
+    assert list(dict.fromkeys(row["file"] for row in rows)) == [str(path) for path in usable]
+    models = json.loads(cli(f"{line} --json").out)["models"]
+    assert [model["file"] for model in models] == [str(path) for path in usable]
+
+
+def test_rows_of_one_level_stay_in_the_order_of_their_files(watch):
+    files = [MODELS / name for name in ("mistral-7b-v0.1.json", "llama-2-7b.json", "broken/unseen-phases.json")]
+    files = [path for path in files if path.exists()]
+    assert len(files) >= 2
+    shown = watch(f"audit {shlex.join(map(str, files))}").out.partition("never_")[2]
+    places = [shown.index(path.name) for path in files]
+    assert places[-1] == min(places)
+    assert sorted(places[:-1]) == places[:-1]

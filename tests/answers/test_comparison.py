@@ -1,0 +1,171 @@
+"""What compare answers: which rows, ties, the best, and rankings that leave out what has no value."""
+
+import csv
+import io
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
+from pe_spectra.compare import COMPARED, SIGNED, sort_comparisons
+from pe_spectra.records.comparison import answer_comparison
+
+# ----------------------------------------------------------------------------------- parts of tables
+
+
+def test_a_comparison_says_that_it_is_of_the_first_rows(cli, learned, terminal):
+    done = cli("compare alibi sinusoidal learned.npy --json")
+    note = "learned.npy 512 x 64: the first 128 of 512 rows are compared; --length takes more"
+    assert json.loads(done.out)["notes"] == [note]
+    (row,) = csv.DictReader(io.StringIO(cli("compare learned.npy --format csv").out))
+    assert row["length"] == "128"
+    done = cli("compare alibi sinusoidal learned.npy --color never")
+    assert f"note: {note}\n" in done.err
+    head = next(line for line in done.out.splitlines() if line.startswith("encoding"))
+    assert "length" in head.split()
+    assert [line.split()[-7] for line in done.out.splitlines() if line.startswith("learned.npy ")] == ["128"]
+
+
+@pytest.mark.parametrize(
+    "line", ["learned.npy --length 512", "'learned.npy?rows=0:100'", "sinusoidal one-hot:d=256", "sincos2d:d=16"]
+)
+def test_a_comparison_of_all_rows_has_no_such_note(cli, learned, line):
+    document = json.loads(cli(f"compare {line} --json").out)
+    assert not any("rows are compared" in note for note in document["notes"])
+
+
+# ----------------------------------------------------------------------------------- verdicts
+
+
+@cache
+def compare(*specs):
+    return compare_encodings([read_encoding(spec) for spec in specs], length=32)
+
+
+def judge(specs, metric):
+    ordered = sort_comparisons(compare(*specs), metric)
+    return ordered, answer_comparison(ordered, metric).verdict.text
+
+
+@pytest.mark.parametrize("metric", COMPARED)
+def test_the_verdict_names_the_first_row(metric):
+    ordered, text = judge(("sinusoidal:d=32", "dft:d=32", "ramp:length=32", "alibi", "t5"), metric)
+    known = [one for one in ordered if one.values[metric] is not None and not one.encoding.is_random]
+    if len(known) < 2:
+        assert metric not in text
+        return
+    first, last = known[0], known[-1]
+    top = first.values[metric]
+    best = [one.encoding.label for one in known if abs(one.values[metric] - top) <= 1e-9 * abs(top)]
+    leading = " and ".join(best) if len(best) < 3 else f"{best[0]}, {best[1]} and {len(best) - 2} more"
+    has, be = ("has", "is") if len(best) == 1 else ("have", "are")
+    pairs = [(f"({top:.{digits}g})", f"({last.values[metric]:.{digits}g})") for digits in (4, 7, 11)]
+    written, beyond = next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
+    end = "largest" if COMPARED[metric].better == "higher" else "smallest"
+    if len(best) == len(known):
+        assert f" {metric} of all " in text
+        return
+    among = " of those not drawn at random"
+    says = {
+        True: f"{leading} {has} the smallest {metric}{among} {written}, {last.encoding.label} the largest {beyond}; ",
+        False: f"{leading} {be} the best by {metric}{among}, the {end} {written}, {last.encoding.label} "
+        f"the last {beyond}; ",
+    }[COMPARED[metric].better is None]
+    assert text.startswith(says)
+
+
+def test_a_verdict_by_what_has_no_better_direction(cli):
+    done = cli("compare sinusoidal dft --sort low_bin_mass --quiet")
+    assert done.out.startswith(
+        "dft d=256 has the smallest low_bin_mass (0.07422), sinusoidal d=256 rho=10000 the largest (0.7422); "
+    )
+
+
+def test_a_verdict_where_no_row_is_better_says_that():
+    _, text = judge(("sinusoidal:d=32", "rope:d=32"), "min_separation")
+    assert text.startswith("The min_separation of all is the same (")
+    _, text = judge(("sinusoidal:d=32",), "min_separation")
+    assert text == "None of 1 is known to merge positions."
+
+
+def test_a_comparison_in_the_order_named_says_who_is_farthest_apart(cli):
+    assert cli("compare sinusoidal:d=32 dft:d=32 --quiet").out.startswith("sinusoidal d=32 rho=10000 has the largest")
+
+
+# ----------------------------------------------------------------------------------- compare
+
+
+def test_compare_says_why_a_signed_spectrum_has_no_value(cli, previous_heads):
+    document = json.loads(cli(f"compare {previous_heads} alibi sandwich --sort centroid --json").out)
+    assert "t5" not in document["verdict"]["text"].partition(";")[0]
+    assert document["rows"][-1]["metrics"]["centroid"] is None
+    assert document["rows"][-1]["undefined"]["centroid"] == SIGNED
+    assert sum(SIGNED in note for note in document["notes"]) == 1
+    assert document["rows"][-1]["metrics"]["toeplitz_share"] == 1.0
+
+
+# ----------------------------------------------------------------------------------- ties
+
+
+def make_rows(factors):
+    """Tables whose smallest separations are the factors: two codes at that distance."""
+    sinusoid_files = [GivenArray([[0.0, 0.0], [factor, 0.0]], origin=f"t{n}.npy") for n, factor in enumerate(factors)]
+    return compare_encodings([Learned(values=table) for table in sinusoid_files])
+
+
+@pytest.mark.parametrize("sorted_by", [None, "min_separation"])
+@pytest.mark.parametrize(
+    ("factors", "says"),
+    [
+        ((1 + 9e-10, 1.0), "The min_separation of all is the same (1)"),
+        ((2.0, 2 + 4e-16, 1.0), "t0.npy 2 x 2 and t1.npy 2 x 2 "),
+        ((2.0, 2.0, 2.0, 2.0, 1.0), "t0.npy 2 x 2, t1.npy 2 x 2 and 2 more "),
+        ((1 + 3e-9, 1.0), "t0.npy 2 x 2 "),
+        ((2.0, 1.0), "t0.npy 2 x 2 "),
+    ],
+)
+def test_one_rule_for_ties(sorted_by, factors, says):
+    text = answer_comparison(make_rows(factors), sorted_by).verdict.text
+    assert text.startswith(says)
+    if not says.startswith("The"):
+        rest = text.removeprefix(says)
+        be, has = ("are", "have") if " and " in says else ("is", "has")
+        assert rest.startswith(f"{be} the best by" if sorted_by else f"{has} the largest")
+
+
+def test_what_is_no_tie_is_written_apart():
+    text = answer_comparison(make_rows((1 + 3e-9, 1.0)), "min_separation").verdict.text
+    assert "the largest (1.000000003), t1.npy 2 x 2 the last (1); " in text
+    text = answer_comparison(make_rows((1.00004, 1.0)), "min_separation").verdict.text
+    assert "the largest (1.00004), t1.npy" in text
+
+
+@pytest.mark.usefixtures("sinusoid_files")
+def test_a_table_ties_with_its_formula_in_both_orders(cli):
+    for more in ("", " --sort min_separation"):
+        done = cli(f"compare sin64.npy sinusoidal:d=64 --quiet{more}")
+        assert done.out.startswith("The min_separation of all is the same (1.472); none of 2 is known")
+
+
+# ----------------------------------------------------------------------------------- files by name
+
+
+def test_files_are_called_by_their_names(cli, sinusoid_files):
+    done = cli("compare sin64.npy sin32.npy --periods day --quiet")
+    assert "sin64.npy 100 x 64, day: " in done.out
+    assert "sin32.npy 100 x 32, day: " in done.out
+    done = cli("faithfulness -e sin64.npy sin32.npy --no-figure")
+    assert "note: sin64.npy 100 x 64: condition number > 1e15" in done.err
+    assert "learned" not in done.err
+    np.save(sinusoid_files / "drift.npy", np.cumsum(np.eye(8), axis=0) * np.arange(1.0, 9.0)[:, np.newaxis])
+    done = cli("reconstruct -e sin32.npy drift.npy --s 1 --window-free --no-figure")
+    assert "learned" not in done.out + done.err
+    assert "kernel: sin32.npy 100 x 32 " in done.out or "sin32.npy 100 x 32: no kernel" in done.err
+
+
+def test_two_of_one_name_are_told_apart(cli):
+    done = cli("compare sinusoidal:d=16 sinusoidal:d=32 --periods day --quiet")
+    assert "sinusoidal d=16 rho=10000, day: " in done.out
+    assert "sinusoidal d=32 rho=10000, day: " in done.out

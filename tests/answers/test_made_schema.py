@@ -1,0 +1,73 @@
+"""The schema that the declarations make is the one that was kept by hand, kind by kind."""
+
+import json
+from importlib import resources
+
+import jsonschema
+import pytest
+
+from pe_spectra.answers.documents import build_schema, list_bodies
+from pe_spectra.schema import name_kind
+
+WRITTEN = json.loads(resources.files("pe_spectra").joinpath("schema.json").read_text(encoding="utf-8"))
+MADE = build_schema()
+
+
+def resolve(node, definitions):
+    """A schema without references, descriptions and other ways to say the same."""
+    if isinstance(node, list):
+        return [resolve(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return resolve(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    found = {}
+    for key, value in node.items():
+        if key in ("properties", "$defs"):
+            found[key] = {name: resolve(member, definitions) for name, member in value.items()}
+        elif key != "description" or not isinstance(value, str):
+            found[key] = resolve(value, definitions)
+    return simplify(found)
+
+
+def simplify(node):
+    """One way to say that a value may be null, in place of three; and no words that change nothing."""
+    options = node.get("anyOf")
+    if options and {"type": "null"} in options:
+        others = [one for one in options if one != {"type": "null"}]
+        node = {**{key: value for key, value in node.items() if key != "anyOf"}, "nullable": True}
+        node |= others[0] if len(others) == 1 else {"anyOf": others}
+    if isinstance(node.get("type"), list):
+        kinds = sorted(one for one in node["type"] if one != "null")
+        nullable = {"nullable": True} if "null" in node["type"] else {}
+        node = {**node, "type": kinds[0] if len(kinds) == 1 else kinds, **nullable}
+    if None in node.get("enum", ()):
+        node = {**node, "enum": [one for one in node["enum"] if one is not None], "nullable": True}
+    if "pattern" in node:
+        node.pop("minLength", None)
+    if "required" in node and isinstance(node["required"], list):
+        node["required"] = sorted(node["required"])
+    return node
+
+
+def list_differences(written, made, path="$"):
+    if isinstance(written, dict) and isinstance(made, dict):
+        for key in sorted({*written, *made}):
+            if key not in written or key not in made:
+                yield f"{path}.{key}: {'only written' if key in written else 'only made'}"
+            else:
+                yield from list_differences(written[key], made[key], f"{path}.{key}")
+    elif written != made:
+        yield f"{path}: {written!r} is {made!r}"
+
+
+@pytest.mark.parametrize("body", list_bodies(), ids=name_kind)
+def test_a_kind_is_made_as_it_was_written(body):
+    name = {"low-bin-body": "low-bin-count"}.get(name_kind(body), name_kind(body).removesuffix("-body"))
+    written = resolve(WRITTEN["$defs"][name], WRITTEN["$defs"])
+    made = resolve(MADE["$defs"][name_kind(body)], MADE["$defs"])
+    assert list(list_differences(written, made)) == []
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(MADE)

@@ -1,0 +1,299 @@
+"""What precision answers: verdicts, the document, tables on terminals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from pe_spectra.cli.precision import COMMON_NAMES, DTYPE_NAMES, RECIPE_NAMES
+from pe_spectra.encodings import Sinusoidal
+from pe_spectra.precision import RECIPES
+from pe_spectra.precision.dtypes import COMMON, DTYPES
+
+STAGES = ["positions", "frequencies", "phases", "sines", "code", "sum"]
+KEYS = {
+    "dtype",
+    "recipe",
+    "stage",
+    "stage_type",
+    "distinct",
+    "total",
+    "first_collision",
+    "max_phase_error",
+    "constant_channels",
+    "not_finite",
+    "min_separation",
+    "closest_pair",
+    "ulp_margin",
+}
+
+
+@pytest.fixture
+def ask(cli):
+    """Run precision and give its document."""
+
+    def run(line, code=0):
+        done = cli(f"precision {line} --json")
+        assert done.code == code, done.err
+        return json.loads(done.out)
+
+    return run
+
+
+def test_names_on_the_command_line_are_those_of_the_mathematics():
+    assert tuple(DTYPES) == DTYPE_NAMES
+    assert COMMON == COMMON_NAMES
+    assert tuple(RECIPES) == RECIPE_NAMES
+
+
+# ----------------------------------------------------------------------------------- verdicts
+
+
+def test_the_sentence_that_an_engineer_needs(cli):
+    done = cli("precision sinusoidal --length 8192 --dtype bfloat16")
+    assert done.code == 0
+    assert done.out.splitlines()[0] == (
+        "In bfloat16 positions 256 and 257 have one code when positions are cast first (897 of 8,192 distinct); "
+        "computed in float32 and cast at the end all 8,192 stay apart."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        (
+            "sinusoidal --length 200 --dtype bfloat16",
+            "all-apart",
+            "In bfloat16 all 200 positions stay apart with every",
+        ),
+        ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay apart when kept in float32."),
+        (
+            "sinusoidal --length 600 --dtype bfloat16 --recipe all-bf16",
+            "merged-by-rounding",
+            "when every step is in it",
+        ),
+        (
+            "ramp:length=4096 --length 4096 --dtype float16",
+            "merged-by-rounding",
+            "kept in float32 all 4,096 stay apart",
+        ),
+        ("sinusoidal --length 1", "all-apart", "nothing to tell apart"),
+        ("t5 --length 256 --dtype float32", "not-injective", "in exact arithmetic 511 lags have 31 distinct codes"),
+        (
+            "alibi --length 4096 --dtype bfloat16",
+            "merged-by-rounding",
+            "lags 256 and 257 have one code when computed in",
+        ),
+        ("dft:d=64 --length 80 --dtype float64", "not-injective", "in exact arithmetic 80 positions have 64 distinct"),
+        (
+            "dft:d=64 --length 500 --dtype bfloat16 --recipe bf16-positions",
+            "merged-by-rounding",
+            "positions 256 and 257",
+        ),
+        ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 have one code when"),
+        ("sinusoidal --length 4096 --dtype float32 float16 bfloat16", "merged-by-rounding", "left: bfloat16 769."),
+        (
+            "sinusoidal --length 300 --dtype bfloat16 --recipe bf16-positions all-bf16",
+            "merged-by-rounding",
+            "no recipe keeps all apart",
+        ),
+    ],
+)
+def test_each_verdict(ask, line, code, words):
+    verdict = ask(line)["verdict"]
+    assert verdict["code"] == code
+    assert verdict["level"] == ("ok" if code == "all-apart" else "warning")
+    assert words in verdict["text"]
+
+
+def test_a_table_that_only_repeats_itself(ask):
+    document = ask("dft:d=64 --length 80 --dtype float64 --recipe all-bf16")
+    assert document["exact_distinct"] == 64
+    assert document["rows"][0]["total"] == 80
+    assert any("exact arithmetic" in note for note in document["notes"])
+
+
+# ----------------------------------------------------------------------------------- the answer
+
+
+def test_the_document(ask):
+    document = ask("sinusoidal:d=64 --length 600 --dtype bfloat16 float16 --recipe fp32-then-cast,all-bf16")
+    assert document["kind"] == "precision"
+    assert document["encoding"] == {"name": "sinusoidal", "parameters": Sinusoidal(d=64).parameters}
+    assert document["parameters"]["length"] == 600
+    assert document["parameters"]["dtypes"] == ["bfloat16", "float16"]
+    assert [recipe["name"] for recipe in document["parameters"]["recipes"]] == ["fp32-then-cast", "all-bf16"]
+    assert document["parameters"]["recipes"][0]["code"] == "dtype"
+    assert document["parameters"]["embedding"] == 1.0
+    assert document["domain"] == "positions"
+    assert [row["stage"] for row in document["rows"]] == STAGES * 4
+    assert all(set(row) == KEYS for row in document["rows"])
+    merged = next(row for row in document["rows"] if (row["recipe"], row["stage"]) == ("all-bf16", "code"))
+    assert merged["first_collision"] == merged["closest_pair"] == [256, 257]
+    assert (merged["min_separation"], merged["ulp_margin"]) == (0.0, 0.0)
+    assert document["figure"] is None
+
+
+def test_all_types_and_recipes_are_the_default(ask):
+    document = ask("sinusoidal:d=8 --length 20")
+    assert document["parameters"]["dtypes"] == list(COMMON)
+    assert len(document["rows"]) == len(COMMON) * len(RECIPES) * len(STAGES)
+
+
+def test_types_may_be_named_in_every_way(ask):
+    spec = "sinusoidal:d=8"
+    base = f"{spec} --length 20"
+    ways = ["--dtype bfloat16 float16", "--dtype bfloat16 --dtype float16", "--dtype bfloat16,float16"]
+    ways.append("--dtype 'bfloat16 float16'")
+    assert len({json.dumps(ask(f"{base} {way}")["rows"]) for way in ways}) == 1
+    assert ask(f"--dtype bfloat16 float16 -S 20 {spec}")["rows"] == ask(f"{base} {ways[0]}")["rows"]
+
+
+def test_the_width_may_be_an_option(ask):
+    document = ask("sinusoidal --d 32 --rho 100 --length 20 --dtype float16")
+    assert document["encoding"]["parameters"]["d"] == 32
+
+
+def test_csv_and_text_hold_the_same_rows(cli, ask):
+    line = "precision sinusoidal:d=8 --length 300 --dtype bfloat16 --recipe all-bf16"
+    (rows, text) = (list(csv.DictReader(io.StringIO(cli(f"{line} --format csv").out))), cli(line).out)
+    document = ask(line.partition(" ")[2])
+    assert [row["stage"] for row in rows] == STAGES
+    assert [int(row["distinct"]) for row in rows] == [row["distinct"] for row in document["rows"]]
+    assert rows[0]["first_collision"] == "256 257"
+    table = [cells for cells in (piece.split("\t") for piece in text.splitlines()) if len(cells) == len(KEYS)]
+    assert table[0] == list(rows[0])
+    assert [cells[table[0].index("distinct")] for cells in table[1:]] == [row["distinct"] for row in rows]
+
+
+def test_a_terminal_shows_the_staircase(cli, monkeypatch):
+    done = cli("precision sinusoidal --length 8192 --dtype bfloat16 --color always")
+    assert "distinct codes for each of the first n positions, n on a log axis   bfloat16, bf16-positions" in done.out
+    assert "fp32-then-cast all 8,192; bf16-positions 897 (256 = 257)" in " ".join(done.out.split())
+
+
+@pytest.fixture
+def on_terminal(monkeypatch, cli):
+    """Run precision as on a terminal of 80 columns and give its table, line by line."""
+
+    def run(line):
+        monkeypatch.setenv("COLUMNS", "80")
+        text = re.sub(r"\x1b\[[0-9;]*m", "", cli(f"precision {line} --color always").out)
+        assert max(map(len, text.splitlines())) <= 80
+        return text.rstrip("\n").split("\n\n")[-1].splitlines()
+
+    return run
+
+
+def test_a_narrow_terminal_shows_a_table_of_what_changes(on_terminal, cli):
+    lines = on_terminal("sinusoidal --length 8192 --dtype bfloat16 float16")
+    assert [line.split() for line in lines[3:7]] == [
+        ["bfloat16", "fp32", "code", "8192", "-", "0.000485"],
+        ["bfloat16", "fp32-then-cast", "code", "8192", "-", "0.000485"],
+        ["bfloat16", "bf16-positions", "positions", "897", "256", "257", "16"],
+        ["bfloat16", "bf16-positions", "code", "897", "256", "257", "16"],
+    ]
+    assert lines[2].split() == ["dtype", "recipe", "stage", "distinct", "collision", "error"]
+    assert (len(lines), lines[-1]) == (3 + 12 + 1, "36 more rows: --full")
+    spaced = cli("precision sinusoidal --length 8192 --dtype bfloat16 float16").out.splitlines()
+    stages = [line.split("\t")[2] for line in spaced if line.startswith(("bfloat16\t", "float16\t"))]
+    assert stages == STAGES * 8
+
+
+def test_a_full_table_is_in_the_order_of_the_steps(cli):
+    text = cli("precision sinusoidal:d=8 --length 600 --dtype bfloat16 --recipe all-bf16 --full --color always").out
+    seen = re.findall(rf"(?:stage:|all-bf16) +({'|'.join(STAGES)})", text.partition("phase error")[2])
+    assert seen == STAGES
+
+
+@pytest.mark.parametrize("line", ["sinusoidal -S 30000 --dtype float8_e4m3fnuz", "alibi -S 5000", "t5", "ramp"])
+def test_tables_of_all_sizes_are_tables(on_terminal, line):
+    assert "dtype" in " ".join(on_terminal(line)[:3]).split()
+
+
+def test_positions_that_overflow_are_counted_in_the_verdict(ask):
+    line = "sinusoidal --length 600 --dtype float8_e4m3fn bfloat16 --recipe bf16-positions"
+    assert ask(line)["verdict"]["text"] == (
+        "In float8_e4m3fn positions 16 and 17 have one code when positions are cast first (56 of 600 distinct, "
+        "135 positions are NaN). At worst are left: bfloat16 407."
+    )
+    line = line.replace("float8_e4m3fn bfloat16", "bfloat16 float8_e4m3fn")
+    assert ask(line)["verdict"]["text"].endswith("left: float8_e4m3fn 56 (135 positions are NaN).")
+
+
+def test_a_single_overflow_is_no_success(ask, tmp_path):
+    np.save(tmp_path / "large.npy", np.array([[1.0, 2], [3, 4], [5, 1e5]]))
+    verdict = ask("large.npy --dtype float16")["verdict"]
+    assert (verdict["code"], verdict["level"]) == ("not-finite", "warning")
+    assert verdict["text"] == (
+        "In float16 1 position is not finite when computed in float32 and cast at the end; kept in float32 all 3 "
+        "stay apart."
+    )
+    text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
+    assert text.endswith("At worst are left: float8_e4m3fn 3 (1 position is NaN).")
+
+
+def test_the_step_that_merges_is_blamed(ask, tmp_path):
+    """Two rows that differ in the last bit of a double are one in float32, before any cast to the type."""
+    table = np.random.default_rng(0).normal(size=(512, 8))
+    table[493] = table[11]
+    table[493, 3] = np.nextafter(table[11, 3], 9)
+    np.save(tmp_path / "table.npy", table)
+    assert ask("table.npy --dtype bfloat16")["verdict"]["text"] == (
+        "Positions 11 and 493 have one code already when kept in float32 (511 of 512 distinct); "
+        "no recipe keeps all apart."
+    )
+    assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 have one")
+    table[400] = table[2] * (1 + 1e-5)  # the cast to bfloat16 merges these first
+    np.save(tmp_path / "table.npy", table)
+    text = ask("table.npy --dtype bfloat16")["verdict"]["text"]
+    assert text.startswith("In bfloat16 positions 2 and 400 have one code when computed in float32 and cast at the end")
+
+
+def test_what_a_recipe_does_is_said(cli, ask):
+    help_text = " ".join(cli("precision --help").out.split())
+    assert "which steps are in the type: none but the sum; only the final cast; positions first" in help_text
+    notes = ask("sinusoidal:d=8 --length 20 --dtype float16")["notes"]
+    assert "the bf16 in the name of a recipe stands for the type that is looked at, here float16" in notes
+    assert any(note.startswith("fp32: the code is kept in float32") for note in notes)
+    assert any("standard deviation 1, the same at every position" in note for note in notes)
+
+
+def test_a_larger_embedding_leaves_less_of_a_code(ask):
+    counts = []
+    for spread in ("16", "100", "1000"):
+        line = f"sinusoidal:d=64 --length 3000 --dtype bfloat16 --recipe fp32-then-cast --embedding {spread}"
+        counts.append(ask(line)["rows"][-1])
+    assert [row["stage"] for row in counts] == ["sum"] * 3
+    assert counts[0]["constant_channels"] < counts[1]["constant_channels"] < counts[2]["constant_channels"]
+    assert counts[0]["ulp_margin"] > counts[1]["ulp_margin"]
+
+
+def test_a_file_is_only_cast(ask, tmp_path):
+    table = np.random.default_rng(0).normal(size=(40, 6))
+    table[9] = table[4] * (1 + 1e-5)
+    np.save(tmp_path / "table.npy", table)
+    document = ask("table.npy --dtype bfloat16 float32")
+    found = {(row["dtype"], row["recipe"], row["stage"]): row for row in document["rows"]}
+    assert found["bfloat16", "fp32-then-cast", "code"]["first_collision"] == [4, 9]
+    assert found["float32", "fp32-then-cast", "code"]["distinct"] == 40
+    assert {stage for _, _, stage in found} == {"code", "sum"}
+
+
+# ----------------------------------------------------------------------------------- requirements
+
+
+def test_what_rounding_alone_tells_apart_is_not_injective(cli, ask):
+    """Positions 8 apart have one code of the DFT encoding; rounded phases differ, and so do computed codes."""
+    line = "dft:d=8 --length 30 --dtype float64 --recipe fp32-then-cast"
+    document = ask(line)
+    assert (document["exact_distinct"], document["verdict"]["code"]) == (8, "not-injective")
+    assert [row["distinct"] for row in document["rows"] if row["stage"] == "code"] == [30]
+    done = cli(f"precision {line} --require injective")
+    assert done.code == 1
+    assert "required but not so: injective (float64, fp32-then-cast)" in done.err

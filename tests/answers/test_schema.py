@@ -1,0 +1,113 @@
+"""The JSON Schema in the package: closed, complete, and strict."""
+
+import json
+
+import jsonschema
+import pytest
+
+from pe_spectra.compare import COMPARED
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.records.answer import SCHEMA, describe_encoding
+from tests.answers.lines import draw_nothing, list_objects
+
+
+def test_the_schema_says_which_it_is(schema):
+    assert schema["$id"] == "pe-spectra/1" == SCHEMA
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+#: Which parameters there are is the encoding's own, which numbers stand behind a finding the finding's: a new one
+#: needs no new schema.
+OPEN = (
+    "$.encoding.properties.parameters",
+    "$.parameter.properties.only_with",
+    "$.comparison-row.properties.undefined",
+    "$.finding.properties.data",
+    "$.model-finding.properties.data",
+    "$.audited-layer.properties.scaling_parameters",
+    "$.turned-layer.properties.scaling_parameters",
+)
+
+
+def test_the_schema_leaves_nothing_open_and_describes_everything(schema):
+    objects = list(list_objects(schema["$defs"]))
+    assert len(objects) > 20
+    for path, node in objects:
+        own = path in OPEN
+        assert (node["additionalProperties"] is False) != own, path
+        assert set(node["propertyNames"]) == {"pattern" if "undefined" not in path else "enum"} if own else True
+        assert own or set(node["required"]) <= set(node["properties"]), path
+        for name, member in node["properties"].items():
+            text = member["description"]
+            assert len(text) > 10, f"{path}.{name}"
+            assert text.endswith("."), f"{path}.{name}"
+
+
+@pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
+def test_the_schema_takes_every_encoding(cls, schema):
+    encoding = cls(init="normal") if cls.name == "learned" else cls()
+    validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/encoding", "$defs": schema["$defs"]})
+    validator.validate(json.loads(json.dumps(describe_encoding(encoding), allow_nan=False)))
+
+
+def test_the_schema_knows_every_metric(schema):
+    metrics = schema["$defs"]["comparison-row"]["properties"]["metrics"]
+    assert list(metrics["properties"]) == metrics["required"] == list(COMPARED)
+    assert schema["$defs"]["comparison"]["properties"]["sorted_by"]["enum"] == [*COMPARED, None]
+    undefined = schema["$defs"]["comparison-row"]["properties"]["undefined"]
+    assert undefined["propertyNames"]["enum"] == list(COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("more",), 1),
+        (("summary", "more"), 1),
+        (("verdict", "level"), "bad"),
+        (("weights", 0), "0.5"),
+        (("weights", 0), None),
+        (("kind",), "faithfulness"),
+        (("schema",), "pe-spectra/2"),
+        (("encoding", "name"), "Sinusoidal"),
+        (("parameters", "boundary"), "mirror"),
+        (("summary", "peak_bin"), 1.5),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(cli, schema, path, value):
+    document = json.loads(cli("spectrum --d 8 --json --no-figure").out)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(document)
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    assert not validator.is_valid(document)
+
+
+#: A line of each kind without optional fields.
+DEMANDING = (
+    "spectrum --d 4",
+    "spectrum --d 4 --bandwidth 1 2",
+    "reconstruct --d 4",
+    "faithfulness --d 4",
+    "count-low-bin --d 4",
+    "encodings",
+    "compare dft:d=4 --length 8",
+    "inspect dft:d=4 --length 8",
+    "inspect --explain seam",
+    "precision sinusoidal:d=4 --length 8 --dtype bfloat16",
+    "context --target 1024",
+    "audit small.json",
+    "diff small.json inv_freq.npy",
+    "diff small.json --all-stacks",
+    "diff table.npy table.npy",
+)
+
+
+@pytest.mark.usefixtures("models")
+def test_the_schema_demands_every_field(cli, schema):
+    validator = jsonschema.Draft202012Validator(schema)
+    for line in DEMANDING:
+        document = json.loads(cli(f"{draw_nothing(line)} --json").out)
+        for key in document:
+            assert not validator.is_valid({k: v for k, v in document.items() if k != key}), (line, key)

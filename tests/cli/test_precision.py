@@ -1,0 +1,60 @@
+"""The command precision as people meet it: requirements and refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+from pe_spectra.cli.precision import DTYPE_NAMES, RECIPE_NAMES
+
+# ----------------------------------------------------------------------------------- requirements
+
+
+@pytest.mark.parametrize(
+    ("more", "failing"),
+    [
+        ("--require injective", ["injective (bfloat16, bf16-positions)", "injective (bfloat16, all-bf16)"]),
+        ("--recipe fp32-then-cast --require injective", []),
+        ("--recipe fp32-then-cast --require 'separation>=0.1' --require 'ulp_margin>=100'", []),
+        ("--recipe fp32-then-cast --require 'separation>=3'", ["separation>=3 (bfloat16, fp32-then-cast)"]),
+        ("--recipe fp32-then-cast --require 'ulp_margin>1e6'", ["ulp_margin>1e6 (bfloat16, fp32-then-cast)"]),
+    ],
+)
+def test_requirements(cli, more, failing):
+    done = cli(f"precision sinusoidal --length 1000 --dtype bfloat16 {more}")
+    assert done.code == (1 if failing else 0)
+    assert done.out
+    failed = [line for line in done.err.splitlines() if line.startswith("check failed")]
+    assert failed == [f"check failed: required but not so: {text}" for text in failing]
+
+
+# ----------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("sinusoidal --length 64 --dtype bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("sinusoidal --dtype bfloat16 bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("--dtype bfloat16 bfloat17 sinusoidal", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
+        ("sinusoidal --recipe fp32 fp64 --dtype float16", ["--recipe is not known (fp64)", *RECIPE_NAMES]),
+        ("--dtype bfloat16 sinusoidal dft", ["unexpected argument (dft); this command takes at most 1 argument"]),
+        ("sinusoidal --require injective rank", ["unexpected argument (rank); --require takes one value here"]),
+        ("sinusoidal --length 0 --dtype float16", ["--length is out of range (0)", "1 to 1048576"]),
+        ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_NAMES]),
+        ("sinusoidal --dtype ''", ["--dtype is not known ('')"]),
+        ("sinusoidal --embedding nan", ["--embedding is not a number (nan)"]),
+        ("sinusoidal --embedding 0", ["--embedding is out of range (0)"]),
+        ("sinusoidal --require rank", ["--require is not known (rank)", "ulp_margin"]),
+        ("ramp --recipe all-bf16", ["--recipe has steps", "(all-bf16)", "fp32-then-cast"]),
+        ("fire", ["fire: its bias belongs to a query and a key"]),
+        ("sinusoidal:d=4096 --length 1048576", ["--length", "1048576 x 4096", "8589934592"]),
+        ("ramp --length 81", ["--length is beyond the rows", "81"]),
+        ("", ["SPEC is missing"]),
+        ("sinusoidal --figure none/staircase.png", ["none"]),
+        ("sinusoidal --figure staircase.gif", ["--figure", "staircase.gif"]),
+    ],
+)
+def test_refusals(refuse, line, words):
+    text = refuse(f"precision {line}")
+    for word in words:
+        assert word in text

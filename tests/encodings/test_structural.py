@@ -1,0 +1,169 @@
+"""Trees, recurrent states and grids, against naive versions of their definitions."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.encodings.grids import Sincos2d
+from pe_spectra.encodings.structural import Rnn, Tree
+from pe_spectra.errors import InputError
+
+# ----------------------------------------------------------------------------------- trees
+
+
+def walk_breadth_first(branching, depth, decay, count):
+    """Codes and paths of the first nodes, child by child as Shiv & Quirk write it: push in front, cut the end."""
+    nodes = [([0.0] * (branching * depth), "root")]
+    for code, path in nodes:
+        for branch in range(branching):
+            onehot = [float(branch == b) for b in range(branching)]
+            nodes.append(((onehot + code)[: branching * depth], f"{path}/{branch}"))
+        if len(nodes) > count:
+            break
+    scale = math.sqrt(1 - decay**2) if decay < 1 else 1.0
+    weights = np.repeat([decay**j * scale for j in range(depth)], branching)
+    return np.array([code for code, _ in nodes[:count]]) * weights, [path for _, path in nodes[:count]]
+
+
+@pytest.mark.parametrize(("branching", "depth"), [(1, 1), (1, 5), (2, 1), (2, 3), (2, 8), (3, 2), (5, 2), (7, 1)])
+@pytest.mark.parametrize("decay", [1.0, 0.75])
+def test_trees_are_walked_breadth_first(branching, depth, decay):
+    encoding = Tree(branching=branching, depth=depth, decay=decay)
+    codes, paths = walk_breadth_first(branching, depth, decay, 400)
+    assert_allclose(encoding.table(400), codes, rtol=1e-15)
+    if branching > 1:
+        assert [encoding.describe_position(s) for s in range(400)] == paths
+    keys = encoding.exact_key(np.arange(400))
+    assert_array_equal(np.equal.outer(keys, keys), (codes[:, None] == codes[None]).all(axis=2))
+
+
+def test_paths_beyond_the_depth_share_a_code():
+    """Depth 2 of a binary tree: root/0/0/1 (node 8) is cut to 0/1, as root/0/1 (node 4) is."""
+    encoding = Tree(branching=2, depth=2)
+    assert_array_equal(encoding.table([4])[0], [0, 1, 1, 0])
+    assert encoding.describe_position(8) == "root/0/0/1"
+    assert_array_equal(encoding.exact_key(np.array([4, 8])), [4, 4])
+
+
+def test_far_nodes():
+    for branching, depth in ((1, 3), (2, 8), (2, 60), (1024, 1024), (1024, 2), (1000, 5)):
+        encoding = Tree(branching=branching, depth=depth)
+        key = encoding.exact_key(np.array([2**53, 2**53 - 1, 0]))
+        assert key[2] == 0
+        assert np.isfinite(encoding.table([2**53])).all()
+        back = encoding.table(key[:1])
+        assert_array_equal(encoding.table([2**53]), back)
+    assert Tree().describe_position(2**53).startswith("root/.../")
+    assert Tree(branching=1).describe_position(2**53) == f"depth {2**53}"
+
+
+# ----------------------------------------------------------------------------------- recurrent states
+
+
+def test_states_written_out():
+    weights = np.array([[0.5, -0.25, 1.0], [0.125, 0.75, -0.5]])
+    encoding = Rnn(values=weights, length=6)
+    state, expected = [0.0, 0.0], []
+    for _ in range(6):
+        state = [math.tanh(sum(w * h for w, h in zip(row[:2], state, strict=True)) + row[2]) for row in weights]
+        expected.append(state)
+    assert_allclose(encoding.table(6), expected, rtol=0, atol=1e-15)
+    assert encoding.d == 2
+    assert not encoding.is_random
+    assert Rnn(**encoding.given) == encoding
+
+
+def test_a_drawn_network_settles():
+    encoding = Rnn(length=400)
+    table = encoding.table(400)
+    assert encoding.is_random
+    start = int(encoding.notes[-1].split("position ")[1].split()[0])
+    assert 20 < start < 80
+    assert np.abs(table[start:] - table[start]).max() < 1e-11
+    assert np.abs(table[start] - table[start - 1]).max() > 1e-12
+    matrix, constant = encoding.weights
+    assert_allclose(np.tanh(matrix @ table[-1] + constant), table[-1], atol=1e-15)
+    assert np.abs(matrix).max() <= 1 / 8
+    assert np.abs(matrix).max() > 0.99 / 8
+    assert not np.array_equal(Rnn(seed=1).table(5), Rnn(seed=0).table(5))
+
+
+def test_a_network_without_drive_stays_at_zero():
+    encoding = Rnn(values=np.array([[0.5, 0.0]]), length=5)
+    assert_array_equal(encoding.table(5), np.zeros((5, 1)))
+    assert "position 0" in encoding.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"values": np.ones((3, 3))}, "table has shape"),
+        ({"values": np.ones((3, 4)), "width": 4}, "d contradicts"),
+        ({"values": np.ones((3, 4)), "seed": 4}, "seed has no meaning"),
+        ({"width": 4096, "length": 2**20}, "too large to hold"),
+    ],
+)
+def test_networks_refuse_what_does_not_fit(given, message):
+    with pytest.raises(InputError, match=message):
+        Rnn(**given)
+
+
+def test_tables_end_with_their_rows():
+    for encoding in (Rnn(), Sincos2d(), Sincos2d(cls="yes"), Hybrid()):
+        assert encoding.table([encoding.rows - 1]).shape == (1, encoding.d)
+        with pytest.raises(InputError, match="a position has no row"):
+            encoding.table([encoding.rows])
+
+
+# ----------------------------------------------------------------------------------- grids
+
+
+def encode_mae(d, height, width, rho=10000.0):
+    """facebookresearch/mae, util/pos_embed.py, with loops: the first half encodes the column."""
+    rows = []
+    for y in range(height):
+        for x in range(width):
+            row = []
+            for place in (x, y):
+                angles = [place / rho ** (i / (d / 4)) for i in range(d // 4)]
+                row += [math.sin(a) for a in angles] + [math.cos(a) for a in angles]
+            rows.append(row)
+    return np.array(rows)
+
+
+def test_sincos2d_is_that_of_mae():
+    encoding = Sincos2d(d=16, height=3, width=5)
+    assert_allclose(encoding.table(15), encode_mae(16, 3, 5), rtol=0, atol=1e-15)
+    assert encoding.shape == (3, 5)
+    with_cls = Sincos2d(d=16, height=3, width=5, cls="yes")
+    assert_array_equal(with_cls.table(16)[1:], encoding.table(15))
+    assert_array_equal(with_cls.table(1), np.zeros((1, 16)))
+    assert [with_cls.describe_position(s) for s in (0, 1, 15)] == ["CLS", "row 0, column 0", "row 2, column 4"]
+
+
+def test_orders_are_permutations_of_columns():
+    """timm, layers/pos_embed_sincos.py: the row of the grid first; sines then cosines unless interleaved."""
+    quarters = {
+        order: np.split(Sincos2d(d=8, order=order).table(196), 4, axis=1)
+        for order in Sincos2d.accepts[-1].accepts.members
+    }
+    sin_x, cos_x, sin_y, cos_y = quarters["mae"]
+    assert_array_equal(quarters["timm"], [sin_y, sin_x, cos_y, cos_x])
+    assert_array_equal(quarters["timm-interleaved"], [sin_y, cos_y, sin_x, cos_x])
+    assert_allclose(sin_y[14], np.sin([1, 0.01]), rtol=1e-15)
+
+
+def test_sincos2d_to_many_digits():
+    encoding = Sincos2d(d=8, height=1, width=2**20, rho=123.0)
+    with mpmath.workdps(50):
+        for s in (2**20 - 1, 777_777):
+            w = mpmath.mpf(123) ** (-mpmath.mpf(1) / 2)
+            row = encoding.table([s])[0]
+            assert abs(row[1] - mpmath.sin(w * s)) < 2.3e-16
+            assert abs(row[3] - mpmath.cos(w * s)) < 2.3e-16
+    with pytest.raises(InputError, match="multiple of 4"):
+        Sincos2d(d=6)

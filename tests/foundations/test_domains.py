@@ -1,0 +1,162 @@
+"""Moments and durations: how they are written, what is kept of them, and where they end."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from pe_spectra.cli.moments import read_times
+from pe_spectra.domains import (
+    Duration,
+    Moment,
+    compute_moments,
+    describe_moment,
+    parse_periods,
+    read_duration,
+    read_moment,
+)
+from pe_spectra.errors import InputError
+
+# ----------------------------------------------------------------------------------- moments, durations
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("2016-07-01", "2016-07-01T00:00"),
+        ("2016-07-01T05:06", "2016-07-01T05:06"),
+        ("2016-07-01 05:06:00", "2016-07-01T05:06"),
+        ("2016-07-01T05:06:07", "2016-07-01T05:06:07"),
+        ("0001-01-01", "0001-01-01T00:00"),
+        ("9999-12-31T23:59:59", "9999-12-31T23:59:59"),
+        ("2016-02-29", "2016-02-29T00:00"),
+    ],
+)
+def test_moments_are_read_and_kept_as_one_text(given, kept):
+    assert Moment().parse(given, "--start") == kept == Moment().check(kept, "--start")
+    assert read_moment(given) == datetime.fromisoformat(kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "2016", "2016-7-1", "2016-13-01", "2015-02-29", "0000-01-01", "10000-01-01", "2016-07-01T24:00",
+        "2016-07-01T00", "2016-07-01T00:00Z", "2016-07-01T00:00+02:00", "2016-07-01T00:00:00.5", " 2016-07-01",
+        "2016-07-01\n", "٢٠١٦-07-01", "20160701", "2016-W26-5",
+    ],
+)  # fmt: skip
+def test_what_is_no_moment_is_refused(text):
+    with pytest.raises(InputError, match="--start is no moment") as caught:
+        Moment().parse(text, "--start")
+    assert "2016-07-01T00:00" in str(caught.value)
+
+
+def test_moments_of_python():
+    assert Moment().check(date(2016, 7, 1), "start") == "2016-07-01T00:00"
+    assert Moment().check(datetime(2016, 7, 1, 2, 3, 4), "start") == "2016-07-01T02:03:04"
+    for value in (
+        datetime(2016, 7, 1, tzinfo=UTC),
+        datetime(2016, 7, 1, 0, 0, 0, 5),
+        2016,
+        None,
+        b"2016-07-01",
+    ):
+        with pytest.raises(InputError, match="start is no moment"):
+            Moment().check(value, "start")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "seconds"),
+    [
+        ("5min", "5min", 300),
+        ("60min", "1h", 3600),
+        ("1hour", "1h", 3600),
+        ("24h", "1d", 86400),
+        ("1day", "1d", 86400),
+        ("168h", "1week", 604800),
+        ("1w", "1week", 604800),
+        ("36h", "36h", 129600),
+        ("90s", "90s", 90),
+        ("007minutes", "7min", 420),
+        ("315537897599s", "315537897599s", 315537897599),
+    ],
+)
+def test_durations_are_read_and_kept_as_one_text(given, kept, seconds):
+    assert Duration().parse(given, "--step") == kept == Duration().check(kept, "--step")
+    assert read_duration(given) == seconds == read_duration(kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "5", "min", "0s", "-5min", "1.5h", "5 min", "5m", "5T", "1H", "1month", "1h30min", "9" * 40 + "s",
+        "315537897600s", "٥min",
+    ],
+)  # fmt: skip
+def test_what_is_no_duration_is_refused(text):
+    with pytest.raises(InputError, match="--step is "):
+        Duration().parse(text, "--step")
+
+
+def test_durations_of_python():
+    assert Duration().check(timedelta(days=1, minutes=5), "step") == "1445min"
+    for value in (timedelta(0), timedelta(seconds=-5), timedelta(microseconds=5), 300, None):
+        with pytest.raises(InputError, match="step is "):
+            Duration().check(value, "step")
+
+
+def test_a_position_is_written_as_a_date_in_english():
+    assert describe_moment("2016-07-01", "1h", 0) == "Fri 2016-07-01 00:00"
+    assert describe_moment("2016-07-01", "1h", 73) == "Mon 2016-07-04 01:00"
+    assert describe_moment("2016-07-01", "30s", 1) == "Fri 2016-07-01 00:00:30"
+    assert describe_moment("0001-01-01", "1d", 0) == "Mon 0001-01-01 00:00"
+
+
+def test_moments_end_with_year_9999():
+    last = compute_moments("2016-07-01", "1h", np.array([69981935]))
+    assert str(last[0]) == "9999-12-31T23:00:00"
+    for positions in ([69981936], [2**53]):
+        with pytest.raises(InputError, match="beyond year 9999"):
+            compute_moments("2016-07-01", "1h", np.array(positions))
+    assert len(compute_moments("2016-07-01", "1h", np.array([], dtype=np.int64))) == 0
+
+
+def test_periods():
+    assert parse_periods(["minute hour", "day", "week,month,year", "36h", "60min", "hour"], "--periods") == (
+        ("minute", 60),
+        ("hour", 3600),
+        ("day", 86400),
+        ("week", 604800),
+        ("month", 2629746),
+        ("year", 31556952),
+        ("36h", 129600),
+        ("1h", 3600),
+    )
+    assert 2629746 == 30.436875 * 86400
+    assert 31556952 == 365.2425 * 86400
+    for text in ("", "day,,week", "fortnight", "0s", "5"):
+        with pytest.raises(InputError, match="--periods is "):
+            parse_periods([text], "--periods")
+
+
+# ----------------------------------------------------------------------------------- real positions
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("p.json", "--positions is no file of a kind that is read here (p.json)"),
+        ("p.txt", "--positions is no file of a kind that is read here (p.txt)"),
+        ("folder/", "--positions is no file of a kind that is read here (folder/)"),
+        ("0:10", "--positions has no step (0:10)"),
+        ("0:1:2:3", "--positions is no range (0:1:2:3)"),
+        ("times", "--positions is no range (times)"),
+        ("", "--positions is no range ('')"),
+    ],
+)
+def test_positions_say_what_is_accepted(text, what):
+    with pytest.raises(InputError) as caught:
+        read_times(text)
+    assert str(caught.value) == (
+        f"{what}; A:B:C (from A by C, B left out) or a .npy or .csv file with one column of numbers is accepted"
+    )

@@ -1,0 +1,49 @@
+"""Tables in Markdown, LaTeX and HTML: cells from outside never become markup."""
+
+import pytest
+
+from pe_spectra.faces import write_cell, write_html, write_latex, write_markdown
+
+HOSTILE = {"name": ["a|b", "x_1 & 50 % {#}", "<script>\\n", "~^$"], "n": [1, None, 2.5, 3]}
+
+
+def test_markdown_keeps_its_columns():
+    lines = write_markdown(HOSTILE).splitlines()
+    assert lines[1] == "|:--|--:|"
+    assert all(line.replace("\\|", "").count("|") == 3 for line in lines)
+
+
+def test_latex_escapes_what_it_would_read():
+    text = write_latex(HOSTILE)
+    assert r"x\_1 \& 50 \% \{\#\}" in text
+    assert r"\textasciitilde{}\textasciicircum{}\$" in text
+    assert r"\textbackslash{}n" in text
+    assert text.startswith("\\begin{tabular}{lr}\n\\toprule\n")
+
+
+def test_html_holds_names_as_text():
+    text = write_html(HOSTILE)
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_html_says_how_many_rows_it_left_out():
+    assert write_html(HOSTILE, most=3).endswith("<p>1 more row</p>")
+    assert write_html(HOSTILE, most=1).endswith("<p>3 more rows</p>")
+    assert "more" not in write_html(HOSTILE, most=4)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, "-"),
+        (False, "no"),
+        (123456789.0, "123456789"),
+        (1e300, "1e+300"),
+        (0.1 + 0.2, "0.3"),
+        (2**70, str(2**70)),
+        ("", ""),
+    ],
+)
+def test_cells(cell, text):
+    assert write_cell(cell, 6) == text

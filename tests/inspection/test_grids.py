@@ -1,0 +1,62 @@
+"""Tables of grids: no seam, the periods of two axes, and a grid read as a line."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra.inspection.periods import find_periods
+from tests import planted
+from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
+
+
+@pytest.mark.parametrize("shape", [(14, 14), (7, 20), (16, 16), (24, 24)], ids=str)
+@pytest.mark.parametrize("seed", EACH_SEED)
+def test_a_grid_has_no_seam(shape, seed):
+    assert inspect_codes(planted.make_grid(*shape, 192, seed), grid=shape) == []
+
+
+def test_a_grid_with_cls():
+    table = np.concatenate([np.zeros((1, 768)), planted.make_grid(14, 14, 768)])
+    finding, result = find_only(planted.plant_cls(table), "special-first-row", grid=(14, 14), prefix=1)
+    assert finding.rows == (0,)
+    assert result.rows_used == (1, 197)
+    assert np.isnan(result.steps[[0, 14, 28]]).all()
+    assert np.isfinite(result.steps[1:14]).all()
+    assert all(one.along is not None for one in result.dominant_periods)
+
+
+@pytest.mark.parametrize(("height", "width"), [(14, 14), (8, 16), (10, 24)])
+def test_a_grid_read_as_a_line_is_said_to_be_one(height, width):
+    finding, _ = find_only(planted.make_grid(height, width, 768), "regular-jumps")
+    assert finding.data["spacing"] == width
+    assert finding.rows[0] == width - 1
+    assert f"grid={height}x{width}" in finding.message
+
+
+def test_a_small_rectangular_grid():
+    assert inspect_codes(planted.make_grid(2, 8, 64), grid=(2, 8)) == []
+
+
+def test_sincos2d_is_a_grid_without_findings():
+    for side in (14, 24):
+        assert inspect_codes(planted.make_sincos2d(side, side, 384), grid=(side, side)) == []
+
+
+def test_periods_of_a_grid_are_two_dimensional():
+    y, x = np.divmod(np.arange(24 * 20), 20)
+    generator = planted.make_generator(3)
+    table = np.cos(2 * np.pi * (y / 6 + x / 9))[:, None] * generator.standard_normal(64)
+    table += 0.7 * np.cos(2 * np.pi * x / 5)[:, None] * generator.standard_normal(64)
+    table += 0.3 * generator.standard_normal(table.shape)
+    first, second = find_periods(table, (24, 20)).dominant
+    assert_allclose(np.abs(first.along), [6, 9], rtol=0.02)
+    assert np.prod(np.sign(first.along)) == 1
+    assert second.along[0] is None
+    assert_allclose(second.along[1], 5, rtol=0.02)
+    assert_allclose(first.period, 1 / np.hypot(1 / 6, 1 / 9), rtol=0.02)
+
+
+@pytest.mark.parametrize("seed", EACH_SEED)
+def test_a_grid_has_no_period_of_its_line(seed):
+    for one in find_periods(planted.make_grid(14, 14, 192, seed), (14, 14)).dominant:
+        assert abs(one.along[1] or 1e9) > 3  # nothing at harmonics of the line's length in reading order

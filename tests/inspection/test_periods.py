@@ -1,0 +1,152 @@
+"""Dominant periods and the nearest ladder of a table."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra import draw_portrait, inspect_table
+from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
+from pe_spectra.inspection.channels import find_channel_periods, fit_sinusoid
+from pe_spectra.inspection.periods import find_periods
+from tests import planted
+from tests.inspection.tables import EACH_SEED
+from tests.making import draw_table
+
+# ----------------------------------------------------------------------------------- periods
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.04, 0.5])
+@pytest.mark.parametrize("seed", EACH_SEED)
+def test_planted_periods_are_found_with_their_shares(noise, seed):
+    result = inspect_table(planted.make_periodic(1024, 768, seed, noise))
+    assert result.findings == ()
+    found = result.dominant_periods
+    assert_allclose([one.period for one in found], planted.PERIODS, rtol=0.01)
+    total = sum(planted.SHARES) + noise
+    assert_allclose([one.share for one in found], np.array(planted.SHARES) / total, rtol=0.15)
+
+
+def test_periods_are_found_behind_special_rows_and_before_a_tail():
+    table = planted.plant_tail(planted.plant_cls(planted.make_periodic(1024, 768), 20.0), 960)
+    table[500] *= 6
+    found = inspect_table(table).dominant_periods
+    assert_allclose([one.period for one in found], planted.PERIODS, rtol=0.02)
+
+
+@pytest.mark.parametrize("size", [(256, 64), (512, 32), (128, 768)], ids=str)
+def test_shorter_tables_have_the_periods_that_fit_in(size):
+    found = sorted(one.period for one in find_periods(planted.make_periodic(*size)).dominant)
+    for period in planted.PERIODS:
+        if period < size[0] / 2.5:
+            assert min(abs(np.array(found) / period - 1)) < 0.02, period
+
+
+def test_a_trend_is_no_period():
+    periods = find_periods(planted.make_ramp(256, 16))
+    assert periods.dominant == ()
+    assert_allclose(periods.trend_share, 1)
+
+
+def test_periods_of_channels_are_those_of_the_ladder():
+    table = planted.make_sinusoid(512, 128)
+    channels = find_channel_periods(table)
+    expected = np.repeat(2 * np.pi * 10000.0 ** (np.arange(0, 128, 2) / 128), 2)
+    fast = expected < 400
+    assert_allclose(channels.periods[fast], expected[fast], rtol=0.01)
+    assert np.isnan(channels.periods[expected > 700]).all()
+    assert channels.explained > 0.999
+
+
+def test_noise_and_constant_channels_have_no_period():
+    table = planted.make_noise(512, 100)
+    table[:, 3] = 0.1
+    channels = find_channel_periods(table)
+    assert np.isnan(channels.periods).sum() >= 98
+    assert np.isnan(channels.periods[3])
+    assert channels.shares[3] == 0
+
+
+@pytest.mark.parametrize("rho", [100.0, 10000.0, 500000.0])
+@pytest.mark.parametrize("size", [(128, 64), (512, 256)])
+def test_the_nearest_sinusoid_is_the_one_that_made_the_table(rho, size):
+    table = planted.make_sinusoid(*size, rho)
+    fit = fit_sinusoid(table)
+    assert_allclose(fit.rho, rho, rtol=1e-5)
+    assert_allclose(fit.share, 1, atol=1e-9)
+    assert fit.layout == "interleaved"
+    moved = fit_sinusoid(np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1))
+    assert_allclose(moved.rho, rho, rtol=1e-5)
+    assert moved.layout == "concatenated"
+
+
+def test_a_ladder_that_ends_at_one_over_rho_is_tensor2tensor():
+    frequencies = 10000.0 ** -(np.arange(192) / 191)
+    angles = np.arange(448)[:, None] * frequencies
+    fit = fit_sinusoid(np.concatenate([np.sin(angles), np.cos(angles)], axis=1))
+    assert fit.layout == "tensor2tensor"
+    assert_allclose(fit.rho, 10000, rtol=1e-4)
+
+
+# ----------------------------------------------------------------------------------- rates
+
+
+TWENTY = range(20)
+
+
+@pytest.mark.parametrize("memory", [0.9, 0.99, 1.0])
+def test_processes_have_no_period(memory):
+    assert [find_periods(planted.make_walk(300, 64, seed, memory)).dominant for seed in TWENTY] == [()] * 20
+
+
+def test_shares_sum_to_no_more_than_one():
+    for seed in TWENTY:
+        assert sum(one.share for one in find_periods(planted.make_lively(384, 64, seed)).dominant) <= 1 + 1e-12
+
+
+def test_a_period_in_a_walk_is_found():
+    wave = np.cos(2 * np.pi * np.arange(400)[:, None] / 11 + np.arange(32))
+    (only,) = find_periods(planted.make_walk(400, 32) + 8 * wave).dominant
+    assert_allclose(only.period, 11, rtol=0.01)
+
+
+#: What an `inspect` answer has of the changes of a table about its mean row.
+ABOUT_THE_MEAN = ("neighbour_cosine_centred_median", "trend_share", "trend_and_periods_share")
+ABOUT_THE_MEAN += ("sinusoid_per_channel_share", "toeplitz_share_centred", "stable_rank_centred")
+
+
+def look_at(table):
+    return draw_portrait(Learned(values=GivenArray(table)))
+
+
+# ----------------------------------------------------------------------------------- few rows
+
+
+def test_two_rows_have_no_nearest_ladder():
+    """Any ladder meets two numbers with an amplitude and a phase."""
+    for rows, known in ((2, False), (3, True)):
+        metrics = inspect_table(draw_table(rows, 4)).metrics
+        assert [metrics[f"nearest_sinusoid_{name}"] is not None for name in ("rho", "share")] == [known] * 2
+
+
+# ----------------------------------------------------------------------------------- constant columns
+
+
+@pytest.mark.parametrize("number", [0.1, 1 / 3, 7.0, -1e8 / 3])
+def test_what_never_changes_has_no_share_of_changes(number):
+    metrics = look_at(np.full((10, 4), number)).metrics
+    assert [metrics[name] for name in ABOUT_THE_MEAN] == [None] * len(ABOUT_THE_MEAN)
+
+
+def test_zero_table_has_no_ladder():
+    metrics = look_at(np.zeros((10, 4))).metrics
+    assert metrics["nearest_sinusoid_rho"] is metrics["nearest_sinusoid_share"] is None
+
+
+@pytest.mark.parametrize(("number", "scale"), [(1e12 / 3, 1.0), (1e8 / 3, 1e-6), (0.1, 1e-14)])
+def test_constant_column_changes_nothing_about_the_mean(number, scale):
+    codes = scale * Sinusoidal(d=16).table(100)
+    beside = np.concatenate([codes, np.full((100, 1), number)], axis=1)
+    expected, found = look_at(codes), look_at(beside)
+    for name in ABOUT_THE_MEAN:
+        assert_allclose(found.metrics[name], expected.metrics[name], rtol=1e-9, err_msg=name)
+    assert_allclose(found.inspection.helix.shares, expected.inspection.helix.shares, rtol=1e-9, atol=1e-15)

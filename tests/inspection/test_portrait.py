@@ -1,0 +1,93 @@
+"""The portrait of an encoding: which rows it is of, and what it holds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra import Learned, compute_spectrum, read_encoding
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.encodings.learned import GivenArray
+from pe_spectra.metrics.rank import measure_ranks
+from pe_spectra.portrait import draw_portrait, resize_encoding
+from pe_spectra.records.inspection import answer_portrait
+from pe_spectra.spectrum import measure_toeplitz_share
+from tests.planted import plant_cls
+
+# ----------------------------------------------------------------------------------- resizing
+
+
+def test_a_portrait_has_what_the_encoding_has():
+    for cls in ENCODINGS:
+        if cls.name == "learned":
+            continue
+        portrait = draw_portrait(cls())
+        assert portrait.kernel is not None, cls.name
+        assert len(portrait.spectra) == (1 if portrait.encoding.shape is None else 2)
+        assert (portrait.plane is not None) == (portrait.encoding.shape is not None)
+
+
+# ----------------------------------------------------------------------------------- rows used
+
+
+@pytest.mark.parametrize("case", ["tail", "first row", "part of a file"])
+def test_metrics_are_of_the_rows_used(planted_table, trained_table, case):
+    table, encoding, rows = {
+        "tail": (planted_table, Learned(values=planted_table), (0, 400)),
+        "first row": (special := plant_cls(trained_table[:300]), Learned(values=special), (1, len(special))),
+        "part of a file": (planted_table, Learned(values=planted_table, first=90, prefix=2), (92, 400)),
+    }[case]
+    portrait = draw_portrait(encoding)
+    assert portrait.inspection.rows_used == rows
+    used = table[slice(*rows)]
+    ranks = measure_ranks(used)
+    assert_allclose(portrait.metrics["toeplitz_share"], measure_toeplitz_share(used), rtol=1e-12)
+    centred = measure_toeplitz_share(used - used.mean(axis=0))
+    assert_allclose(portrait.metrics["toeplitz_share_centred"], centred, rtol=1e-12)
+    for name in ("stable_rank_centred", "effective_rank_entropy", "effective_rank_entropy_centred"):
+        assert_allclose(portrait.metrics[name], getattr(ranks, name), rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4, 5, 7, 9])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 9.0])
+def test_the_smallest_tables_have_a_portrait(rows, scale):
+    table = np.random.default_rng(rows).standard_normal((rows, 6))
+    table[: rows // 2] *= scale
+    for prefix in range(rows - 1):
+        portrait = draw_portrait(Learned(values=table, prefix=prefix))
+        assert portrait.inspection is None or portrait.inspection.rows_used[1] == rows
+        assert answer_portrait(portrait).verdict.text
+
+
+def truncated(bandwidth=0.25):
+    """Too few lags of a kernel that is a constant."""
+    return compute_spectrum(Learned(values=GivenArray(np.ones((4, 1)))), bandwidth=bandwidth)
+
+
+# ----------------------------------------------------------------------------------- inspect
+
+
+def test_findings_of_spectra_stand_behind_those_of_the_table(previous_heads):
+    assert draw_portrait(read_encoding("alibi")).findings == ()
+    (found,) = draw_portrait(read_encoding(previous_heads)).findings
+    assert found.data["axis"] is None
+    portrait = draw_portrait(Learned(values=GivenArray(np.array([[0.0], [1.0], [5.0], [1.0]]))))
+    both = type(portrait)(
+        **{name: getattr(portrait, name) for name in portrait.__dataclass_fields__} | {"spectra": (truncated(),)}
+    )
+    assert [one.code for one in both.findings] == [*(one.code for one in portrait.findings), "no-shares"]
+
+
+def test_resized_tables_give_no_mean_frequency_of_signed_weights():
+    table = Learned(values=GivenArray(np.concatenate([np.full((1, 1), 0.1), np.ones((4, 1)), np.full((1, 1), 0.1)])))
+    resized = resize_encoding(table, (9,), method="bilinear")
+    body = answer_portrait(draw_portrait(table, resized=resized)).body["resized"]["axes"]
+    assert body[0]["centroid_before"] is not None
+    signed = type(resized)(
+        **{name: getattr(resized, name) for name in resized.__dataclass_fields__} | {"after": (truncated(),)}
+    )
+    answer = answer_portrait(draw_portrait(table, resized=signed))
+    (axis,) = answer.body["resized"]["axes"]
+    assert (axis["centroid_after"], axis["beyond"]) == (None, None)
+    text = dict(answer.facts)["mean frequency"]
+    assert "-> - (weights of both signs) rad/position" in text
+    assert "above pi" not in text

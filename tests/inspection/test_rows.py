@@ -1,0 +1,154 @@
+"""Special, equal, zero and outlying rows, and dead columns: each planted truth is found with its rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra import inspect_table
+from pe_spectra.inspection.resize import resize_table
+from pe_spectra.inspection.rows import find_equal_rows
+from tests import planted
+from tests.inspection.tables import each_base, find_only, find_row_only
+from tests.making import draw_table
+
+# ----------------------------------------------------------------------------------- rows
+
+
+@pytest.mark.parametrize("made", each_base())
+def test_a_first_row_of_five_times_the_norm(table, seed):
+    finding, anatomy = find_row_only(planted.plant_cls(table, 5.0, seed), "special-first-row")
+    assert finding.rows == (0,)
+    assert_allclose(finding.data["norm_ratios"][0], 5.0, rtol=0.02)
+    assert (anatomy.first, anatomy.last) == (1, len(table))
+    assert "Row 0 " in finding.message
+
+
+def test_a_first_row_of_the_usual_norm_that_is_unlike_the_others():
+    finding, _ = find_only(planted.plant_cls(planted.make_trained(197, 768), 1.0), "special-first-row")
+    assert abs(finding.data["cosines"][0]) < 0.2
+
+
+@pytest.mark.parametrize("kind", ["mixed", "noise", "zero", "large"])
+@pytest.mark.parametrize("made", each_base(seeds=(0, 1, 2)))
+def test_a_padding_offset_of_two(table, seed, kind):
+    finding, anatomy = find_row_only(planted.plant_padding(table, kind, seed), "padding-offset")
+    assert finding.rows == (0, 1)
+    assert finding.data["count"] == 2
+    assert (anatomy.first, anatomy.last) == (2, len(table))
+
+
+@pytest.mark.parametrize("made", each_base(seeds=(0, 1)))
+def test_two_equal_rows(table, seed):
+    finding, _ = find_row_only(planted.plant_copies(table, 17, 40), "duplicate-rows")
+    assert finding.rows == (17, 40)
+    assert finding.data["groups"] == [[17, 40]]
+    assert "17 and 40" in finding.message
+
+
+def test_several_groups_of_equal_rows():
+    table = planted.plant_copies(planted.plant_copies(planted.make_trained(512, 64), 17, 40), 17, 300)
+    table[401] = table[400]
+    finding, _ = find_only(table, "duplicate-rows")
+    assert finding.data["groups"] == [[17, 40, 300], [400, 401]]
+    assert finding.data["count"] == 3
+
+
+def test_equal_rows_are_exactly_equal_rows():
+    table = planted.make_noise(300, 5)
+    table[7] = table[200]
+    table[8] = table[201]
+    table[8, 4] = np.nextafter(table[8, 4], 1)
+    table[9], table[10] = 0.0, -0.0
+    assert find_equal_rows(table) == ((7, 200), (9, 10))
+
+
+def test_zero_and_constant_columns():
+    table = planted.make_trained(256, 64)
+    table[:, 3] = 0
+    table[:, 10:13] = 0.02
+    codes = {finding.code: finding.data["columns"] for finding in inspect_table(table).findings}
+    assert codes == {"zero-columns": (3,), "constant-columns": ((10, 12),)}
+
+
+def test_zero_rows_in_the_middle():
+    table = planted.make_trained(256, 64)
+    table[100:104] = 0
+    finding, _ = find_only(table, "zero-rows", row_offset=10)
+    assert finding.rows == ((110, 113),)
+
+
+def test_a_constant_row():
+    table = planted.make_trained(256, 64)
+    table[100] = 0.06
+    codes = {finding.code: finding.rows for finding in inspect_table(table).findings}
+    assert codes["constant-rows"] == (100,)
+
+
+def test_an_outlier_in_the_middle():
+    table = planted.make_trained(512, 768)
+    table[300] *= 4
+    table[77] /= 5
+    finding, _ = find_only(table, "outlier-rows")
+    assert finding.rows == (77, 300)
+    assert_allclose(finding.data["norm_ratios"], [0.2, 4.0], rtol=0.1)
+
+
+def test_a_stray_row():
+    table = planted.make_trained(512, 768, noise=0.05)
+    row = planted.make_noise(1, 768)[0]
+    table[300] = row / np.linalg.norm(row) * np.linalg.norm(table[300])
+    finding, _ = find_only(table, "stray-rows")
+    assert finding.rows == (300,)
+
+
+# ----------------------------------------------------------------------------------- constant columns
+
+
+@pytest.mark.parametrize(("columns", "says"), [(1, "Column 2 is the"), (3, "Columns 2 to 4 are the")])
+def test_constant_columns_are_named_in_their_number(columns, says):
+    table = np.concatenate([draw_table(40, 2), np.ones((40, columns))], axis=1)
+    (message,) = [one.message for one in inspect_table(table).findings if one.code == "constant-columns"]
+    them = "it" if columns == 1 else "them"
+    assert message == f"{says} same in every row: no position can be told by {them}."
+
+
+# ----------------------------------------------------------------------------------- equal rows, noise
+
+
+def find_codes(table):
+    return [one.code for one in inspect_table(table).findings]
+
+
+def test_a_part_that_is_there_twice_is_no_period():
+    table = draw_table(80, 16)
+    table[10:20] = table[:10]
+    (found,) = [one for one in inspect_table(table).findings if one.code.startswith(("dupl", "rep"))]
+    assert found.code == "duplicate-rows"
+    assert found.message.startswith("10 rows are equal to an earlier row (first 0 and 10)")
+
+
+@pytest.mark.parametrize("period", [10, 44, 60])
+def test_whole_table_that_repeats_is_a_period(period):
+    once = draw_table(period, 16)
+    assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
+    once[3] = 0  # rows of zeros are no codes that are equal, and repeat as well
+    assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
+
+
+def test_deviation_of_noise_is_about_the_mean_row():
+    noise = draw_table(64, 32)
+    (plain,) = inspect_table(noise).findings
+    (moved,) = inspect_table(noise + 10 * draw_table(1, 32, seed=1)).findings
+    total = sum((x - sum(column) / 64) ** 2 for column in noise.T.tolist() for x in column)
+    assert_allclose([plain.data["deviation"], moved.data["deviation"]], (total / (63 * 32)) ** 0.5, rtol=1e-12)
+    assert "deviation 1, as before" in plain.message
+    assert "deviation 1 about a mean row." in moved.message
+
+
+def test_equal_rows_in_the_middle_have_no_edge_to_compare():
+    walk = 3 + np.cumsum(draw_table(45, 64), axis=0)[5:]
+    for method, known in (("nearest", False), ("bilinear", True)):
+        found = inspect_table(resize_table(walk, 128, method=method)).findings
+        (message,) = [one.message for one in found if one.code == "interpolated"]
+        assert ("steps at the edge" in message) == known
+        assert "inf" not in message

@@ -1,0 +1,220 @@
+"""Fisher information: of frequencies, of tables, and at the ends of the range of float64."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra import Dft, Sinusoidal, compare_encodings
+from pe_spectra.metrics import measure_ladder_resolution, measure_table_metrics, measure_table_resolution
+from tests import naive
+from tests.making import draw_table
+from tests.metrics.tables import sinusoidal, widen
+
+# ----------------------------------------------------------------------------------- resolution
+
+
+def test_fisher_information_of_a_ladder_is_the_sum_of_squared_frequencies():
+    w = naive.frequencies(16, 10000.0)
+    found = measure_ladder_resolution(w, np.ones(8), amplitude=0.5)
+    assert found.fisher_information_mean == pytest.approx(0.25 * sum(x * x for x in w), rel=1e-15)
+    assert found.fisher_information_min == found.fisher_information_mean
+    assert found.cramer_rao_bound_worst == pytest.approx(2 / math.sqrt(sum(x * x for x in w)))
+    assert found.is_exact
+
+
+def test_fisher_information_of_a_ladder_is_the_derivative_of_its_codes():
+    step = 1e-5
+    w = naive.frequencies(15, 10000.0)
+    codes = [naive.sinusoidal_table(15, 10000.0, [s - step, s + step]) for s in np.arange(0, 20000, 7.3)]
+    information = np.mean([np.sum(((after - before) / (2 * step)) ** 2) for before, after in codes])
+    assert measure_ladder_resolution(w, naive.masses(15)).fisher_information_mean == pytest.approx(
+        information, rel=1e-5
+    )
+
+
+def test_a_lone_column_counts_half():
+    times = np.arange(0, 1000, 0.01)
+    slope = np.mean((0.7 * np.cos(0.7 * times)) ** 2)
+    assert measure_ladder_resolution([0.7], [0.5]).fisher_information_mean == pytest.approx(slope, rel=1e-3)
+
+
+def test_fisher_information_of_a_table_by_central_differences():
+    table = draw_table(12, 4)
+    expected = [sum(((table[s + 1, j] - table[s - 1, j]) / 2) ** 2 for j in range(4)) for s in range(1, 11)]
+    found = measure_table_resolution(table)
+    assert found.fisher_information_mean == pytest.approx(np.mean(expected))
+    assert found.fisher_information_min == pytest.approx(min(expected))
+    assert found.cramer_rao_bound_worst == pytest.approx(1 / math.sqrt(min(expected)))
+    assert not found.is_exact
+
+
+def test_central_differences_see_the_sine_of_a_frequency():
+    found = measure_table_resolution(sinusoidal(32, 100))
+    expected = sum(math.sin(w) ** 2 for w in naive.frequencies(32, 10000.0))
+    assert found.fisher_information_mean == pytest.approx(expected)
+
+
+def test_equal_codes_carry_no_information():
+    found = measure_table_resolution(np.ones((5, 2)))
+    assert found.fisher_information_mean == 0
+    assert found.cramer_rao_bound_mean is None
+    assert found.cramer_rao_bound_worst is None
+    assert measure_table_resolution(np.ones((2, 2))) is None
+
+
+def test_information_below_the_range_of_float64_is_no_zero():
+    table = draw_table(12, 4)
+    found, plain = measure_table_resolution(1e-200 * table), measure_table_resolution(table)
+    assert found.fisher_information_mean is None
+    assert found.fisher_information_min is None
+    assert found.cramer_rao_bound_mean == pytest.approx(1e200 * plain.cramer_rao_bound_mean)
+    assert found.cramer_rao_bound_worst == pytest.approx(1e200 * plain.cramer_rao_bound_worst)
+    ladder = measure_ladder_resolution([1.0, 0.5], [1.0, 1.0], amplitude=1e-200)
+    assert ladder.fisher_information_mean is None
+    assert ladder.cramer_rao_bound_mean == pytest.approx(1e200 / math.sqrt(1.25))
+    slow = measure_ladder_resolution([1e-200], [1.0])
+    assert (slow.fisher_information_min, slow.cramer_rao_bound_worst) == (None, pytest.approx(1e200))
+    still = measure_ladder_resolution([0.0], [1.0])
+    assert (still.fisher_information_min, still.cramer_rao_bound_worst) == (0.0, None)
+
+
+def test_one_slow_place_is_below_the_range_alone():
+    table = np.array([[0.0], [1e-180], [2e-180], [1.0], [2.0]])
+    found = measure_table_resolution(table)
+    assert found.fisher_information_mean == pytest.approx((0.25 + 1.0) / 3)
+    assert found.fisher_information_min is None
+    assert found.cramer_rao_bound_worst == pytest.approx(1e180)
+
+
+# ----------------------------------------------------------------------------------- probes
+
+
+def test_information_below_the_range_of_float64_is_said_to_be_so():
+    found = measure_table_metrics(1e-200 * draw_table(12, 3))
+    assert found.values["fisher_information_mean"] is None
+    assert found.notes["fisher_information_mean"] == "below the range of float64"
+
+
+FISHER = ("fisher_information_mean", "fisher_information_min", "cramer_rao_bound_mean", "cramer_rao_bound_worst")
+
+
+# ----------------------------------------------------------------------------------- Fisher information
+
+
+def find_information(table):
+    """Exact J at the positions 1 .. S-2."""
+    rows = [[Fraction(float(x)) for x in row] for row in table]
+    return [
+        sum((after - before) ** 2 for after, before in zip(rows[s + 1], rows[s - 1], strict=True)) / 4
+        for s in range(1, len(rows) - 1)
+    ]
+
+
+def invert_root(information):
+    with mpmath.workdps(40):
+        return float(mpmath.sqrt(mpmath.mpf(information.denominator) / information.numerator))
+
+
+LINE = np.arange(12.0)[:, None]
+SCALES = np.array([1e-300, 2e-300, 1e-170, 3e-170, 1e-20, 1.0, 1.0, 1e160, -1e160, 1.7e308, -1.7e308])[:, None]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        widen(1e-170 * LINE, 1.0),
+        widen(1e-161 * LINE, 1.0),
+        widen(1e-145 * LINE, 1e8),
+        1e160 * LINE,
+        SCALES,
+        SCALES[:5],
+        np.array([[0.0], [5e-324], [5e-324], [1.0]]),
+        np.array([[1.7e308, 0.0], [0.0, 0.0], [-1.7e308, 5e-324]]),
+        np.array([[0.0, 3e-300], [4e-300, 1.0], [1e-300, 1e-300], [4e-300, 1.0]]),
+    ],
+)
+def test_information_and_bounds_are_those_in_fractions(table):
+    exact = find_information(table)
+    mean, least = sum(exact) / len(exact), min(exact)
+    found = measure_table_resolution(table)
+    for value, name in ((mean, FISHER[0]), (least, FISHER[1])):
+        shown = getattr(found, name)
+        if value and not 0 < round_to_float(value) < math.inf:
+            assert shown is None
+            assert found.explain(name) == f"{'below' if value < 1 else 'beyond'} the range of float64"
+        else:
+            assert shown == pytest.approx(round_to_float(value), rel=1e-14, abs=5e-324)
+    for value, name in ((mean, FISHER[2]), (least, FISHER[3])):
+        shown = getattr(found, name)
+        if not value:
+            assert (shown, found.explain(name)) == (None, "the information is 0")
+        elif invert_root(value) == math.inf:
+            assert (shown, found.explain(name)) == (None, "beyond the range of float64")
+        else:
+            assert shown == pytest.approx(invert_root(value), rel=1e-14, abs=0)
+
+
+def round_to_float(value):
+    with mpmath.workdps(40):
+        return float(mpmath.mpf(value.numerator) / value.denominator)
+
+
+def test_information_of_a_ladder_at_the_ends_of_the_range():
+    found = measure_ladder_resolution([1e200, 1.0], [1.0, 1.0], amplitude=3.0)
+    assert (found.fisher_information_mean, found.explain(FISHER[0])) == (None, "beyond the range of float64")
+    assert found.cramer_rao_bound_mean == pytest.approx(1e-200 / 3, rel=1e-14)
+    slow = measure_ladder_resolution([1.0, 1e-200], [0.0, 1.0])
+    assert (slow.fisher_information_mean, slow.cramer_rao_bound_mean) == (None, pytest.approx(1e200, rel=1e-14))
+    still = measure_ladder_resolution([1e-200], [1.0], amplitude=1e-200)
+    assert (still.cramer_rao_bound_mean, still.explain(FISHER[2])) == (None, "beyond the range of float64")
+    assert still.explain(FISHER[0]) == "below the range of float64"
+
+
+@pytest.mark.parametrize(
+    ("options", "length"),
+    [
+        ({"d": 3, "rho": 1e-6}, 3),
+        ({"d": 3, "rho": 1.0}, 2),
+        ({"d": 5, "rho": 0.01, "offset": 1, "scale": 0.3}, 40),
+        ({"d": 63}, 128),
+        ({"d": 3, "rho": 2.0}, 1),
+    ],
+)
+def test_a_lone_sine_informs_by_its_slope_at_the_positions(options, length):
+    d, scale, offset = options["d"], options.get("scale", 1.0), options.get("offset", 0)
+    with mpmath.workdps(40):
+        rho = mpmath.mpf(options.get("rho", 10000.0))
+        w = [rho ** (-mpmath.mpf(index) / d) for index in range(0, d, 2)]
+        pairs, lone = sum(x**2 for x in w[:-1]), w[-1]
+        exact = [
+            mpmath.mpf(scale) ** 2 * (pairs + (lone * mpmath.cos(lone * (s + offset))) ** 2) for s in range(length)
+        ]
+        mean, least = float(sum(exact) / length), float(min(exact))
+    found = compare_encodings([Sinusoidal(**options)], length=length)[0].values
+    expected = (mean, least, 1 / math.sqrt(mean), 1 / math.sqrt(least))
+    assert tuple(found[name] for name in FISHER) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_lone_cosine_at_pi_never_moves_at_integers():
+    found = compare_encodings([Dft(d=2)], length=2)[0]
+    assert found.values[FISHER[0]] == found.values[FISHER[1]] == 0
+    assert found.notes[FISHER[2]] == "the information is 0"
+
+
+@pytest.mark.parametrize("d", [64, 7, 2])
+def test_the_information_of_the_dft_encoding_is_that_of_its_frequencies(d):
+    """A sine and cosine of frequency w and amplitude a inform with a**2 w**2; the cosine of pi never moves."""
+    found = compare_encodings([Dft(d=d)], length=d)[0].values
+    k = np.arange(1, (d + 1) // 2)
+    assert_allclose(found["fisher_information_mean"] or 0.0, 2 / d * np.sum((2 * np.pi * k / d) ** 2), rtol=1e-14)
+
+
+def test_the_information_of_a_ladder_is_the_sum_of_its_squares():
+    w = 10000.0 ** (-2 * np.arange(32) / 64)
+    found = compare_encodings([Sinusoidal(d=64)])[0].values
+    assert_allclose(found["fisher_information_mean"], np.sum(w**2), rtol=1e-14)
+    assert_allclose(found["fisher_information_min"], np.sum(w**2), rtol=1e-14)

@@ -1,0 +1,78 @@
+"""Layers of several types against each other, paired by name and within their windows."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from pe_spectra.errors import InputError
+from pe_spectra.models.comparison.rotations import BREAKS, compare_rotations, state_verdict
+from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from tests.models.rotations import LENGTH, LLAMA, compare, make_rotation
+
+FULL = make_rotation("linear", 1e6, name="full_attention", factor=8.0)
+SLIDING = make_rotation(name="sliding_attention")
+
+
+def test_layer_types_are_paired_by_name():
+    assert compare_rotations([FULL, SLIDING], [SLIDING, FULL], length=LENGTH).agree is True
+
+
+def test_one_rotation_is_compared_with_every_layer_type():
+    diff = compare_rotations([FULL, SLIDING], [make_rotation()], length=LENGTH)
+    assert [(layer.name, layer.agree) for layer in diff.layer_types] == [
+        ("full_attention", False),
+        ("sliding_attention", True),
+    ]
+    assert all(one.layers == ("full_attention",) for one in diff.differences)
+    assert "in full_attention layers" in state_verdict(diff)[1]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_dump_of_one_layer_type_says_nothing_of_the_others(swapped):
+    dump = [read_inverse_frequencies(SLIDING.frequencies)]
+    sides = (dump, [FULL, SLIDING]) if swapped else ([FULL, SLIDING], dump)
+    diff = compare_rotations(*sides, length=LENGTH)
+    assert diff.agree is None
+    assert diff.remarks[0] == f"{'A' if swapped else 'B'} has the frequencies of sliding_attention layers"
+    assert "full_attention layers" in [one.what for one in diff.unknown]
+
+
+def test_a_layer_type_that_is_missing_is_a_difference():
+    diff = compare_rotations([FULL, SLIDING], [FULL, replace(SLIDING, name="other")], length=LENGTH)
+    assert [(one.what, one.a, one.b) for one in diff.differences] == [
+        ("layer_types", "sliding_attention", None),
+        ("layer_types", None, "other"),
+    ]
+    assert diff.agree is False
+
+
+def test_the_same_difference_of_two_layer_types_is_listed_once():
+    others = [replace(one, layout="interleaved") for one in (FULL, SLIDING)]
+    (found,) = compare_rotations([FULL, SLIDING], others, length=LENGTH).differences
+    assert found.layers == ("full_attention", "sliding_attention")
+
+
+def test_layers_with_a_window_are_looked_at_within_it():
+    other = replace(SLIDING, frequencies=SLIDING.frequencies * (1 + 1e-4))
+    reach = compare_rotations([SLIDING], [other], length=LENGTH)
+    assert reach.differences[0].first_position == math.floor(BREAKS / 1e-4) + 1
+    short = compare_rotations([SLIDING], [other], length=LENGTH, windows={"sliding_attention": 1024})
+    assert short.differences[0].first_position is None
+    assert short.layer_types[0].length == 1024
+    assert short.layer_types[0].max_phase_error == pytest.approx(0.1023)
+
+
+@pytest.mark.parametrize(("a", "b", "length"), [([], [LLAMA], 10), ([LLAMA], [], 10), ([LLAMA], [LLAMA], 0)])
+def test_what_cannot_be_compared_is_refused(a, b, length):
+    with pytest.raises(InputError):
+        compare_rotations(a, b, length=length)
+
+
+def test_differences_come_in_their_order():
+    other = replace(
+        make_rotation(), layout="interleaved", attention_scaling=1.1, offset=1, dtype="bfloat16", rotary_dim=128
+    )
+    diff = compare(replace(LLAMA, dtype="float32"), other)
+    whats = [one.what for one in diff.differences]
+    assert whats == ["base", "scaling", "layout", "attention_scaling", "offset", "dtype"]

@@ -1,0 +1,267 @@
+"""What a config.json states of layers of several types, and which scheme it has."""
+
+import numpy as np
+import pytest
+
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from tests.files.gguf import make_gguf
+from tests.models.configurations import YARN, audit, change, load, read, refuse, scale, turn
+
+# ----------------------------------------------------------------------------------- layer types
+
+
+def windows(config):
+    return {layer.name: (layer.turns, layer.window) for layer in read(config).layers}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gemma-3-1b-it.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
+        ("gemma-3-1b-newer-keys.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
+        ("modernbert-base.json", {"full_attention": (True, None), "sliding_attention": (True, 128)}),
+        ("smollm3-3b.json", {"full_attention": (True, None), "nope": (False, None)}),
+        (
+            "llama-4-scout-17b-16e-instruct.json",
+            {"chunked_attention": (True, 8192), "full_attention": (False, None)},
+        ),
+        ("c4ai-command-r7b-12-2024.json", {"sliding_attention": (True, 4096), "full_attention": (False, None)}),
+        ("qwen3-next-80b-a3b-instruct.json", {"linear_attention": (False, None), "full_attention": (True, None)}),
+    ],
+)
+def test_layer_types_of_public_models(name, expected):
+    assert windows(load(name)) == expected
+
+
+@pytest.mark.parametrize("size", ["1b", "4b"])
+def test_both_generations_of_gemma_3_give_one_rotation(size):
+    older = turn(load(f"gemma-3-{size}-it.json"))
+    newer = turn(load(f"gemma-3-{size}-newer-keys.json"))
+    assert set(older) == set(newer)
+    for name, rotation in older.items():
+        np.testing.assert_array_equal(newer[name].frequencies, rotation.frequencies)
+    assert older["sliding_attention"].base == 10000
+    assert older["full_attention"].base == 1e6
+    assert older["sliding_attention"].scaling == "none"
+
+
+def test_a_layer_type_that_is_null_is_not_turned():
+    config = change(
+        model_type="olmo3",
+        rope_theta=None,
+        layer_types=["sliding_attention", "full_attention"],
+        sliding_window=128,
+        rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": None},
+    )
+    assert windows(config) == {"sliding_attention": (True, 128), "full_attention": (False, None)}
+
+
+def test_layers_without_rotation_are_told_by_flag_or_interval():
+    flags = change(model_type="smollm3", no_rope_layers=[1, 0], rope_theta=1e6)
+    assert windows(flags) == {"all": (True, None), "nope": (False, None)}
+    interval = change(model_type="smollm3", no_rope_layer_interval=2)
+    assert windows(interval) == {"all": (True, None), "nope": (False, None)}
+    assert windows(change(no_rope_layers=[1, 1])) == {"all": (True, None)}
+
+
+def test_a_window_counts_only_where_it_is_switched_on():
+    config = change(model_type="qwen2", sliding_window=4096, use_sliding_window=False)
+    assert windows(config) == {"all": (True, None)}
+    assert windows(change(model_type="mistral", sliding_window=4096)) == {"all": (True, 4096)}
+    assert windows(change(model_type="mistral", sliding_window=None) | {"sliding_window": None}) == {
+        "all": (True, None)
+    }
+
+
+def test_phases_and_turns_end_at_the_window():
+    (layer,) = audit(change(model_type="mistral", sliding_window=1024), served=1 << 20).layers
+    assert layer.unseen == ()
+    assert layer.never_turn == np.count_nonzero(layer.frequencies * 1024 < 2 * np.pi)
+
+
+@pytest.mark.parametrize("name", ["conv", "mamba", "recurrent", "linear_attention", "moe"])
+def test_layers_without_attention_are_not_turned(name):
+    config = change(model_type="lfm2", layer_types=[name, "full_attention"])
+    assert windows(config) == {name: (False, None), "full_attention": (True, None)}
+    nested = {"full_attention": {"rope_type": "default", "rope_theta": 1e6}}
+    codes = {finding.code for finding in audit(change(model_type="lfm3", layer_types=[name, "full_attention"],
+                                                      rope_theta=None, rope_parameters=nested)).findings}  # fmt: skip
+    assert "layer-type-missing" not in codes
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_compressed_layers_have_a_base_and_a_scaling_of_their_own(nested):
+    yarn = {"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 65536}
+    config = {
+        "model_type": "deepseek_v4",
+        "head_dim": 512,
+        "qk_rope_head_dim": 64,
+        "sliding_window": 128,
+        "max_position_embeddings": 1048576,
+    }
+    if nested:
+        main = {"rope_type": "default", "rope_theta": 10000.0}
+        config["rope_parameters"] = {
+            "main": main,
+            "compress": {**yarn, "rope_theta": 160000.0, "attention_factor": 1.0},
+        }
+    else:
+        config |= {"rope_theta": 10000, "compress_rope_theta": 160000, "rope_scaling": yarn}
+    assert windows(config) == {"main": (True, 128), "compress": (True, None)}
+    found = turn(config)
+    assert {name: (one.base, one.scaling, one.rotary_dim, one.attention_scaling) for name, one in found.items()} == {
+        "main": (10000, "none", 64, 1.0),
+        "compress": (160000, "yarn", 64, 1.0),
+    }
+    if not nested:
+        assert {finding.level for finding in audit(config).findings} <= {"note"}
+
+
+def test_one_base_and_one_share_for_each_layer():
+    config = {
+        "model_type": "step3p5",
+        "hidden_size": 4096,
+        "num_attention_heads": 64,
+        "sliding_window": 512,
+        "layer_types": ["full_attention", "sliding_attention", "sliding_attention"],
+        "rope_theta": [5e6, 1e4, 1e4],
+        "partial_rotary_factors": [0.5, 1.0, 1.0],
+    }
+    assert {name: (one.base, one.rotary_dim) for name, one in turn(config).items()} == {
+        "full_attention": (5e6, 64),
+        "sliding_attention": (1e4, 128),
+    }
+    assert "sliding_attention has several" in refuse({**config, "rope_theta": [5e6, 1e4, 1e6]})
+    assert "rope_theta cannot be used" in refuse({**config, "layer_types": None, "sliding_window": None})
+
+
+@pytest.mark.parametrize(
+    ("changes", "base", "scaling", "code"),
+    [
+        # read flat by the class, so nothing of it is
+        ({"rope_theta": None, "rope_parameters": {"full_attention": {"rope_theta": 5e5}}}, 1e4, "none", "key-not-read"),
+        ({"rope_theta": 2e5, "rope_parameters": {"full_attention": {"rope_theta": 5e5}}}, 2e5, "none", "key-not-read"),
+        # read by layer type
+        (
+            {"model_type": "olmo3", "rope_theta": None, "rope_parameters": {**YARN, "rope_theta": 2.5e5}},
+            5e5,
+            "none",
+            "layer-type-missing",
+        ),
+        (
+            {"model_type": "modernbert", "rope_theta": None, "rope_parameters": {"rope_theta": 2e4}},
+            1.6e5,
+            "none",
+            "layer-type-missing",
+        ),
+        # type is looked for before rope_scaling is put in
+        (
+            {"model_type": "gemma3_text", "rope_theta": 1e6, "rope_scaling": {"type": "linear", "factor": 8.0}},
+            1e6,
+            "none",
+            "key-not-read",
+        ),
+        (
+            {"model_type": "gemma3_text", "rope_theta": 1e6, "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
+            1e6,
+            "linear",
+            None,
+        ),
+    ],
+)
+def test_keys_in_a_shape_that_the_class_does_not_read(changes, base, scaling, code):
+    found = audit(change(**changes))
+    layer = next((one for one in found.layers if one.name == "full_attention"), found.layers[0])
+    assert (layer.rotation.base, layer.rotation.scaling) == (base, scaling)
+    assert [finding.code for finding in found.findings if finding.level == "error"] == ([code] if code else [])
+
+
+def test_shares_in_two_places():
+    config = change(
+        model_type="phi", partial_rotary_factor=0.5, rope_parameters={"rope_theta": 5e5, "partial_rotary_factor": 0.25}
+    )
+    (layer,) = audit(config).layers
+    assert (layer.rotation.rotary_dim, layer.statement.share_beside) == (32, 0.5)
+    (finding,) = [one for one in audit(config).findings if one.level == "error"]
+    assert finding.code == "keys-contradict"
+    assert "32 of 128 channels" in finding.message
+    assert "64 of 128 channels" in finding.message
+    assert not [one for one in audit({**config, "partial_rotary_factor": 0.25}).findings if one.level == "error"]
+
+
+def test_null_is_told_from_absent():
+    (layer,) = read(scale(**{**YARN, "factor": None})).layers
+    assert layer.older.nulls == {"factor"}
+    assert read(scale(**YARN)).layers[0].older.nulls == frozenset()
+
+
+def test_the_class_of_phi3_has_an_original_length():
+    lists = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+    config = change(model_type="phi3", max_position_embeddings=16384, rope_scaling={"rope_type": "longrope", **lists})
+    config["rope_scaling"]["original_max_position_embeddings"] = 8192
+    (layer,) = audit(config).layers
+    assert layer.original_length == 4096
+    assert "by default of the class" in audit(config).findings[0].message
+    (layer,) = audit({**config, "original_max_position_embeddings": 8192}).layers
+    assert layer.original_length == 8192
+
+
+def test_a_factor_of_the_file_stands_on_cosines_of_phimoe():
+    lists = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
+    block = {"type": "longrope", **lists, "short_mscale": 1.25, "long_mscale": 1.25}
+    found = audit(change(model_type="phimoe", max_position_embeddings=131072, original_max_position_embeddings=4096,
+                         rope_scaling={**block, "original_max_position_embeddings": 4096}))  # fmt: skip
+    assert found.layers[0].rotation.attention_scaling == 1.25
+    assert "attention-factor" not in {finding.code for finding in found.findings}
+
+
+# ----------------------------------------------------------------------------------- schemes
+
+
+@pytest.mark.parametrize(
+    ("config", "scheme"),
+    [
+        ({"model_type": "bloom", "n_head": 8, "hidden_size": 64}, "alibi"),
+        ({"model_type": "falcon", "alibi": True, "num_attention_heads": 8, "hidden_size": 64}, "alibi"),
+        ({"model_type": "falcon", "alibi": False, "num_attention_heads": 8, "hidden_size": 64}, "rotary"),
+        ({"model_type": "mpt", "n_heads": 8, "d_model": 64, "attn_config": {"alibi": True}}, "alibi"),
+        ({"model_type": "t5", "num_heads": 8, "d_model": 64}, "t5"),
+        ({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, "learned"),
+        ({"model_type": "marian", "d_model": 64}, "sinusoidal"),
+        ({"model_type": "mamba", "hidden_size": 64}, "none"),
+        (change(model_type="granitemoehybrid", position_embedding_type="nope"), "none"),
+        (change(model_type="granitemoehybrid"), "none"),
+        (change(model_type="granitemoehybrid", position_embedding_type="rope"), "rotary"),
+        (change(model_type="zamba2", attention_head_dim=160, use_mem_rope=False), "none"),
+        (change(model_type="zamba2", attention_head_dim=160, use_mem_rope=True), "rotary"),
+        ({"hidden_size": 64, "num_attention_heads": 4, "rope_theta": 1e4}, "rotary"),
+    ],
+)
+def test_schemes(config, scheme):
+    assert read(config).scheme == scheme
+    (layer,) = audit(config).layers
+    assert layer.scheme == scheme
+
+
+def test_tables_count_the_rows_that_are_no_positions():
+    roberta = read({"model_type": "roberta", "max_position_embeddings": 514, "hidden_size": 64})
+    assert (roberta.values["rows"], roberta.values["unused"], roberta.length) == (514, 2, 512)
+    opt = read({"model_type": "opt", "max_position_embeddings": 2048, "hidden_size": 64})
+    assert (opt.values["rows"], opt.length) == (2050, 2048)
+
+
+# ----------------------------------------------------------------------------------- what the files of models state
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [
+        ([512, 0, 1024, True, "x"], [("full_attention", None), ("sliding_attention", 1024)]),
+        ([0, 0], [("all", None)]),
+        ([], [("all", None)]),
+    ],
+)
+def test_a_window_for_each_layer_of_a_gguf_file(windows, expected):
+    """The longest counts; zeros say that no layer slides."""
+    found = read_gguf_configuration(make_gguf("gemma3", **{"attention.sliding_window": windows}), {}, "m.gguf")
+    assert [(layer.name, layer.window) for layer in found.layers] == expected

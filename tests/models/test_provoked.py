@@ -1,0 +1,248 @@
+"""Every finding about a model, provoked by a configuration."""
+
+import json
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pe_spectra.errors import FileError
+from pe_spectra.findings import LEVELS
+from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stacks.conformance import find_length_served
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.stated.meta_release import read_params
+from pe_spectra.records.audit_verdict import PHRASES
+from tests.models.configurations import LLAMA, LLAMA3, LONGROPE, YARN, audit, change, load, read, scale
+
+# ----------------------------------------------------------------------------------- findings
+
+
+def provoke_config(**changes):
+    return lambda: audit(change(**changes))
+
+
+def provoke_params(**params):
+    return lambda: audit_configuration(read_params({"dim": 4096, "n_heads": 32, **params}, "params.json"))
+
+
+def provoke_gguf(architecture, factors=None):
+    keys = {
+        "general.architecture": architecture,
+        f"{architecture}.context_length": 131072,
+        f"{architecture}.embedding_length": 4096,
+        f"{architecture}.attention.head_count": 32,
+        f"{architecture}.rope.freq_base": 500000.0,
+    }
+    return lambda: audit_configuration(read_gguf_configuration(keys, factors or {}, "model.gguf", {}))
+
+
+NESTED = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+TWO_TYPES = ["sliding_attention", "full_attention"]
+#: For each code: what provokes it, at which level.
+PROVOKED = [
+    ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
+    ("unknown-key", "warning", provoke_config(rope_thetha=1e6)),
+    (
+        "unknown-key",
+        "warning",
+        provoke_config(rope_scaling={**LLAMA3, "high_freq": 4.0}, max_position_embeddings=65536),
+    ),
+    ("unknown-key", "note", provoke_config(rope_is_great=1)),
+    ("key-not-read", "warning", provoke_config(rotary_emb_base=1e6)),
+    ("key-not-read", "error", provoke_config(rope_theta=None, rope_parameters={"full_attention": {"rope_theta": 5e5}})),
+    ("scaling-in-code", "note", provoke_config(model_type="qwen", use_dynamic_ntk=True, seq_length=8192)),
+    ("scaling-not-used", "warning", provoke_config(rope_scaling={"factor": 8.0})),
+    ("older-name", "note", provoke_config(rope_scaling={**LONGROPE, "rope_type": "su"})),
+    (
+        "original-length-twice",
+        "warning",
+        provoke_config(rope_scaling=YARN, original_max_position_embeddings=4096, max_position_embeddings=32768),
+    ),
+    ("scaling-in-tensor", "note", provoke_gguf("llama", {"rope_freqs.weight": (1.0,) * 32 + (3.0,) * 32})),
+    ("unknown-architecture", "warning", provoke_gguf("nobody-knows")),
+    ("factor-by-width", "note", provoke_params(dim=2048, rope_theta=5e5, use_scaled_rope=True)),
+    ("scaling-not-used", "warning", provoke_params(rope_theta=5e5, rope_scaling_factor=8.0)),
+    (
+        "rope-type-twice",
+        "warning",
+        provoke_config(rope_scaling={"type": "linear", "rope_type": "dynamic", "factor": 2.0}),
+    ),
+    ("base-defaulted", "warning", provoke_config(rope_theta=None, max_position_embeddings=131072)),
+    ("base-defaulted", "note", provoke_config(rope_theta=None, max_position_embeddings=2048)),
+    ("length-defaulted", "note", provoke_config(max_position_embeddings=None)),
+    ("length-defaulted", "warning", provoke_config(max_position_embeddings=None, rope_scaling=LLAMA3)),
+    ("keys-contradict", "error", provoke_config(rope_parameters={"rope_type": "default", "rope_theta": 1e4})),
+    (
+        "newer-keys-only",
+        "note",
+        provoke_config(rope_theta=None, rope_parameters={"rope_type": "default", "rope_theta": 5e5}),
+    ),
+    (
+        "releases-differ",
+        "note",
+        provoke_config(rope_scaling=YARN, original_max_position_embeddings=4096, max_position_embeddings=32768),
+    ),
+    ("unknown-scaling", "error", provoke_config(rope_scaling={"rope_type": "magic", "factor": 2.0})),
+    ("list-length", "error", lambda: audit(scale(**{**LONGROPE, "short_factor": [1.0] * 10}))),
+    ("key-missing", "error", provoke_config(rope_scaling={"rope_type": "linear"})),
+    ("refused", "error", provoke_config(head_dim=127)),
+    ("scaling-order", "error", lambda: audit(scale(32768, **YARN, beta_fast=1, beta_slow=32))),
+    (
+        "scaling-order",
+        "error",
+        lambda: audit(scale(32768, **{**LLAMA3, "low_freq_factor": 4.0, "high_freq_factor": 1.0})),
+    ),
+    ("factor-below-one", "warning", provoke_config(rope_scaling={"rope_type": "linear", "factor": 0.5})),
+    ("head-width", "error", provoke_config(num_key_value_heads=5)),
+    ("head-width", "error", provoke_config(rope_scaling={"rope_type": "default", "mrope_section": [1, 2, 3]})),
+    (
+        "layer-type-missing",
+        "warning",
+        provoke_config(
+            model_type="olmo3", rope_theta=None, layer_types=TWO_TYPES, sliding_window=128, rope_parameters=NESTED
+        ),
+    ),
+    ("layer-type-missing", "error", provoke_config(model_type="olmo3", rope_parameters={"rope_type": "default"})),
+    (
+        "original-length-missing",
+        "warning",
+        provoke_config(rope_scaling={"rope_type": "yarn", "factor": 4.0}, max_position_embeddings=32768),
+    ),
+    ("factor-mismatch", "warning", lambda: audit(scale(65536, **YARN))),
+    ("factor-mismatch", "note", lambda: audit(scale(16384, **YARN))),
+    ("unseen-phases", "warning", lambda: audit(LLAMA, served=65536)),
+    ("base-below-bound", "note", provoke_config(rope_theta=1e4)),
+    ("base-too-small", "warning", provoke_config(rope_theta=1e4, max_position_embeddings=131072)),
+    ("aliasing", "warning", provoke_config(rope_scaling={**LONGROPE, "short_factor": [0.1] * 64})),
+    ("aliasing", "note", provoke_config(rope_theta=100.0)),
+    ("attention-factor", "warning", lambda: audit(scale(32768, **YARN, attention_factor=2.0))),
+    ("precision", "note", provoke_config(torch_dtype="bfloat16")),
+    ("precision", "note", provoke_config(dtype="float16")),
+    (
+        "position-table-short",
+        "error",
+        lambda: audit({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, served=256),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "look"), PROVOKED, ids=[f"{code}-{level}-{i}" for i, (code, level, _) in enumerate(PROVOKED)]
+)
+def test_provoked(code, level, look):
+    found = [finding for finding in look().findings if finding.code == code]
+    assert [finding.level for finding in found[:1]] == [level]
+    finding = found[0]
+    assert "\n" not in finding.message
+    assert 20 < len(finding.message) < 400
+    assert finding.level in LEVELS
+    json.dumps(dict(finding.data), default=list)
+
+
+@pytest.mark.parametrize(
+    ("config", "length"),
+    [
+        (LLAMA, 8192),
+        (scale(32768, **YARN), 32768),
+        (scale(65536, **YARN), 65536),
+        # without an original length the factor stretches what the file states
+        (scale(8192, rope_type="yarn", factor=2.5), 20480),
+        (scale(8192, rope_type="linear", factor=4.0), 8192),
+    ],
+)
+def test_audit_and_diff_serve_one_length(config, length):
+    assert audit(config).layers[0].served_length == length
+    assert find_length_served(read(config)) == length
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("bfloat16", ml_dtypes.bfloat16), ("float16", np.float16)])
+@pytest.mark.parametrize("length", [3000, 4000, 4098, 50000])
+def test_precision_is_that_of_the_type(dtype, kind, length):
+    (found,) = [
+        one for one in audit({**LLAMA, "torch_dtype": dtype}, served=length).findings if one.code == "precision"
+    ]
+    below = np.arange(2.0**12).astype(kind).astype(float)
+    assert found.data["merged_above"] == np.flatnonzero(np.diff(below) == 0)[0]
+    # the fastest pair turns 1 rad: half the distance of the numbers around the last position
+    assert found.data["phase_error"] == float(np.spacing(kind(length - 1))) / 2
+    assert found.data["phase_error_float32"] == np.spacing(np.float32(length - 1)) / 2
+
+
+def test_every_finding_is_provoked_and_explained():
+    assert {code for code, _, _ in PROVOKED} == set(EXPLANATIONS)
+    for explanation in EXPLANATIONS.values():
+        assert explanation.reasoning.endswith(".")
+        assert len(explanation.formula) > 10
+        assert explanation.references
+
+
+@pytest.mark.parametrize(("code", "level", "look"), PROVOKED, ids=[f"{i}" for i in range(len(PROVOKED))])
+def test_every_code_that_is_made_is_explained(code, level, look):
+    assert {finding.code for finding in look().findings} <= set(EXPLANATIONS), (code, level)
+
+
+def test_every_grave_finding_has_a_phrase_for_the_first_line():
+    assert {code for code, level, _ in PROVOKED if level != "note"} <= set(PHRASES) <= set(EXPLANATIONS)
+
+
+def test_healthy_shapes_have_notes_at_most():
+    for config in (LLAMA, scale(131072, **LLAMA3), scale(32768, **YARN)):
+        assert {finding.level for finding in audit(config).findings} <= {"note"}, config
+
+
+def test_a_finding_about_one_of_several_layer_types_names_it():
+    found = audit({**load("gemma-3-1b-it.json"), "torch_dtype": "bfloat16"}).findings
+    named = [finding for finding in found if "layer_type" in finding.data]
+    assert named
+    assert all(finding.message.startswith(f"{finding.data['layer_type']}: ") for finding in named)
+
+
+# ----------------------------------------------------------------------------------- damage
+
+
+def test_the_list_of_phimoe_does_not_change_with_the_length():
+    # its class in transformers 5 does not hand the length on; that of 4 does, and so does Phi-3's in both
+    shape = {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_scaling": LONGROPE}
+    for model, five in (("phimoe", 1.0), ("phi3", 0.5)):
+        stated = read_configuration(change(model_type=model, **shape), "config.json")
+        for stack, first in (("transformers-5", five), ("transformers-4", 0.5)):
+            found = STACKS[stack].read(stated, stated.layers[0], 131072)
+            assert found.frequencies[0] == first, (model, stack)
+
+
+@pytest.mark.parametrize(("lags", "code"), [(64, "base-below-bound"), (65, "base-too-small")])
+def test_a_base_is_too_small_beyond_64_times_the_first_negative_lag(lags, code):
+    length = 1707 * lags  # base 10000 with 64 pairs: Men et al.'s bound, computed exactly
+    found = audit(change(rope_theta=10000.0, max_position_embeddings=length))
+    assert [one.code for one in found.findings if one.code.startswith("base-")] == [code]
+
+
+def test_a_width_that_the_heads_do_not_divide_is_refused():
+    config = change(hidden_size=100, num_attention_heads=3, num_key_value_heads=None, head_dim=None)
+    with pytest.raises(FileError, match="a multiple of the 3 heads, or head_dim, is accepted"):
+        read(config)
+
+
+def test_a_model_of_alibi_that_says_no_is_asked_for_its_rotation():
+    assert read(change(model_type="mpt")).scheme == "alibi"
+    assert read(change(model_type="mpt", attn_config={"alibi": False})).scheme == "rotary"
+    assert read(change(model_type="mpt", alibi=False)).scheme == "rotary"
+
+
+@pytest.mark.parametrize("rope", [True, False])
+def test_a_switch_within_attn_config_asks_for_rotation(rope):
+    config = {"d_model": 64, "n_heads": 4, "attn_config": {"rope": rope, "rope_theta": 5e5, "alibi": False}}
+    if rope:
+        statement = read(config)
+        assert (statement.scheme, statement.layers[0].block.base) == ("rotary", 5e5)
+    else:
+        with pytest.raises(FileError, match="names no positional encoding"):
+            read(config)
+
+
+def test_absolute_positions_of_an_unknown_model_are_learned():
+    config = {"hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 128}
+    assert read({**config, "position_embedding_type": "absolute"}).scheme == "learned"

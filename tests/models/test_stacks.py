@@ -1,0 +1,195 @@
+"""What all implementations make of a file: an answer or a refusal for each scaling; layouts, layers, odd statements."""
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.errors import InputError
+from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks.conformance import tabulate_conformance
+from tests.models.configurations import scale_as
+from tests.models.stack_configurations import ALL, EXAMPLES, LONG, NAMES, OLDER, YARN, block, read, refuse, state
+
+
+def test_every_stack_names_what_was_read():
+    assert tuple(STACKS) == NAMES
+    for name, stack in ALL.items():
+        assert stack.name == name
+        assert len(stack.title) > 10
+        assert len(stack.source) > 20
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+@pytest.mark.parametrize("name", ALL)
+def test_every_stack_answers_every_scaling(name, kind):
+    configuration = EXAMPLES[kind]
+    found = ALL[name].read(configuration, configuration.layers[0], 32768)
+    if isinstance(found, Refusal):
+        assert name in ("meta", "yarn-paper")
+        assert kind in found.reason
+        return
+    assert found.frequencies.shape == (configuration.layers[0].head_dim // 2,)
+    assert found.frequencies.dtype == np.float64
+    assert not found.frequencies.flags.writeable
+    assert np.all(np.diff(found.frequencies) < 0)
+    assert found.layout in ("half", "interleaved")
+    assert found.attention_scaling >= 1
+    assert found.offset == 0
+    assert found.rotary_dim == 2 * len(found.frequencies)
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_options_are_those_of_the_catalogue(kind):
+    """The encoding that `rope` builds of the options has the same frequencies."""
+    for name in ("transformers-5", *OLDER):
+        found = read(name, EXAMPLES[kind], 32768)
+        again = Rope(d=found.head_dim, base=found.base, layout=found.layout, scaling=found.scaling, **found.options)
+        assert_array_equal(again.frequencies().values, found.frequencies)
+        assert again.frequencies().amplitude == found.attention_scaling
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_description_is_the_answer_of_transformers_5(kind):
+    configuration = EXAMPLES[kind]
+    rope = Rope(**describe_rope(configuration, configuration.layers[0], 32768))
+    assert_array_equal(rope.frequencies().values, read("transformers-5", configuration, 32768).frequencies)
+
+
+def test_a_description_says_no_more_than_needed():
+    configuration = state(block(base=5e5), head_dim=16)
+    assert describe_rope(configuration, configuration.layers[0]) == {"d": 16, "base": 5e5}
+    configuration = state(block(base=5e5), head_dim=80, share=0.4, layout="interleaved")
+    expected = {"d": 80, "base": 5e5, "share": 0.4, "layout": "interleaved"}
+    assert describe_rope(configuration, configuration.layers[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("nonsense", {}, "rope_type is not known to transformers 5.23.0 (nonsense)"),
+        ("linear", {}, "rope_scaling: factor is not set"),
+        ("dynamic", {}, "rope_scaling: factor is not set"),
+        ("llama3", {"factor": 8.0}, "low_freq_factor is not set"),
+        ("longrope", {"short_factor": (1.0,) * 64}, "long_factor is not set"),
+        ("longrope", {**LONG}, "48 numbers"),
+        ("yarn", {"original_max_position_embeddings": 4096.0}, "rope_scaling: factor is not set"),
+        ("linear", {"factor": 1e-4}, "factor is out of range (0.0001)"),
+    ],
+)
+def test_what_transformers_5_refuses(kind, values, said):
+    assert said in refuse("transformers-5", state(block(kind, values)))
+
+
+def test_what_is_beyond_the_ranges_here_was_not_seen_to_be_refused():
+    for values in ({}, {"factor": 1e-4}):
+        configuration = state(block("linear", values))
+        assert not ALL["transformers-5"].read(configuration, configuration.layers[0], None).seen
+
+
+def test_numbers_in_notes_have_all_their_digits():
+    large = {**YARN, "original_max_position_embeddings": 1048576.0}
+    assert any("1048576 is not read" in note for note in read("transformers-4.49", state(block("yarn", large))).notes)
+    silent = state(block("linear", {"factor": 2.0}, base=None), default_base=1e6)
+    assert "the file gives it no base, so 1000000 is taken" in read("transformers-5", silent).notes[0]
+
+
+def test_widths_that_cannot_be_turned():
+    for name in NAMES:
+        assert "width" in refuse(name, state(block(), head_dim=80, share=0.4125)) or name == "meta"
+    with pytest.raises(InputError, match="nonsense"):
+        describe_rope(state(block("nonsense")), state(block("nonsense")).layers[0])
+
+
+def test_a_length_that_is_nowhere():
+    assert "max_position_embeddings" in refuse("transformers-5", state(block("dynamic", {"factor": 2.0}), length=None))
+    found = read("transformers-5", state(block("yarn", YARN), length=None))
+    assert found.options["original"] == 4096
+
+
+def test_layers_that_are_not_turned():
+    configuration = state(block(), turns=False, name="nope")
+    for name in NAMES:
+        found = read(name, configuration)
+        assert found.rotary_dim == 0
+        assert len(found.frequencies) == 0
+
+
+def test_the_type_of_the_cache_follows_the_model():
+    configuration = replace(EXAMPLES["default"], dtype="bfloat16")
+    assert [read(name, configuration).dtype for name in NAMES] == [
+        *("bfloat16", "bfloat16", "bfloat16", "float32", "bfloat16", "float32", None)
+    ]
+
+
+_NUMBERS = (1e-300, 0.5, 1.0, 2.0, 8.0, 32.0, 1e6, 1e300)
+_KINDS = (*EXAMPLES, "su", "mrope", "ntk", "proportional", "nonsense")
+_KEYS = (
+    *("factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"),
+    *("low_freq_factor", "high_freq_factor", "alpha"),
+)
+
+
+def draw_block(rng, where, width):
+    values = {key: rng.choice(_NUMBERS) for key in _KEYS if rng.random() < 0.6}
+    if rng.random() < 0.6:
+        values["original_max_position_embeddings"] = rng.choice((1.0, 4096.0, 2.0**40))
+    if rng.random() < 0.5:
+        values["truncate"] = rng.random() < 0.5
+    for key in ("short_factor", "long_factor"):
+        if rng.random() < 0.7:
+            values[key] = tuple(rng.choice(_NUMBERS) for _ in range(rng.choice((width // 2, 3))))
+    return block(rng.choice(_KINDS), values, rng.choice((None, *_NUMBERS)), where)
+
+
+def test_no_statement_is_too_odd():
+    """Whatever a file may state, each stack answers with finite numbers or refuses in one line."""
+    rng = random.Random(7)
+    answers = 0
+    for _ in range(400):
+        width = rng.choice((1, 2, 4, 8, 64, 80))
+        configuration = state(
+            draw_block(rng, rng.choice(("", "rope_scaling")), width) if rng.random() < 0.7 else None,
+            draw_block(rng, "rope_parameters", width) if rng.random() < 0.5 else None,
+            length=rng.choice((None, 1, 4096, 1 << 40)),
+            model=rng.choice(("", "llama", "deepseek_v3", "hunyuan_v1", "phi3", "llama4_text")),
+            head_dim=width,
+            share=rng.choice((1.0, 0.5, 0.4, 0.01)),
+            layout=rng.choice(("half", "interleaved")),
+        )
+        for row in tabulate_conformance(configuration, rng.choice((None, 1, 4096, 1 << 40))):
+            if row.refusal is not None:
+                assert "\n" not in row.refusal
+                continue
+            answers += 1
+            assert math.isfinite(row.attention_scaling)
+            assert row.ratio is None or all(map(math.isfinite, row.ratio))
+    assert answers > 300
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
+def test_a_single_position_is_served_as_two_are(kind):
+    configuration = state(block(kind, {**LONG, "factor": 8.0}), head_dim=96)
+    one, two = (read("transformers-5", configuration, served) for served in (1, 2))
+    assert_array_equal(one.frequencies, two.frequencies)
+
+
+LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64, "factor": 32.0}
+
+
+# ---------------------------------------------------------------------------------- what implementations make of a file
+
+
+@pytest.mark.parametrize("name", ["vllm", "keras-hub"])
+def test_longrope_takes_its_attention_factor_from_the_lengths(name):
+    lengths = {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "model_type": "phi3"}
+    scaling = {key: value for key, value in LONGROPE.items() if key != "factor"}
+    plain = scale_as(name, **lengths, rope_theta=1e4, rope_scaling=scaling)
+    given = scale_as(name, **lengths, rope_theta=1e4, rope_scaling={**LONGROPE, "attention_factor": 1.2})
+    assert given.attention_scaling == plain.attention_scaling
+    note = "factor and attention_factor are not read: the lengths give the attention factor"
+    assert (note in given.notes, note in plain.notes) == (True, False)

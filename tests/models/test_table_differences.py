@@ -1,0 +1,151 @@
+"""Tables against each other: shifts, factors, orders of columns, rows that moved."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pe_spectra.errors import InputError
+from pe_spectra.models.comparison.tables import compare_tables, state_table_verdict
+
+# ----------------------------------------------------------------------------------- tables
+
+
+@pytest.fixture(scope="module")
+def table():
+    return np.random.default_rng(5).standard_normal((200, 32)).astype(np.float32).astype(float)
+
+
+HALVES = np.arange(32).reshape(2, 16)
+
+
+def test_equal_tables(table):
+    diff = compare_tables(table, table.copy())
+    assert (diff.agree, diff.equal_rows, diff.first_row, diff.max_difference) == (True, 200, None, 0.0)
+    assert state_table_verdict(diff) == ("same", "The same: all 200 rows are equal.")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_a_table_and_its_rounding_agree(table, dtype):
+    rounded = table.astype(dtype).astype(float)
+    diff = compare_tables(table, rounded)
+    assert diff.agree
+    assert diff.dtypes == ("float32", np.dtype(dtype).name)
+    assert diff.max_difference == np.abs(table - rounded).max()
+    assert "(B is rounded)" in diff.findings[0]
+
+
+@pytest.mark.parametrize(("shift", "factor"), [(2, 1.0), (-1, 1.0), (0, 8.0), (0, -1.0), (7, 0.1), (60, 1.0)])
+def test_shifts_and_factors_are_found(table, shift, factor):
+    other = factor * (table[shift:] if shift >= 0 else np.vstack([np.full((-shift, 32), 9.0), table]))
+    diff = compare_tables(table, other)
+    assert (diff.agree, diff.explained, diff.shift, diff.factor) == (False, True, shift, pytest.approx(factor))
+    rows = [row for row in range(len(other)) if 0 <= row + shift < len(table)]
+    np.testing.assert_allclose(other[rows], diff.factor * table[np.add(rows, shift)])
+    assert diff.unmatched_rows == tuple(range(-shift))
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (HALVES.T.ravel(), "the halves of A's columns stand in turn in B"),
+        (np.argsort(HALVES.T.ravel()), "the columns that stand in turn in A are halves of B"),
+        (HALVES[::-1].ravel(), "the halves of the columns are swapped"),
+        (np.arange(32).reshape(16, 2)[:, ::-1].ravel(), "neighbouring columns are swapped"),
+        (np.random.default_rng(0).permutation(32), "the columns of B are those of A in another order"),
+    ],
+)
+def test_orders_of_columns_are_found(table, columns, words):
+    diff = compare_tables(table, table[:, columns])
+    assert diff.order == words
+    np.testing.assert_array_equal(diff.columns, columns)
+    assert state_table_verdict(diff) == ("explained", f"Different: {words}.")
+
+
+def test_order_shift_and_factor_together(table):
+    diff = compare_tables(table, 0.5 * table[3:][:, HALVES.T.ravel()])
+    assert (diff.shift, diff.factor) == (3, 0.5)
+    np.testing.assert_array_equal(diff.columns, HALVES.T.ravel())
+
+
+def test_special_rows_are_named(table):
+    other = table.copy()
+    other[[0, 17]] += 1
+    diff = compare_tables(table, other)
+    assert (diff.unmatched_rows, diff.first_row, diff.equal_rows) == ((0, 17), 0, 198)
+    assert diff.findings[0] == "A and B are the same except rows 0, 17 of B"
+
+
+def test_a_longer_table_with_the_same_rows(table):
+    diff = compare_tables(table[:150], table)
+    assert (diff.agree, diff.explained, diff.equal_rows) == (False, True, 150)
+    text = "Different: B has 50 rows more (150 and 200); the 150 rows that both have are equal."
+    assert state_table_verdict(diff) == ("explained", text)
+
+
+def test_tables_that_have_nothing_in_common(table):
+    other = np.random.default_rng(6).standard_normal(table.shape)
+    diff = compare_tables(table, other)
+    assert (diff.agree, diff.explained, diff.shift, diff.factor, diff.columns) == (False, False, None, None, None)
+    assert diff.max_difference == np.abs(table - other).max()
+    assert state_table_verdict(diff)[0] == "differs"
+
+
+def test_tables_that_are_nearly_the_same(table):
+    diff = compare_tables(table, table + 1e-3)
+    assert not diff.explained
+    assert diff.findings[-1] == "rows at one index have a cosine of 1 - 5e-07, B's are as long as A's (medians)"
+
+
+def test_other_widths(table):
+    diff = compare_tables(table, table[:, :16])
+    assert state_table_verdict(diff) == (
+        "differs",
+        "Different: A has 32 columns and B has 16; the first 16 columns are equal (200 rows).",
+    )
+    diff = compare_tables(table, table[:, 8:16])
+    assert diff.findings == ("A has 32 columns and B has 8",)
+    diff = compare_tables(table, table.T)
+    assert diff.findings == ("rows of B are columns of A: B is A transposed (200 x 32 and 32 x 200)",)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t[::-1], "the rows of B are those of A in reverse order"),
+        (lambda t: t[np.random.default_rng(0).permutation(200)], "the rows of B are those of A in another order"),
+        (lambda t: np.repeat(t, 2, axis=0), "400 of 400 rows of B are in A, at other indices"),
+        (lambda t: np.vstack([t[::-1][:150], 0 * t[:50]]), "150 of 200 rows of B are in A, at other indices"),
+    ],
+    ids=["reverse", "another order", "twice", "some"],
+)
+def test_rows_that_moved_are_found(table, change, words):
+    diff = compare_tables(table, change(table))
+    assert (diff.explained, diff.findings[0]) == (False, words)
+    assert state_table_verdict(diff)[1].startswith(f"Different: {words}; ")
+
+
+def test_a_table_of_zeros_is_said_to_be_one(table):
+    assert compare_tables(table, 0 * table).findings[-1] == "B has only zeros"
+    assert compare_tables(table, np.vstack([table, 9 + table[:1]])).findings[0] == "B has 1 row more (200 and 201)"
+    assert "no row equals the one at its index" in compare_tables(table, table**3).findings[0]
+
+
+def test_small_and_empty_tables(table):
+    assert compare_tables(table[:1], table[:1]).agree
+    assert compare_tables(0 * table, 0 * table).agree
+    assert not compare_tables(0 * table, table).explained
+    for bad in (np.zeros(3), np.zeros((0, 3)), np.full((2, 2), np.nan)):
+        with pytest.raises(InputError):
+            compare_tables(table, bad)
+
+
+# ----------------------------------------------------------------------------------- tables and dumps
+
+
+def test_tables_of_an_odd_width_and_of_one_row():
+    table = np.random.default_rng(0).normal(size=(40, 7))
+    assert compare_tables(table, table[:, ::-1]).order == "the columns of B are those of A in another order"
+    assert compare_tables(table, table[3:]).shift == 3
+    other = np.random.default_rng(1).normal(size=(1, 7))
+    assert not compare_tables(table[:1], other).explained
+    assert compare_tables(table, table[:1]).findings[0] == "A has 39 rows more (40 and 1)"

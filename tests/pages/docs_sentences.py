@@ -1,0 +1,375 @@
+"""Each sentence of README.md, docs/ and CONTRIBUTING.md that has a number, and how its numbers are computed.
+
+A sentence stands here as it stands on its page, with {} for each number that is computed; how the page breaks its
+lines does not matter. What no code decides, advice and conventions, stands in CONVENTIONS with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, cos, log10, pi
+
+import numpy as np
+
+from pe_spectra import Sinusoidal, compute_spectrum, limits, reconstruct_positions
+from pe_spectra.claims import judging
+from pe_spectra.compare import DEFAULT_LENGTH
+from pe_spectra.encodings import ENCODINGS, calendar
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
+from pe_spectra.exact import DIGITS
+from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags, separation
+from pe_spectra.figures import check, recipes, staircase
+from pe_spectra.inspection import channels, periods
+from pe_spectra.metrics import linearity, order, probes
+from pe_spectra.metrics.tables import TIE
+from pe_spectra.models.audit import MANY_TURNS
+from pe_spectra.models.checks import about_keys, about_lengths
+from pe_spectra.models.comparison.rotations import BREAKS
+from pe_spectra.models.lengths import bounds
+from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.rotation import SAME_FORMULA
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.turns import TOLERANCE
+from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.records.faithfulness import _write_distance
+from pe_spectra.spectrum import lag_window
+from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.summary import LOW_BINS, MOST_NEGATIVE
+from tests.mutation.mutants import read_mutants
+from tests.pages import docs_numbers as numbers
+from tests.pages import test_faithfulness_page as test_docs_faithfulness
+from tests.pages import test_house
+from tests.pages.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
+
+README, FAITHFULNESS, MODELS = "README.md", "docs/faithfulness.md", "docs/models.md"
+PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
+CONTRIBUTING = "CONTRIBUTING.md"
+#: Where the page on faithfulness draws its lines, and what pi is divided by where a phase breaks a port.
+SEPARATED, CONDITIONED, RECONSTRUCTED = numbers.lines_of_the_page()
+EIGHTH = round(pi / BREAKS, 9)
+DIGITS_OF_A_DOUBLE, DIGITS_LOST = ceil(-log10(2.0**-52)), round(2 * log10(CONDITIONED))
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words of a page with {} for each number, and what computes these numbers, in their order."""
+
+    page: str
+    text: str
+    compute: Callable[[], tuple[object, ...]]
+
+    def fill(self) -> str:
+        """The words with the numbers that are computed now."""
+        return self.text.format(*(write(value) for value in self.compute()))
+
+
+#: What is computed, by page and in the order of the page.
+SENTENCES = (
+    Sentence(README, "held against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
+    Sentence(README, "what bfloat16 and float16 leave of {} positions", lambda: (group(staircase.LENGTH),)),
+    Sentence(README, "the catalogue, {} encodings with formula", lambda: (name_number(len(ENCODINGS)),)),
+    Sentence(FAITHFULNESS, "at bandwidth {}, on a lattice", lambda: (DEFAULT_BANDWIDTH,)),
+    Sentence(FAITHFULNESS, "well separated: at least {} of the typical", lambda: (SEPARATED,)),
+    Sentence(FAITHFULNESS, "here a {} of what", lambda: ({0.05: "twentieth"}[SEPARATED / 2],)),
+    Sentence(
+        FAITHFULNESS,
+        "well conditioned: below 1e{}.** Least squares by the Gram matrix squares the condition number: at 1e{} that "
+        "is 1e{}, and of the {} digits of a double {} are left.",
+        lambda: (
+            *(round(log10(CONDITIONED)),) * 2,
+            DIGITS_LOST,
+            DIGITS_OF_A_DOUBLE,
+            name_number(DIGITS_OF_A_DOUBLE - DIGITS_LOST),
+        ),
+    ),
+    Sentence(FAITHFULNESS, 'Above {} the number itself is unknown: `null`, "> {}"', lambda: (CONDITION, CONDITION)),
+    Sentence(
+        FAITHFULNESS,
+        "error below {}.** With the norm restored, ||r - f||^2 = 2 (1 - r(s)): the error is below {} where r(s) is "
+        "above {}, so that {} % of the energy comes back",
+        lambda: (
+            *(RECONSTRUCTED,) * 2,
+            round(1 - RECONSTRUCTED**2 / 2, 9),
+            round(100 * (1 - RECONSTRUCTED**2 / 2) ** 2),
+        ),
+    ),
+    Sentence(
+        FAITHFULNESS,
+        "{} of the {}, each with an encoding",
+        lambda: (name_number(len(test_docs_faithfulness.ROWS)).capitalize(), name_number(2**4)),
+    ),
+    # sigma is the bandwidth times 2 pi/N, the window exp(-sigma**2 tau**2/2)
+    Sentence(
+        FAITHFULNESS,
+        "At bandwidth {} Algorithm 1 sees the code through a Gaussian window of N/({} pi) lags",
+        lambda: (DEFAULT_BANDWIDTH, 2 * DEFAULT_BANDWIDTH),
+    ),
+    Sentence(FAITHFULNESS, "the higher peak is the wrong one, at {}:", lambda: (numbers.find_wrong_peak(),)),
+    Sentence(FAITHFULNESS, "A {}-bit hash of each row", lambda: (8 * numbers.hash_size(),)),
+    Sentence(
+        FAITHFULNESS,
+        "{} buckets up to {} merge lags {} and {} (causal) or {} and {} (both directions), and all lags from {} or "
+        "{} on.",
+        lambda: (
+            *numbers.find_t5_defaults(),
+            *numbers.find_merged("no")[:2],
+            *numbers.find_merged("yes")[:2],
+            *(numbers.find_merged(word)[2] for word in ("no", "yes")),
+        ),
+    ),
+    Sentence(FAITHFULNESS, "They are multiples of 2^-{} and", lambda: (exponent(calendar._GRAIN),)),
+    Sentence(FAITHFULNESS, "u = ({} + 2 d) 2^-{} times", numbers.measure_entry_bounds),
+    Sentence(FAITHFULNESS, "sum of {} sin^2(w tau/2), with", lambda: (numbers.find_factor_of_sines(),)),
+    Sentence(FAITHFULNESS, "by a k-d tree up to {} columns", lambda: (near_search._TREE_COLUMNS,)),
+    Sentence(MODELS, "Frequencies are computed in {} digits", lambda: (DIGITS,)),
+    Sentence(
+        MODELS,
+        "within the {} that float32 leaves, against those of transformers {} and {} for every scaling",
+        lambda: (
+            numbers.reread("reference/test_transformers.py", r"rtol=([^,]+), atol=0"),
+            *(STACKS[name].title.split()[-1] for name in ("transformers-5", "transformers-4")),
+        ),
+    ),
+    Sentence(
+        MODELS,
+        "{} of {} in Llama 2, {} of {} in Llama 3, {} of {} in Qwen2.5, {} of {} in Gemma 7B.",
+        lambda: tuple(
+            number
+            for name in ("llama-2-7b", "llama-3-8b", "qwen2.5-7b-instruct", "gemma-7b")
+            for number in numbers.count_never(name)
+        ),
+    ),
+    Sentence(MODELS, "beyond {} before a scaling, or with llama3", lambda: (group(about_keys._LENGTH_BEFORE_SCALING),)),
+    Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
+    Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),
+    Sentence(MODELS, "code has {}, transformers {} for a model of this width", numbers.find_factor_by_width),
+    Sentence(
+        MODELS,
+        "and {} or the default of the class is taken; a warning at {} beyond {} positions",
+        lambda: (*(numbers.find_default("rope", "base"),) * 2, group(about_keys._LENGTH_OF_DEFAULT)),
+    ),
+    Sentence(MODELS, "before transformers 5 take base {} without", lambda: (numbers.find_default("rope", "base"),)),
+    Sentence(MODELS, "it does so more than {} times before", lambda: (about_lengths._FAR,)),
+    Sentence(MODELS, "further than pi/{} from where it should be", lambda: (EIGHTH,)),
+    Sentence(MODELS, "pi/{} is our threshold", lambda: (EIGHTH,)),
+    Sentence(MODELS, "no phase by more than pi/{} within", lambda: (EIGHTH,)),
+    Sentence(MODELS, "| `yarn` | keeps pairs with {} turns", lambda: (numbers.find_keyword(scale_yarn, "beta_fast"),)),
+    Sentence(
+        MODELS,
+        "| `llama3` | keeps pairs with {} turns",
+        lambda: (numbers.find_keyword(scale_llama3, "high_freq_factor"),),
+    ),
+    Sentence(MODELS, "theta' T > {} theta L), the share", lambda: (TOLERANCE,)),
+    Sentence(
+        MODELS,
+        "are decided in {} digits. At d = 128 it is {} for base {}, {} for {} and {} for {}.",
+        lambda: (
+            DIGITS,
+            *(
+                number
+                for base in (10000, 500000, 1000000)
+                for number in (find_first_negative_lag(compute_ladder(base, 128), 1 << 15), base)
+            ),
+        ),
+    ),
+    Sentence(MODELS, "{} T^{} |", lambda: numbers.fit_power(bounds.compute_fitted_base)),
+    Sentence(
+        MODELS,
+        "T / arccos {}, least | a frequency 1/base keeps a cosine of {};",
+        lambda: (round(cos(64 / numbers.find_bound("stability-bound", 64)), 9),) * 2,
+    ),
+    Sentence(MODELS, "2^{}, largest", lambda: (exponent(numbers.find_bound("precision-bound", 64)),)),
+    Sentence(
+        PRECISION,
+        "the {} bits of bfloat16 cannot hold {}, and",
+        lambda: (name_number(DTYPES["bfloat16"].digits), find_first_lost("bfloat16") + 1),
+    ),
+    Sentence(
+        PRECISION,
+        "turns an angle by up to {} rad at {} positions and by",
+        lambda: (numbers.measure_casts()["bf16-positions", "positions"].max_phase_error, group(8192)),
+    ),
+    # the last of a million positions have a step of 2**(20 - digits), and are off by half of it
+    Sentence(
+        PRECISION,
+        "by {} rad at a million, where float32 phases are off by {} and {} rad",
+        lambda: (
+            group(2 ** (20 - DTYPES["bfloat16"].digits) / 2),
+            f"{numbers.measure_casts()['fp32-then-cast', 'phases'].max_phase_error:.4f}",
+            f"{numbers.bound_phases(10**6):.2f}",
+        ),
+    ),
+    Sentence(
+        PRECISION,
+        "whole numbers beyond {} (bfloat16), {} (float16) or 2^{} (float32) merge",
+        lambda: (
+            find_first_lost("bfloat16"),
+            group(find_first_lost("float16")),
+            exponent(find_first_lost("float32")),
+        ),
+    ),
+    Sentence(
+        PRECISION,
+        "with base {} and {} channels {} are constant over {} positions in bfloat16",
+        numbers.measure_rope,
+    ),
+    Sentence(
+        PRECISION,
+        "A ramp of {} levels on [0, 1] keeps {} of them in float16",
+        lambda: tuple(group(number) for number in numbers.measure_ramp()),
+    ),
+    Sentence(QUANTITIES, "Unless asked otherwise {}, and 1 along", lambda: (DEFAULT_BANDWIDTH,)),
+    Sentence(
+        QUANTITIES,
+        "Right to {} units in the last place up to d = {};",
+        lambda: (
+            numbers.reread("reference/test_frozen_rows.py", r'hold_ulps\(row, "g", g, row\["g"\], (\d+)\)'),
+            numbers.reread("reference/test_frozen_rows.py", r'unit = 1e-15 if case\["d"\] <= (\d+)'),
+        ),
+    ),
+    Sentence(QUANTITIES, "S below {} N / (2 pi bandwidth)", lambda: (lag_window._LAST_LAG,)),
+    Sentence(QUANTITIES, "weight of the first {} bins, g_0 + .. + g_{}", lambda: (name_number(LOW_BINS), LOW_BINS - 1)),
+    Sentence(QUANTITIES, "{} bins are a fixed number", lambda: (name_number(LOW_BINS).capitalize(),)),
+    Sentence(
+        QUANTITIES,
+        "a Gaussian tail nearly so ({} for the paper's Fig. 1)",
+        lambda: (f"{compute_spectrum(Sinusoidal()).summary.flatness:.0e}",),
+    ),
+    Sentence(
+        QUANTITIES,
+        "It is {} for every ladder with rho >= 1",
+        lambda: (f"{compute_spectrum(Sinusoidal(d=64)).summary.empty_upper_band:.2f}",),
+    ),
+    Sentence(QUANTITIES, "Above {}, or where the mean frequency is below 0", lambda: (MOST_NEGATIVE,)),
+    Sentence(
+        QUANTITIES,
+        "Right to {} log2(N) in norm",
+        lambda: (numbers.reread("reference/test_frozen_rows.py", r"limit = (\S+) \* max\(1\.0, math\.log2\(n\)\)"),),
+    ),
+    Sentence(
+        QUANTITIES,
+        "({}, {}, {}, {} and {} positions at bandwidth {}, {}, {}, {} and {} for the paper's parameters)",
+        lambda: (*numbers.find_widths(), *numbers.BANDWIDTHS),
+    ),
+    Sentence(
+        QUANTITIES,
+        "{} for the paper's Fig. 2, whose",
+        lambda: (f"{reconstruct_positions(compute_spectrum(Sinusoidal()), [40]).positions[0].width_10:.1f}",),
+    ),
+    Sentence(QUANTITIES, "values closer than {} are equal, and of equal ones", lambda: (separation._FLAT,)),
+    Sentence(QUANTITIES, "k(t1) > k(t2), ties (closer than {} of the largest) one half", lambda: (TIE,)),
+    Sentence(QUANTITIES, "ties (closer than {} of the largest squared norm) one half", lambda: (TIE,)),
+    Sentence(QUANTITIES, "squares closer than {} of the largest are ties", lambda: (TIE,)),
+    Sentence(QUANTITIES, "of at most 2^-{} of the largest entry", lambda: (exponent(separation._COARSE),)),
+    Sentence(QUANTITIES, "it is 2 x 2^-{} of the distance", lambda: (exponent(numbers.find_share_of_bound()),)),
+    Sentence(
+        QUANTITIES,
+        "prints it behind the distance: `{}`, and",
+        lambda: (numbers.print_distance("sinusoidal", 80),),
+    ),
+    Sentence(
+        QUANTITIES,
+        "no digits that it leaves open: `{}`",
+        lambda: (_write_distance(3.79e-13, 1.4e-14),),
+    ),
+    Sentence(QUANTITIES, "at most {} of them; `null` where `rank` is", lambda: (conditioning._MOST_VALUES,)),
+    Sentence(QUANTITIES, "at S, 2 S, {} S, .. up to 2^{} positions", lambda: (4, exponent(limits.MAX_LENGTH))),
+    Sentence(QUANTITIES, "up to 2^{} frequencies x positions", lambda: (exponent(growth._MOST_TERMS),)),
+    Sentence(QUANTITIES, "all others up to 2^{} multiplications", lambda: (exponent(growth._MOST_WORK),)),
+    Sentence(QUANTITIES, "max(S, d) x 2^-{} x the largest", lambda: (exponent(numbers.find_tolerance()),)),
+    Sentence(QUANTITIES, '`null` above {} ("> {}" in the line', lambda: (CONDITION, CONDITION)),
+    Sentence(
+        QUANTITIES,
+        "64 positions of the sinusoidal encoding with d = 64 have {}.",
+        lambda: (numbers.CONDITION_OF_64,),
+    ),
+    Sentence(QUANTITIES, "`null` beyond {} lags. For", lambda: (limits.MAX_CURVE,)),
+    Sentence(QUANTITIES, "sum over l of {} sin^2(w_l tau / 2)", lambda: (numbers.find_factor_of_sines(),)),
+    Sentence(QUANTITIES, "up to d S / 2 = 2^{}; beyond", lambda: (exponent(pair_lags._EXACT_CURVE),)),
+    Sentence(QUANTITIES, "take `--embedding {}` for d = {}", lambda: (round(Sinusoidal().d ** 0.5), Sinusoidal().d)),
+    Sentence(QUANTITIES, "rows are hashed to {} bits", lambda: (numbers.count_hash_bits(),)),
+    # two doubles of 53 bits
+    Sentence(QUANTITIES, "against w s to {} digits", lambda: (int(2 * 53 * log10(2)),)),
+    Sentence(QUANTITIES, "of `length` positions: {}, or all rows", lambda: (DEFAULT_LENGTH,)),
+    Sentence(QUANTITIES, "Beyond 2^{} dot products s is", lambda: (exponent(order._MOST_ENTRIES),)),
+    Sentence(
+        QUANTITIES,
+        "over k = {} up to S/{}, on the components that hold {} % of the variance",
+        lambda: (
+            ", ".join(map(str, linearity.SHIFTS)),
+            numbers.find_share_of_shifts(),
+            round(100 * linearity.KEPT_VARIANCE, 9),
+        ),
+    ),
+    Sentence(QUANTITIES, "of s on e(s), in {} interleaved folds", lambda: (name_number(probes.FOLDS),)),
+    Sentence(QUANTITIES, "explain together; fewer than {} rows have", lambda: (periods.FEWEST_ROWS,)),
+    Sentence(QUANTITIES, "(Fisher's test, p < {})", lambda: (channels._CHANCE,)),
+    Sentence(QUANTITIES, "the more; `null` for fewer than {} rows", lambda: (periods.FEWEST_ROWS,)),
+    Sentence(QUANTITIES, "only the {} codes about zero", lambda: (name_number(numbers.count_formula_codes()),)),
+    Sentence(QUANTITIES, "reach a phase above {} times that at l", lambda: (TOLERANCE,)),
+    Sentence(
+        QUANTITIES,
+        "`many` for {} turns or more within T ({} is YaRN's beta_fast)",
+        lambda: (MANY_TURNS, numbers.find_keyword(scale_yarn, "beta_fast")),
+    ),
+    Sentence(QUANTITIES, "on a lattice of `head_dim` points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),
+    Sentence(QUANTITIES, "the first where a phase is off by more than pi/{}.", lambda: (EIGHTH,)),
+    Sentence(QUANTITIES, "further than pi/{} from a whole number of turns", lambda: (EIGHTH,)),
+    # |cos(x + b) - cos x| = 2 |sin(b/2)| |sin(x + b/2)|
+    Sentence(
+        QUANTITIES,
+        "pi/{} is our choice: the cosine of a lag that is off by so much is wrong by up to {}.",
+        lambda: (EIGHTH, f"{2 * np.sin(BREAKS / 2):.2f}"),
+    ),
+    Sentence(QUANTITIES, "counts those that differ by more than {}.", lambda: (SAME_FORMULA,)),
+    Sentence(QUANTITIES, "theta' T > {} theta L; `unseen`", lambda: (TOLERANCE,)),
+    Sentence(QUANTITIES, "stays as it was, to {}.", lambda: (SAME_FORMULA,)),
+    Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (check.TOLERANCE,)),
+    Sentence(QUANTITIES, "at s = {}, {} and {}.", lambda: recipes._POSITIONS),
+    Sentence(QUANTITIES, "it is checked only to be below {}.", lambda: (recipes._ROUNDING,)),
+    Sentence(QUANTITIES, "Deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
+    Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),
+    Sentence(
+        TABLES,
+        "{} columns, {} MiB in the header of a checkpoint, {} MiB of text, {} MiB of configuration",
+        lambda: (
+            limits.MAX_COLUMNS,
+            *(
+                most / 2**20
+                for most in (limits.MAX_TENSOR_INDEX_BYTES, limits.MAX_TEXT_TABLE_BYTES, limits.MAX_CONFIGURATION_BYTES)
+            ),
+        ),
+    ),
+    Sentence(CONTRIBUTING, "plants {} faults in copies of the package", lambda: (len(read_mutants()),)),
+    Sentence(CONTRIBUTING, "and against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
+    Sentence(
+        CONTRIBUTING,
+        "functions of at most {} lines, modules of at most {}",
+        lambda: (test_house.LONGEST_FUNCTION, test_house.LONGEST_MODULE),
+    ),
+)
+
+#: Numbers that no code decides: the page, the words, and why.
+CONVENTIONS = (
+    (README, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
+    (PRECISION, "below some ten, one more rounding", "advice"),
+    (QUANTITIES, "Below some ten, one more rounding", "advice"),
+    (QUANTITIES, "an absolute error of some 1e-16", "an order of magnitude: what float64 leaves of shares"),
+    (QUANTITIES, "Above some 1e-3 trust only", "advice"),
+    (QUANTITIES, "Below a share of some 0.9", "advice"),
+    (QUANTITIES, 'whose "about 30" it is', "the paper's words"),
+    (
+        QUANTITIES,
+        "to some 1e-13 of the largest weight",
+        "an order of magnitude; tests of these spectra hold it",
+    ),
+    (QUANTITIES, "an absolute error of about 1e-13 d", "an order of magnitude; the tests of separation hold it"),
+    (QUANTITIES, "A smooth table reaches 0.9 without any such map", "advice"),
+    (QUANTITIES, "`log_weights` / ln 10", "the base of the logarithm"),
+    (QUANTITIES, "base-10 logarithm", "the base of the logarithm"),
+    (MODELS, "a line through such bases at D = 128", "what Men et al. took"),
+    (CONTRIBUTING, "in about twenty-five minutes", "depends on the machine"),
+    (CONTRIBUTING, "about ten minutes", "depends on the machine"),
+)

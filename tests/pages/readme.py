@@ -1,0 +1,84 @@
+"""What README.md shows of the program, made from the program: run this file to bring it up to date.
+
+.venv/bin/python tests/pages/readme.py
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+from pathlib import Path
+
+from pe_spectra.claims import GradedClaim, grade_claims
+
+README = Path(__file__).parents[2] / "README.md"
+CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+ERRATA = re.compile(r"<!-- errata -->\n(?P<errata>.*?)<!-- /errata -->", re.DOTALL)
+COLUMNS = 100
+
+
+def run_on_terminal(command: str, directory: Path) -> str:
+    """Run a command of README on a terminal of 100 columns, without colours; return what stdout shows."""
+    leader, follower = pty.openpty()
+    ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm", "PYTHONUTF8": "1"}
+    arguments = command.split()[1:]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pe_spectra", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+        cwd=directory,
+        env=environment,
+    )
+    os.close(follower)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(leader)
+    if process.wait() != 0:
+        raise RuntimeError(f"{command} ended with {process.returncode}")
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+def write_errata(claims: tuple[GradedClaim, ...]) -> str:
+    """List what the paper gets wrong, or only partly right."""
+    paper = [claim for claim in claims if "2405.09061" in claim.source]
+    lines = []
+    for verdict in ("wrong", "partly"):
+        for claim in paper:
+            if claim.verdict == verdict:
+                where = f"**{claim.section}**, {'wrong' if verdict == 'wrong' else 'in part'}"
+                lines.append(f"* {where}: {claim.statement} {claim.why} ({claim.computed}.)\n")
+    return "".join(lines)
+
+
+def update(text: str, directory: Path) -> str:
+    """Return README with its outputs and errata made anew; a block that ends in `...` keeps its length."""
+
+    def show(match: re.Match[str]) -> str:
+        output = run_on_terminal(match["command"], directory)
+        if match["output"].endswith("...\n"):
+            kept = max(1, match["output"].count("\n") - 1)
+            output = "".join(line + "\n" for line in output.split("\n")[:kept]) + "...\n"
+        return f"```console\n$ {match['command']}\n{output}```"
+
+    text = CONSOLE.sub(show, text)
+    errata = write_errata(grade_claims())
+    return ERRATA.sub(lambda _: f"<!-- errata -->\n{errata}<!-- /errata -->", text)
+
+
+if __name__ == "__main__":
+    README.write_text(update(README.read_text(encoding="utf-8"), README.parent), encoding="utf-8")

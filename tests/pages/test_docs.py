@@ -1,0 +1,298 @@
+"""The documentation tells the truth: every quantity has its sentence, every command line its output.
+
+Run this file to bring the outputs up to date: .venv/bin/python -m tests.pages.test_docs
+With --files FOLDER it writes the files that the pages name into a new folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from pe_spectra.compare import COMPARED
+from pe_spectra.encodings import ENCODINGS, find_encoding
+from pe_spectra.files.known_tables import KNOWN_NAMES
+from pe_spectra.findings import LEVELS
+from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.models.checks import EXPLANATIONS as MODEL_EXPLANATIONS
+from pe_spectra.models.comparison.rotations import state_verdict
+from pe_spectra.models.lengths.methods import compare_methods
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.records.encodings import list_views
+from pe_spectra.spec import FILE_EXTENSIONS
+from tests.places import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+DOCUMENT = PAGES["quantities.md"]
+CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+BLOCKS = [(page, match) for page, text in PAGES.items() for match in CONSOLE.finditer(text)]
+#: Lines of an output that is shown in part; of one that the page has already, as many as there are.
+SHOWN = 7
+
+
+def list_properties(node: object) -> set[str]:
+    if isinstance(node, list):
+        return {name for item in node for name in list_properties(item)}
+    if not isinstance(node, dict):
+        return set()
+    return set(node.get("properties", {})) | {name for item in node.values() for name in list_properties(item)}
+
+
+SCHEMA = json.loads((files("pe_spectra") / "schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("key", sorted(list_properties(SCHEMA)))
+def test_every_key_of_the_schema_is_explained(key: str) -> None:
+    assert f"`{key}`" in DOCUMENT
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_every_metric_has_an_entry(name: str) -> None:
+    section = DOCUMENT[DOCUMENT.index("## compare\n") : DOCUMENT.index("## inspect\n")]
+    assert f"`{name}`" in section
+
+
+FINDING = re.compile(r"^\| `([a-z-]+)` \| ((?:note|warning|error| or )+) \| .{20,} \|$", re.MULTILINE)
+
+
+def test_every_finding_stands_in_the_table_with_its_level() -> None:
+    rows = FINDING.findall(DOCUMENT)
+    assert [code for code, _ in rows] == list(EXPLANATIONS)
+    source = (files("pe_spectra") / "inspection" / "statements.py").read_text(encoding="utf-8")
+    made = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_make":
+            level, code = node.args[:2]
+            words = {part.value for part in ast.walk(level) if isinstance(part, ast.Constant)}
+            if isinstance(code, ast.Constant) and words:
+                made[code.value] = words
+    assert len(made) > 10
+    assert {code: set(levels.split(" or ")) for code, levels in rows if code in made} == made
+
+
+def list_words(node: ast.expr | None, assigned: dict[str, list[ast.expr]], seen: tuple[str, ...] = ()) -> set[str]:
+    """The strings that an expression can be, through the names of its function."""
+    found = set()
+    for part in ast.walk(node) if node is not None else ():
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found.add(part.value)
+        if isinstance(part, ast.Name) and part.id not in seen:
+            for value in assigned.get(part.id, []):
+                found |= list_words(value, assigned, (*seen, part.id))
+    return found
+
+
+def list_made(function: ast.FunctionDef) -> list[tuple[set[str], set[str]]]:
+    """The codes and the levels of each finding that a function makes."""
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)):
+                assigned.setdefault(name.id, []).append(node.value)
+    made = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("make", "Finding"):
+            given = dict(zip(("level", "code"), node.args, strict=False))
+            given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in ("level", "code")}
+            levels, codes = (list_words(given.get(name), assigned) for name in ("level", "code"))
+            made.append((codes - set(LEVELS), levels & set(LEVELS)))
+    return made
+
+
+def test_every_finding_about_a_model_stands_in_the_table_with_its_level() -> None:
+    rows = {code: set(levels.split(" or ")) for code, levels in FINDING.findall(PAGES["models.md"])}
+    assert list(rows) == list(MODEL_EXPLANATIONS)
+    made: dict[str, set[str]] = {}
+    for path in (Path(str(files("pe_spectra"))) / "models").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for codes, levels in list_made(function):
+                assert codes <= set(rows), path
+                if len(codes) > 1 and len(levels) > 1:  # which level belongs to which code is not seen here
+                    assert set().union(*(rows[code] for code in codes)) == levels
+                    continue
+                for code in codes:
+                    made.setdefault(code, set()).update(levels)
+    assert len(made) > 25
+    assert {code: rows[code] for code in made} == made
+
+
+def test_every_stack_is_named_with_the_version_that_was_read() -> None:
+    rows = re.findall(r"^\| `([a-z0-9.-]+)` \| ([^|]+) \|$", section(PAGES["models.md"], "One file"), re.MULTILINE)
+    assert rows == [(stack.name, stack.title) for stack in STACKS.values()]
+
+
+def test_every_verdict_of_diff_stands_in_a_table() -> None:
+    codes = re.findall(r"^\| `([a-z-]+)` \| [A-Z]", section(PAGES["models.md"], "diff"), re.MULTILINE)
+    stated = re.search(r"Codes: (.*)\.", state_verdict.__doc__ or "")
+    assert stated is not None
+    assert sorted(codes) == sorted(re.sub(r" \([^)]*\)", "", stated[1]).split(", "))
+
+
+def test_every_method_and_bound_of_context_stands_in_a_table() -> None:
+    report = compare_methods(64, 1e4, 1024, 4096)
+    names = re.findall(r"^\| `([a-z0-9-]+)` \|", section(PAGES["models.md"], "context"), re.MULTILINE)
+    assert names == [*(row.method for row in report.methods), *(bound.name for bound in report.bounds)]
+
+
+def section(text: str, heading: str) -> str:
+    """The part of a page under a heading that begins with these words."""
+    start = text.index(f"\n## {heading}")
+    end = text.find("\n## ", start + 1)
+    return text[start:] if end < 0 else text[start:end]
+
+
+def test_every_view_is_explained() -> None:
+    for view in {view for cls in ENCODINGS for view in list_views(cls)}:
+        assert f"`{view}`" in DOCUMENT
+
+
+def test_every_ending_and_table_is_named() -> None:
+    text = PAGES["reading-tables.md"]
+    for ending in FILE_EXTENSIONS:
+        assert ending in text
+    named = re.findall(r"`([a-z_.]+(?:weight|pos_embed|table))`", text)
+    assert len(named) > 4
+    assert set(named) <= set(KNOWN_NAMES)
+
+
+def test_what_is_out_of_scope_is_not_in_the_catalogue() -> None:
+    names = {cls.name for cls in ENCODINGS}
+    for name in re.findall(r"`([a-z0-9-]+)`", PAGES["scope.md"]):
+        assert name in names
+    assert not {"cope", "dape", "cpvt"} & names
+
+
+@pytest.mark.parametrize(
+    ("page", "target"), [(p, t) for p, text in PAGES.items() for t in re.findall(r"\]\(([^)#]+)\)", text)]
+)
+def test_every_link_leads_somewhere(page: str, target: str) -> None:
+    assert (DOCS / page).parent.joinpath(target).exists()
+
+
+# ----------------------------------------------------------------------------------- command lines
+
+
+def write_fixtures(folder: Path) -> None:
+    """Write the files that the command lines of the documentation name."""
+    table = find_encoding("sinusoidal")(d=8).table(96)
+    plane = find_encoding("sincos2d")(d=16, height=14, width=14).table(196)
+    np.save(folder / "table.npy", table)
+    np.save(folder / "grid.npy", np.concatenate([np.full((1, 16), 2.5), plane]))
+    np.save(folder / "cls.npy", np.concatenate([np.linspace(-9, 7, 8)[None], table]))
+    np.savez(folder / "two.npz", a=table, b=table[:64])
+    (folder / "old.pt").write_bytes(b"\x80\x02}q\x00.")
+    (folder / "model").mkdir()
+    save_file({"wpe.weight": table.astype(np.float32)}, folder / "model" / "model.safetensors")
+    configuration = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 5e5}
+    (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
+    write_models(folder)
+
+
+def write_models(folder: Path) -> None:
+    """Write configurations of a model and of others like it, and what a port computes that fell back to base 10000."""
+    llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    llama3["original_max_position_embeddings"] = 8192
+    heads = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8}
+    full = {**heads, "max_position_embeddings": 131072, "torch_dtype": "bfloat16"}
+    dynamic = {"max_position_embeddings": 4096, "rope_theta": 1e4, "rope_scaling": {"type": "dynamic", "factor": 4.0}}
+    configurations = {
+        "llama-3.1-8b": {**full, "rope_theta": 5e5, "rope_scaling": llama3},
+        "no-base": full,
+        "dynamic": {**heads, **dynamic},
+    }
+    for name, configuration in configurations.items():
+        (folder / f"{name}.json").write_text(json.dumps(configuration), encoding="utf-8")
+    (folder / "port").mkdir()
+    np.save(folder / "port" / "inv_freq.npy", (10000.0 ** (-np.arange(64) / 64)).astype(np.float32))
+
+
+def run(command: str, folder: Path) -> str:
+    """Run a command line of the documentation; give what it prints, stdout first."""
+    program, *arguments = shlex.split(command)
+    assert program == "pe-spectra"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PE_SPECTRA_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pe_spectra", *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=folder,
+        env={**kept, "PYTHONUTF8": "1"},
+        timeout=600,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("docs")
+    write_fixtures(place)
+    return place
+
+
+@pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[block["command"] for _, block in BLOCKS])
+def test_every_output_is_what_the_command_prints(folder: Path, page: str, block: re.Match[str]) -> None:
+    output, shown = run(block["command"], folder), block["output"]
+    assert "Traceback" not in output
+    if shown.endswith("...\n"):
+        assert output.startswith(shown.removesuffix("...\n"))
+        assert shown != "...\n"
+    else:
+        assert output == shown
+
+
+def test_there_are_command_lines() -> None:
+    assert len(BLOCKS) > 5
+
+
+def update() -> None:
+    """Run every command line again and write what it prints; long outputs are cut."""
+    with tempfile.TemporaryDirectory() as name:
+        write_fixtures(Path(name))
+
+        def show(match: re.Match[str]) -> str:
+            lines = run(match["command"], Path(name)).splitlines(keepends=True)
+            shown = match["output"].count("\n") - 1 if match["output"].endswith("...\n") else len(lines)
+            kept = shown or SHOWN
+            text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
+            return f"```console\n$ {match['command']}\n{text}```"
+
+        for page, text in PAGES.items():
+            (DOCS / page).write_text(CONSOLE.sub(show, text), encoding="utf-8")
+
+
+def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["--files"]:
+        folder = Path(arguments[1])
+        folder.mkdir(parents=True)
+        write_fixtures(folder)
+    else:
+        update()
+
+
+@pytest.mark.parametrize("page", ["models.md", "reading-tables.md"])
+def test_the_files_of_the_examples_can_be_had(page: str, tmp_path: Path) -> None:
+    assert "`.venv/bin/python -m tests.pages.test_docs --files examples` writes" in PAGES[page]
+    main(["--files", str(tmp_path / "examples")])
+    for name in ("table.npy", "two.npz", "llama-3.1-8b.json", "port/inv_freq.npy"):
+        assert (tmp_path / "examples" / name).exists()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

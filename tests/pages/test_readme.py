@@ -1,0 +1,59 @@
+"""README tells the truth: its outputs, its errata and its examples are made by the program."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from importlib.metadata import version
+
+import pytest
+
+from pe_spectra.claims import grade_claims
+from tests.pages import readme
+from tests.places import ROOT
+
+TEXT = readme.README.read_text(encoding="utf-8")
+BLOCKS = list(readme.CONSOLE.finditer(TEXT))
+#: Before 15, Rich gave a column that wraps one place less: the same words, broken elsewhere.
+WRAPS_ALIKE = int(version("rich").partition(".")[0]) >= 15
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=[block["command"] for block in BLOCKS])
+def test_every_output_is_what_the_command_prints(block: re.Match[str]) -> None:
+    output = readme.run_on_terminal(block["command"], readme.README.parent)
+    shown = block["output"]
+    if shown.endswith("...\n"):
+        assert output.startswith(shown.removesuffix("...\n"))
+        assert shown != "...\n"
+    elif WRAPS_ALIKE:
+        assert output == shown
+    else:
+        assert sorted(output.split()) == sorted(shown.split())
+
+
+def test_the_errata_are_those_of_claims() -> None:
+    match = readme.ERRATA.search(TEXT)
+    assert match is not None
+    assert match["errata"] == readme.write_errata(grade_claims())
+
+
+def test_the_example_of_the_library_runs() -> None:
+    failures, tried = doctest.testfile(str(readme.README), module_relative=False)
+    assert tried > 5
+    assert failures == 0
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([a-zA-Z_./0-9]+)\)", TEXT))
+def test_every_link_leads_somewhere(target: str) -> None:
+    assert (readme.README.parent / target).exists()
+
+
+def test_the_two_commands_stand_in_it() -> None:
+    assert ".venv/bin/pip install -e . && .venv/bin/pe-spectra figures" in TEXT
+    assert ".venv/bin/pip install -e '.[test]' && .venv/bin/python -m pytest" in TEXT
+
+
+def test_ci_runs_the_command_of_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pip install -e '.[test]'" in script
+    assert "-m pytest" in script

@@ -1,0 +1,157 @@
+"""Finite precision by blocks, by lags and by hashes of rows gives the same answer; and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal
+from pe_spectra.encodings.absolute import Ramp
+from pe_spectra.encodings.rotary import Rope
+from pe_spectra.errors import InputError
+from pe_spectra.precision import measure_precision, rows, staircase
+from pe_spectra.precision.nearest import bound_distances, find_nearest_of_ladder
+from pe_spectra.precision.recipes import RECIPES
+from pe_spectra.precision.waves import find_waves
+from tests.making import make_named
+from tests.precision.slowly import find_dtype
+
+# ----------------------------------------------------------------------------------- what is streamed
+
+
+@pytest.mark.slow
+def test_small_blocks_give_the_same_answer(monkeypatch):
+    def ask():
+        encodings = [Sinusoidal(d=12), Dft(d=40), make_named("alibi"), Ramp(length=900)]
+        return [measure_precision(one, length=900, dtypes=["bfloat16", "float16"]).rows for one in encodings]
+
+    whole = ask()
+    monkeypatch.setattr(rows, "BLOCK", 1)
+    assert ask() == whole
+
+
+def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
+    encoding = Sinusoidal(d=12)
+    expected = measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows
+
+    def hash_poorly(block, columns):
+        # one bit of the first of the columns: groups of some hundred rows that are not equal
+        words = np.ascontiguousarray(block[:, columns[:1]]).view(np.uint32).astype(np.uint64)
+        return np.concatenate([words >> np.uint64(31), words & np.uint64(0)], axis=1)
+
+    monkeypatch.setattr(rows, "_hash", hash_poorly)
+    assert measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows == expected
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=60), st.integers(0, 3))
+def test_the_first_equal_row_is_found(values, bits):
+    table = np.array(values, dtype=np.float32)
+    hashes = (table[:, :2].astype(np.uint64)) >> np.uint64(bits)
+    found = rows.find_first_equal(hashes, lambda numbers: table[numbers], 3)
+    assert found.tolist() == [values.index(value) for value in values]
+
+
+def test_more_columns_than_are_sampled_tell_rows_apart():
+    table = np.zeros((50, 5000))
+    table[np.arange(50), np.arange(50) * 97 + 1] = np.arange(50)
+    report = measure_precision(Learned(values=GivenArray(table)), dtypes=["float16"], recipes=["fp32"])
+    assert report.rows[0].distinct == 50
+    assert report.rows[0].first_collision is None
+
+
+@pytest.mark.parametrize("encoding", [Sinusoidal(d=8, rho=3.0), Sinusoidal(d=16), Sinusoidal(d=7), Rope(d=8)])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float32"])
+def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, monkeypatch):
+    from pe_spectra.precision import nearest
+
+    monkeypatch.setattr(nearest, "MAX_HELD_WORK", 0)
+    monkeypatch.setattr(staircase, "MAX_HELD_WORK", 0)
+    size = 800
+    by_lags = measure_precision(encoding, length=size, dtypes=[dtype], recipes=["fp32-then-cast"]).codes[0]
+    positions = np.arange(size, dtype=np.float32)
+    waves = find_waves(encoding)
+    phases = positions[:, None] * waves.high.astype(np.float32)
+    angles = phases.astype(float)
+    sines = np.concatenate([np.sin(angles[:, waves.sines]), np.cos(angles[:, waves.cosines])], axis=1)
+    table = sines.astype(np.float32).astype(find_dtype(dtype)).astype(float)
+    distances = np.linalg.norm(table[:, None] - table[None], axis=2)[np.triu_indices(size, 1)]
+    assert by_lags.min_separation == pytest.approx(float(distances.min()), rel=1e-12)
+
+
+def test_no_lag_is_passed_over_that_could_hold_the_closest_rows():
+    waves = find_waves(Sinusoidal(d=10, rho=5.0))
+    table = Sinusoidal(d=10, rho=5.0).table(400)
+    exact = [np.linalg.norm(table[:-lag] - table[lag:], axis=1).min() for lag in range(1, 400)]
+    bounds = bound_distances(waves, 399)
+    assert (bounds <= np.array(exact) * (1 + 1e-12)).all()
+    np.testing.assert_allclose(bounds, exact, rtol=1e-6)
+    known = (float(np.linalg.norm(table[:-1] - table[1:], axis=1).min()), (0, 1))
+    found = find_nearest_of_ladder(lambda numbers: table[numbers], 400, 10, bounds, 1e-9, known)
+    assert found is not None
+    assert found[0] == pytest.approx(min(exact), rel=1e-12)
+
+
+def test_pipelines_that_are_the_same_are_measured_once(monkeypatch):
+    passes = []
+    original = staircase.LadderPass.measure
+    monkeypatch.setattr(staircase.LadderPass, "measure", lambda self: passes.append(1) or original(self))
+    measure_precision(Sinusoidal(d=8), length=64, dtypes=["float32"])
+    assert len(passes) == 1
+    measure_precision(Sinusoidal(d=8), length=64, dtypes=["bfloat16", "float16", "float32"])
+    assert len(passes) == 1 + 5  # float32 up to the sines; positions first, and every step, in two types
+
+
+# ----------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dtypes": ["bfloat17"]}, ["dtype is not known (bfloat17)", "bfloat16"]),
+        ({"recipes": ["bf16"]}, ["recipe is not known (bf16)", "all-bf16"]),
+        ({"length": 0}, ["length is out of range (0)"]),
+        ({"embedding": 0}, ["embedding is out of range (0)"]),
+        ({"embedding": math.nan}, ["embedding is out of range (nan)"]),
+    ],
+)
+def test_what_cannot_be_used_is_refused(options, words):
+    with pytest.raises(InputError) as caught:
+        measure_precision(Sinusoidal(d=8), **{"length": 16, **options})
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "recipe"), [("one-hot", "bf16-positions"), ("ramp", "all-bf16"), ("t5", "all-bf16")])
+def test_a_recipe_needs_the_steps_that_it_has(name, recipe):
+    with pytest.raises(InputError, match=rf"recipe has steps .*\({recipe}\); accepted here: fp32, fp32-then-cast"):
+        measure_precision(make_named(name), length=16, recipes=[recipe])
+
+
+@pytest.mark.parametrize("name", ["fire", "tupe", "swin"])
+def test_a_bias_of_query_and_key_has_no_code(name):
+    with pytest.raises(InputError, match=f"{name}: its bias belongs to a query and a key"):
+        measure_precision(make_named(name), length=16)
+
+
+def test_work_has_a_budget():
+    with pytest.raises(InputError, match=r"^length x columns x recipes .*1048576 x 4096 x 3.*8589934592"):
+        measure_precision(Sinusoidal(d=4096), length=1 << 20, dtypes=["bfloat16"], recipes=list(RECIPES)[:3])
+
+
+def test_a_channel_that_is_nan_everywhere_has_gone_constant():
+    """float8_e4m3fn has nothing beyond 448 but NaN, which equals nothing, not even itself."""
+    table = np.stack([np.arange(8.0), 1000.0 + np.arange(8)], axis=1)
+    table_alone = Learned(values=GivenArray(table))
+    (code, *_) = measure_precision(table_alone, dtypes=["float8_e4m3fn"], recipes=["fp32-then-cast"]).rows
+    assert (code.stage, code.distinct, code.constant_channels, code.not_finite) == ("code", 8, 1, 8)
+
+
+def test_what_is_too_large_is_refused_before_anything_is_computed(monkeypatch):
+    """The words of a million frequencies alone take seconds and hundreds of megabytes."""
+    monkeypatch.setattr(staircase, "find_waves", lambda _: pytest.fail("looked at the encoding first"))
+    with pytest.raises(InputError, match=r"too large \(1048576 x 1048576 x 1\)"):
+        measure_precision(Sinusoidal(d=1 << 20), length=1 << 20)

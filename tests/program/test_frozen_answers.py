@@ -1,0 +1,116 @@
+"""What release 0.1.0 answered, key for key and value for value, is what is answered today."""
+
+import gzip
+import json
+import math
+
+import pytest
+
+from tests.reference.answers.freeze import FROZEN, draw_nothing, fill_folder, list_lines, reduce_document, reduce_table
+
+ANSWERS = json.loads(gzip.decompress(FROZEN.read_bytes()))
+#: Twelve digits are kept, and other releases of NumPy add up in another order.
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with every file that the lines name."""
+    folder = tmp_path_factory.mktemp("answers")
+    fill_folder(folder)
+    return folder
+
+
+@pytest.fixture
+def program(cli, folder, monkeypatch):
+    """The program in that folder, without a cache of Hugging Face."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HF_HOME", str(folder))
+    return cli
+
+
+def list_differences(frozen, found, path="$"):
+    """Where a value differs from the frozen one, and how."""
+    if frozen in ("a sentence", "sentences"):
+        if found != frozen:
+            yield f"{path}: no {frozen}: {found!r:.80}"
+    elif isinstance(frozen, dict):
+        if not isinstance(found, dict) or set(frozen) != set(found):
+            yield f"{path}: keys {sorted(frozen)} are {sorted(found) if isinstance(found, dict) else found!r:.80}"
+            return
+        for key, value in frozen.items():
+            yield from list_differences(value, found[key], f"{path}.{key}")
+    elif isinstance(frozen, list):
+        if not isinstance(found, list) or len(frozen) != len(found):
+            yield f"{path}: {len(frozen)} members are {found!r:.80}"
+            return
+        for place, value in enumerate(frozen):
+            yield from list_differences(value, found[place], f"{path}[{place}]")
+    elif not is_same(frozen, found):
+        yield f"{path}: {frozen!r:.80} is {found!r:.80}"
+
+
+def is_same(frozen, found):
+    """Whether two plain values agree: types, words, and numbers but for the last digits."""
+    numbers = (int, float)
+    if isinstance(frozen, bool) or not isinstance(frozen, numbers):
+        return type(frozen) is type(found) and frozen == found
+    if isinstance(found, bool) or not isinstance(found, numbers):
+        return False
+    return math.isclose(frozen, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def read_cell(cell):
+    """A cell of CSV as a number where it is one."""
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def read_cells(table):
+    return {**table, "samples": [[read_cell(cell) for cell in row] for row in table["samples"]]}
+
+
+def test_every_line_is_frozen():
+    assert [answer["line"] for answer in ANSWERS] == list_lines()
+    assert len(ANSWERS) >= 120
+    kinds = {answer["document"]["kind"] for answer in ANSWERS}
+    assert {"spectrum", "reconstruction", "faithfulness", "low-bin-count", "claims", "encodings"} <= kinds
+    assert {"comparison", "inspection", "precision", "audit", "diff", "conformance", "context", "explanation"} <= kinds
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=[answer["line"] for answer in ANSWERS])
+def test_answers_are_as_they_were(program, answer):
+    done = program(f"{draw_nothing(answer['line'])} --json")
+    assert done.code == answer["code"], done.err
+    assert list(list_differences(answer["document"], reduce_document(json.loads(done.out)))) == []
+    if "table" in answer:
+        table = reduce_table(program(f"{draw_nothing(answer['line'])} --format csv").out)
+        assert list(list_differences(read_cells(answer["table"]), read_cells(table))) == []
+
+
+@pytest.mark.parametrize(
+    ("frozen", "found"),
+    [
+        ({"a": 1}, {"b": 1}),
+        ({"a": 1}, {"a": 1, "b": 2}),
+        ([1, 2], [1]),
+        (1.0, 1.0 + 1e-8),
+        (True, 1),
+        ("kde", "KDE"),
+        (None, 0.0),
+        ("a sentence", None),
+    ],
+)
+def test_a_difference_is_seen(frozen, found):
+    assert list(list_differences({"x": frozen}, {"x": found}))
+
+
+def test_a_long_list_is_seen_through():
+    values = [float(n) for n in range(100)]
+    frozen = reduce_document({"x": values})
+    for place in (0, 57, 99):
+        changed = [*values]
+        changed[place] += 1e-3
+        assert list(list_differences(frozen, reduce_document({"x": changed})))

@@ -1,0 +1,184 @@
+"""What a fresh process loads: help and completion stay quick because they load nothing heavy."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pe_spectra.cli.options import ENCODING_NAMES
+from pe_spectra.encodings import ENCODINGS
+from tests.places import MODELS
+
+HEAVY = ("numpy", "scipy", "matplotlib", "rich", "pydantic")
+#: Runs the program and then tells, on stderr, which of the heavy modules were loaded.
+PROBE = f"""
+import json, sys
+code = None
+try:
+    from pe_spectra.cli import main
+    code = main()
+except SystemExit as end:
+    code = end.code
+loaded = [name for name in {HEAVY!r} if sys.modules.get(name) is not None]
+sys.stdout.flush()
+sys.stderr.write(json.dumps([code or 0, loaded]))
+"""
+
+
+def start(tmp_path, *arguments, probe=PROBE, expected=0, **variables):
+    """Run in a fresh process; give stdout and the loaded modules."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PE_SPECTRA_")}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", probe, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=tmp_path,
+        env={**kept, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", **variables},
+        timeout=600,
+    )
+    *messages, last = done.stderr.splitlines()
+    code, loaded = json.loads(last)
+    assert code == expected
+    assert len(messages) == (1 if code else 0)
+    return done.stdout, loaded
+
+
+def complete(tmp_path, shell, line):
+    """Press Tab behind a line; the variables are those that the completion scripts of Typer set."""
+    words = line.split(" ")
+    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    if shell != "bash":
+        variables = {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    return start(tmp_path, _PE_SPECTRA_COMPLETE=f"complete_{shell}", **variables)
+
+
+LLAMA = MODELS / "llama-3.1-8b.json"
+HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
+HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h", "precision -h"]
+
+
+@pytest.mark.parametrize("line", HELP)
+def test_help_loads_nothing_heavy(tmp_path, line):
+    out, loaded = start(tmp_path, *line.split())
+    assert out
+    assert loaded == []
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("spectrum --json --no-figure", "spectrum"),
+        ("encodings --json", "encodings"),
+        ("encodings rope --json", "encodings"),
+        ("encodings rope:d=64 --json", "encodings"),
+        ("inspect --explain seam --json", "explanation"),
+        ("audit --explain precision --json", "explanation"),
+        (f"audit {LLAMA} --json", "audit"),
+        ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
+    ],
+)
+def test_numbers_load_numpy_alone(tmp_path, line, kind):
+    out, loaded = start(tmp_path, *line.split())
+    assert json.loads(out)["kind"] == kind
+    assert loaded == ["numpy"]
+
+
+@pytest.mark.parametrize("line", ["compare dft:d=8 alibi --length 12", "inspect dft:d=8", "export dft:d=8 --output -"])
+def test_without_a_figure_nothing_for_pictures_is_loaded(tmp_path, line):
+    out, loaded = start(tmp_path, *line.split(), "--quiet")
+    assert out
+    assert set(loaded) <= {"numpy", "scipy"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spectrum --d x",
+        "encodings gauss",
+        "compare --sort x",
+        "inspect none.npy",
+        "export dft",
+        "inspect dft --figure a",
+    ],
+)
+def test_a_refusal_loads_nothing_for_pictures(tmp_path, line):
+    out, loaded = start(tmp_path, *line.split(), expected=2)
+    assert out == ""
+    assert set(loaded) <= {"numpy"}
+
+
+@pytest.mark.parametrize("statement", ["import pe_spectra", "import pe_spectra.spec", "import pe_spectra.numbers"])
+def test_the_package_loads_nothing(tmp_path, statement):
+    probe = f"{statement}\nimport json, sys\n"
+    probe += f"sys.stderr.write(json.dumps([0, [n for n in {(*HEAVY, 'typer')!r} if n in sys.modules]]))"
+    assert start(tmp_path, probe=probe) == ("", [])
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize(
+    ("line", "offered", "withheld"),
+    [
+        ("pe-spectra ", ["spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims"], ["--json"]),
+        ("pe-spectra sp", ["spectrum"], ["reconstruct"]),
+        ("pe-spectra spectrum --", ["--encoding", "--bandwidth", "--boundary", "--json", "--help"], ["--limit"]),
+        ("pe-spectra reconstruct --s 5 40 --w", ["--window-free"], ["--json"]),
+        ("pe-spectra spectrum --encoding ", list(ENCODING_NAMES), ["--json"]),
+        ("pe-spectra spectrum -e df", ["dft", "dfstrans"], ["sinusoidal"]),
+        ("pe-spectra spectrum --boundary ", ["none", "reflect"], []),
+        ("pe-spectra claims --format ", ["table", "json", "csv"], []),
+        ("pe-spectra ", ["encodings", "export", "compare", "inspect"], ["--all"]),
+        ("pe-spectra encodings ", list(ENCODING_NAMES), ["--json"]),
+        ("pe-spectra encodings ro", ["rope", "rope-axial"], ["sinusoidal"]),
+        ("pe-spectra inspect ali", ["alibi"], ["sinusoidal"]),
+        ("pe-spectra compare sinusoidal df", ["dft", "dfstrans"], ["sinusoidal"]),
+        ("pe-spectra compare --", ["--all", "--sort", "--periods", "--require"], ["--resize"]),
+        ("pe-spectra inspect --", ["--resize", "--method", "--align-corners", "--fail-on", "--explain"], ["--sort"]),
+        ("pe-spectra inspect --method bil", ["bilinear", "bilinear-antialias"], ["bicubic"]),
+        ("pe-spectra inspect --fail-on ", ["note", "warning", "error"], []),
+        ("pe-spectra export --what ", ["table", "frequencies", "kernel", "bias"], []),
+        ("pe-spectra export sin", ["sinusoidal", "sincos2d"], ["dft"]),
+    ],
+)
+def test_completion(tmp_path, shell, line, offered, withheld):
+    out, loaded = complete(tmp_path, shell, line)
+    assert loaded == []
+    words = out.splitlines() if shell == "bash" else out.replace('"', " ").replace(":", " ").split()
+    assert set(offered) <= set(words)
+    assert not set(withheld) & set(words)
+
+
+def test_completion_of_fish_has_whole_descriptions(tmp_path):
+    out, loaded = complete(tmp_path, "fish", "pe-spectra reconstruct --win")
+    assert loaded == []
+    assert "show the encoding's bare kernel beside it" in out
+
+
+def test_completion_reads_no_settings_and_writes_nothing(tmp_path):
+    (tmp_path / "s.toml").write_text("nonsense")
+    out, _ = complete(tmp_path, "bash", "pe-spectra spectrum --settings s.toml --bound")
+    assert out.split() == ["--boundary"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+
+
+def test_completion_offers_the_encodings_there_are():
+    assert tuple(cls.name for cls in ENCODINGS) == ENCODING_NAMES
+
+
+def test_python_m_is_the_program(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pe_spectra", "--version"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("pe-spectra ")
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_nothing_rests_on_asserts_or_docstrings(tmp_path, level):
+    """python -O strips the one, -OO also the other."""
+    out, _ = start(tmp_path, "spectrum", "--d", "4", "--json", "--no-figure", PYTHONOPTIMIZE=level)
+    assert json.loads(out)["kind"] == "spectrum"
+    start(tmp_path, "spectrum", "--d", "1", expected=2, PYTHONOPTIMIZE=level)
+    assert "spectrum" in start(tmp_path, "--help", PYTHONOPTIMIZE=level)[0]

@@ -1,0 +1,37 @@
+"""Positions that come back elsewhere: the shift of a reconstruction, by sums."""
+
+import math
+
+import pytest
+
+from pe_spectra import compute_spectrum, read_encoding, reconstruct_positions
+from pe_spectra.reconstruction import measure_shift
+
+
+def spectrum_of_spec(spec, **keys):
+    return compute_spectrum(read_encoding(spec), **keys)
+
+
+# ----------------------------------------------------------------------------------- reconstruct
+
+
+def naive_reconstruction(weights, grid, s):
+    """Algorithm 1 by sums: the curve of position s, not yet of norm 1."""
+    whole = [weights[min(k, grid - k)] for k in range(grid)]
+    return [math.fsum(w * math.cos(2 * math.pi * k * (t - s) / grid) for k, w in enumerate(whole)) for t in range(grid)]
+
+
+@pytest.mark.parametrize("s", [0, 40, 255])
+def test_a_shift_is_that_of_the_sums(previous_heads, s):
+    spectrum = spectrum_of_spec(previous_heads)
+    (one,) = reconstruct_positions(spectrum, [s]).positions
+    curve = naive_reconstruction(spectrum.weights.tolist(), 256, s)
+    assert {t for t in range(256) if curve[t] > 0.999 * max(curve)} == {(s - 1) % 256, (s + 1) % 256}
+    assert measure_shift(one.values, s) == 1
+
+
+def test_equal_peaks_are_no_shift():
+    curve = [1.0, 0.0, 1.0 + 1e-12, 0.0]
+    assert measure_shift(curve, 0) == 0
+    assert measure_shift(curve, 1) == 1
+    assert measure_shift([0.0, 0.0, 0.0, 0.0, 1.0], 0) == 1

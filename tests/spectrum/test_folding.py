@@ -1,0 +1,95 @@
+"""Whether a table is a grid: smooth fields are found, and lines stay lines."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pe_spectra import find_encoding
+from pe_spectra.spectrum.folding import measure_fold, settle_grid
+from tests import naive, planted
+from tests.making import draw_table
+
+
+def make_smooth_field(side, columns, seed, noise):
+    """Independent smooth random surfaces: white noise blurred over two or three places, and noise."""
+    generator = np.random.default_rng(seed)
+    taps = np.exp(-0.5 * (np.arange(-6, 7) / 2.0) ** 2)
+    white = generator.normal(size=(columns, side + 12, side + 12))
+    for axis in (1, 2):
+        white = np.apply_along_axis(lambda line: np.convolve(line, taps, "valid"), axis, white)
+    field = white / white.std()
+    return (field + noise * generator.normal(size=field.shape)).reshape(columns, -1).T
+
+
+def settle(table, **values):
+    found, notes = settle_grid(table, values)
+    return found.get("grid"), found.get("prefix"), notes
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("side", "columns"), [(7, 64), (14, 64), (16, 32), (24, 16)])
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_smooth_fields_are_found(side, columns, noise, seed):
+    table = make_smooth_field(side, columns, seed, noise)
+    assert settle(table)[:2] == (f"{side}x{side}", None)
+    row = 3 * np.random.default_rng(seed).normal(size=(1, columns))
+    grid, prefix, notes = settle(np.concatenate([row, table]))
+    assert (grid, prefix) == (f"{side}x{side}", 1)
+    assert "prefix=1" in notes[0]
+
+
+@pytest.mark.parametrize("side", [8, 14, 16, 24])
+@pytest.mark.parametrize("d", [64, 192])
+def test_sincos2d_is_found(side, d):
+    table = find_encoding("sincos2d")(d=d, height=side, width=side).table(side * side)
+    assert settle(table)[0] == f"{side}x{side}"
+    assert settle(np.concatenate([np.zeros((1, d)), table]))[:2] == (f"{side}x{side}", 1)
+    assert settle(table + 0.3 * draw_table(*table.shape))[0] == f"{side}x{side}"
+    assert settle(planted.make_grid(side, side, d))[0] == f"{side}x{side}"
+
+
+LINES = {
+    "sinusoidal": lambda n, d, seed: naive.sinusoidal_table(d, 10.0 ** (2 + seed), range(n)),
+    "walk": lambda n, d, seed: np.cumsum(draw_table(n, d, seed=seed), axis=0),
+    "noise": lambda n, d, seed: draw_table(n, d, seed=seed),
+    "trained": lambda n, d, seed: planted.make_trained(n, d, seed=seed),
+    "periodic": lambda n, d, seed: planted.make_periodic(n, d, seed=seed),
+    "root": lambda n, d, seed: planted.make_periodic(n, d, seed=seed, periods=(500.0, math.sqrt(n)), shares=(0.5, 0.4)),
+    "only root": lambda n, d, seed: planted.make_periodic(n, d, seed=seed, periods=(math.sqrt(n),), shares=(0.9,)),
+    "constant": lambda n, d, seed: np.full((n, d), 0.1 * (seed + 1)),
+    "one-hot": lambda n, _, __: np.eye(n),
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize(("side", "d"), [(14, 48), (16, 64), (32, 32)])
+def test_lines_stay_lines(kind, side, d, seed):
+    table = LINES[kind](side * side, d, seed)
+    assert settle(table)[0] is None
+    assert settle(table * 1e-200)[0] is None
+
+
+def test_what_was_said_is_obeyed():
+    table = make_smooth_field(14, 64, 0, 0.0)
+    assert settle_grid(table, {"grid": "1x196"}) == ({"grid": "1x196"}, ())
+    assert settle(table, first=1)[0] is None
+    assert settle(np.concatenate([table, table]), last=196)[0] == "14x14"
+    assert settle(np.concatenate([table[:2], table]), prefix=2)[:2] == ("14x14", 2)
+    assert settle(draw_table(4, 3))[0] is None
+    assert settle(draw_table(0, 3))[0] is None
+    assert settle(table, first=500)[0] is None
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200, 1e306])
+def test_a_grid_has_no_scale(scale):
+    table = make_smooth_field(14, 64, 0, 0.0)
+    assert measure_fold(table * scale, 14).is_grid
+
+
+def test_a_kernel_that_falls_steadily_has_no_peak_at_the_width_of_a_grid():
+    phases = np.random.default_rng(2).uniform(0, 2 * np.pi, 256)
+    codes = np.cos(0.15 * np.arange(64)[:, None] + phases)
+    assert measure_fold(codes, 8).peak < 0
+    assert settle_grid(codes, {"prefix": 0}) == ({"prefix": 0}, ())

@@ -11,6 +11,14 @@ from tests.reference.answers.freeze import FROZEN, draw_nothing, fill_folder, li
 ANSWERS = json.loads(gzip.decompress(FROZEN.read_bytes()))
 #: Twelve digits are kept, and other releases of NumPy add up in another order.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
+#: What magnifies that: the place of a flat maximum, and least squares over columns that nearly depend on each other.
+#: With the lowest and the newest releases that are allowed they differ by up to 1.3e-7, 2e-9 and 2.6e-6.
+MAGNIFIED = {
+    "nearest_sinusoid_rho": 1e-6,
+    "nearest_sinusoid_share": 1e-7,
+    "shift_linearity_mean": 1e-5,
+    "shift_linearity_worst": 1e-5,
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,18 +54,18 @@ def list_differences(frozen, found, path="$"):
             return
         for place, value in enumerate(frozen):
             yield from list_differences(value, found[place], f"{path}[{place}]")
-    elif not is_same(frozen, found):
+    elif not is_same(frozen, found, MAGNIFIED.get(path.rpartition(".")[2], RELATIVE)):
         yield f"{path}: {frozen!r:.80} is {found!r:.80}"
 
 
-def is_same(frozen, found):
+def is_same(frozen, found, relative=RELATIVE):
     """Whether two plain values agree: types, words, and numbers but for the last digits."""
     numbers = (int, float)
     if isinstance(frozen, bool) or not isinstance(frozen, numbers):
         return type(frozen) is type(found) and frozen == found
     if isinstance(found, bool) or not isinstance(found, numbers):
         return False
-    return math.isclose(frozen, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return math.isclose(frozen, found, rel_tol=relative, abs_tol=ABSOLUTE)
 
 
 def read_cell(cell):

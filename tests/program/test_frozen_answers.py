@@ -77,7 +77,8 @@ def read_cell(cell):
 
 
 def read_cells(table):
-    return {**table, "samples": [[read_cell(cell) for cell in row] for row in table["samples"]]}
+    rows = [zip(table["columns"], row, strict=True) for row in table["samples"]]
+    return {**table, "samples": [{name: read_cell(cell) for name, cell in row} for row in rows]}
 
 
 def test_every_line_is_frozen():

@@ -80,7 +80,8 @@ def describe_program(
     """Which frequencies a positional encoding has, whether it tells positions apart, and what it blurs.
 
     Each option of a command can also be set by a variable, PE_SPECTRA_COMMAND_OPTION, or by
-    --settings FILE.toml; the command line wins.
+    --settings FILE.toml; the command line wins. PE_SPECTRA_NO_FIGURE=1 leaves out every figure that
+    was not asked for.
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
     from pe_spectra.records.answer import Answer as OldAnswer
 
+#: The variable that, where it is not empty, leaves out the figures that nobody asked for.
+NO_FIGURE = "PE_SPECTRA_NO_FIGURE"
 #: A longer command, as with a tensor of a very long name, is no hint for a person.
 _LONGEST_COMMAND = 200
 _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
@@ -80,7 +83,8 @@ class Run:
             text = ""
         if self.format != "json":
             notes += [f"note: {note}" for note in answer.notes]
-        messages = [*notes, *(f"wrote {path}" for path in files)]
+        by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
+        messages = [*notes, *(f"wrote {path}{by_default if path == figure else ''}" for path in files)]
         failed = tuple(f"check failed: {text}" for text in answer.failed) + fail_files(errors).messages
         is_short = 0 < len(answer.next_command) <= _LONGEST_COMMAND
         if self.screen.terminal and is_terminal(sys.stderr) and is_short:
@@ -142,7 +146,7 @@ def prepare_run(
                 check_writable([path], label=label)
         check_writable(asked, label="--figure and --output" if len(asked) > 1 else "")
     notes: tuple[str, ...] = ()
-    if place is None and default_figure and not no_figure:
+    if place is None and default_figure and not no_figure and not os.environ.get(NO_FIGURE):
         place, notes = _find_default_place(default_figure)
     return Run(
         format=chosen,
@@ -158,7 +162,13 @@ def prepare_run(
 def _read_figure(text: str) -> Path:
     path = Path(text)
     if not text or text == "-" or path.suffix.lower() not in FIGURE_SUFFIXES or text.endswith("/"):
-        raise InputError("--figure is no name of a picture", text or "''", f"{', '.join(FIGURE_SUFFIXES)} are accepted")
+        *others, last = FIGURE_SUFFIXES
+        what = (
+            f"--figure cannot write {path.suffix}"
+            if path.suffix and not text.endswith("/")
+            else "--figure names no file"
+        )
+        raise InputError(what, text or "''", f"use {', '.join(others)} or {last}")
     return path
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import typer
 
+from pe_spectra.cli.run import NO_FIGURE
 from pe_spectra.errors import shorten
 
 _PREFIX = "PE_SPECTRA_"
 #: What the program reads that belongs to no option.
-_OTHERS = ("PE_SPECTRA_DEBUG",)
+_OTHERS = ("PE_SPECTRA_DEBUG", NO_FIGURE)
 
 
 def note_unknown_variables(ctx: typer.Context) -> tuple[str, ...]:

@@ -3,12 +3,13 @@
 from pe_spectra.cli.program import build_command
 
 COMMANDS = tuple(build_command().commands)
+#: The commands that draw where nobody asks for it, and where.
 DRAWING = {
     "spectrum": "figures/spectrum.png",
     "reconstruct": "figures/reconstruction.png",
-    "faithfulness": "figures/faithfulness.png",
-    "count-low-bin": "figures/low_bin_count.png",
 }
+#: The commands of the paper.
+PAPER = (*DRAWING, "faithfulness", "count-low-bin")
 
 
 def list_options():

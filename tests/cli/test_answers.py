@@ -10,7 +10,7 @@ import pytest
 from pe_spectra.domains import parse_periods
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
-from tests.cli.paper import DRAWING
+from tests.cli.paper import DRAWING, PAPER
 from tests.documents import read_csv
 
 PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
@@ -23,14 +23,14 @@ PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 def test_an_answer_and_its_figure(cli, tmp_path, command):
     done = cli(f"{command} --d 8")
     assert done.code == 0
-    assert done.err.splitlines()[-1] == f"wrote {DRAWING[command]}"
+    assert done.err.splitlines()[-1] == f"wrote {DRAWING[command]} (--no-figure leaves it out)"
     assert (tmp_path / DRAWING[command]).read_bytes().startswith(PNG)
     verdict = done.out.splitlines()[0]
     assert verdict.endswith(".")
     assert verdict == json.loads(cli(f"{command} --d 8 --json --no-figure").out)["verdict"]["text"]
 
 
-@pytest.mark.parametrize("command", DRAWING)
+@pytest.mark.parametrize("command", PAPER)
 def test_formats_agree(cli, command):
     document = cli(f"{command} --d 8 --json --no-figure")
     assert document == cli(f"{command} --d 8 --format json --no-figure")

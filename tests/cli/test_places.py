@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.cli.paper import DRAWING
+from tests.cli.paper import DRAWING, PAPER
 from tests.places import MODELS
 
 PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
@@ -24,9 +24,26 @@ def test_figure(cli, tmp_path, name, start):
 
 
 def test_no_figure(cli, tmp_path):
-    for command in DRAWING:
+    for command in PAPER:
         cli(f"{command} --d 4 --no-figure")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_figures_of_the_paper_are_drawn_unasked(cli, tmp_path):
+    for command in set(PAPER) - set(DRAWING):
+        assert json.loads(cli(f"{command} --d 4 --json").out)["figure"] is None
+    assert list(tmp_path.iterdir()) == []
+    for command in set(PAPER) - set(DRAWING):
+        assert cli(f"{command} --d 4 --figure {command}.png").err.splitlines()[-1] == f"wrote {command}.png"
+
+
+def test_a_variable_turns_figures_off_that_nobody_asked_for(cli, tmp_path):
+    off = {"PE_SPECTRA_NO_FIGURE": "1"}
+    for command in DRAWING:
+        assert "wrote" not in cli(f"{command} --d 4", **off).err
+    assert list(tmp_path.iterdir()) == []
+    assert cli("spectrum --d 4 --figure a.png", **off).err == "wrote a.png\n"
+    assert "wrote figures/spectrum.png" in cli("spectrum --d 4", PE_SPECTRA_NO_FIGURE="").err
 
 
 @pytest.mark.parametrize("name", ["", "-", "a", "a.jpg", "a.png/", "no/a.png", ".png/", "a\0.png", "x" * 300 + ".png"])

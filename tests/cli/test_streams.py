@@ -15,13 +15,13 @@ import pytest
 import pe_spectra
 from pe_spectra.cli import main, progress, run, screen, streams
 from pe_spectra.errors import FileError
-from tests.cli.paper import DRAWING
+from tests.cli.paper import PAPER
 
 # ----------------------------------------------------------------------------------- stderr and colours
 
 
 def test_quiet(cli):
-    for command in DRAWING:
+    for command in PAPER:
         assert cli(f"{command} -e dft --d 4 --no-figure --quiet").err == ""
     assert cli("spectrum -e dft --d 4 -q --json").err == ""
 
@@ -36,7 +36,7 @@ def test_notes_are_on_stderr_but_for_json(cli):
 
 
 def test_colours(cli):
-    for command in DRAWING:
+    for command in PAPER:
         assert "\x1b[" in cli(f"{command} --d 64 --no-figure --color always").out
         for line in ("", "--color never", "--color auto"):
             assert "\x1b" not in cli(f"{command} --d 64 --no-figure {line}", FORCE_COLOR="1").out
@@ -82,7 +82,7 @@ def test_a_terminal_is_told_what_to_try_next_and_a_pipe_is_not(cli, monkeypatch)
 @pytest.mark.parametrize("columns", ["20", "40", "0", "80", "1000", "x"])
 def test_a_terminal_of_any_width_cuts_no_number(cli, monkeypatch, columns):
     on_terminal(monkeypatch)
-    for command in DRAWING:
+    for command in PAPER:
         text = cli(f"{command} --d 64 --no-figure --color never", COLUMNS=columns).out
         assert "…" not in text
         width = int(columns) if columns.isdigit() and int(columns) else 100
@@ -96,7 +96,7 @@ def test_a_terminal_of_any_width_cuts_no_number(cli, monkeypatch, columns):
 def test_a_stream_that_is_not_utf8_gets_ascii(cli, monkeypatch):
     on_terminal(monkeypatch)
     monkeypatch.setattr(screen, "is_unicode", lambda _: False)
-    for command in DRAWING:
+    for command in PAPER:
         assert cli(f"{command} --d 64 --no-figure").out.isascii()
 
 

@@ -61,6 +61,12 @@ STAGES = ("positions", "frequencies", "phases", "sines", "code", "sum")
 #: Implementations that read a configuration.
 STACKS = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
 
+# --------------------------------------------------------------------- claims
+
+Grade = Literal["ok", "partly", "wrong", "not tested"]
+#: What a statement of a text turns out to be.
+GRADES: tuple[Grade, ...] = ("ok", "partly", "wrong", "not tested")
+
 # --------------------------------------------------------------------- answers
 
 FORMATS = ("table", "json", "csv")

@@ -50,6 +50,13 @@ class Body(Result):
     """The fields of a JSON document that are its kind's own."""
 
     kind: ClassVar[str]
+    #: Whether a figure can be drawn of it.
+    draws: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoParameters(Result):
+    """Nothing can be asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,17 @@ from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
 
 #: Modules of this room whose bodies are the documents, in the order of the commands.
-_MODULES = ("counts",)
+_MODULES = ("counts", "grades")
+
+_FIGURE: Schema = {
+    "type": ["string", "null"],
+    "minLength": 1,
+    "description": "Path of the figure that was written, as it was given; null where none was drawn.",
+}
+_NO_FIGURE: Schema = {
+    "type": "null",
+    "description": "Always null: this kind of answer draws nothing of its own.",
+}
 
 
 def list_bodies() -> tuple[type[Body], ...]:
@@ -62,11 +72,7 @@ def _describe_document(body: type[Body], definitions: dict[str, Schema]) -> Sche
         },
         "verdict": {"$ref": "#/$defs/verdict", "description": "The answer in one sentence."},
         **(inner if isinstance(inner, Mapping) else {}),
-        "figure": {
-            "type": ["string", "null"],
-            "minLength": 1,
-            "description": "Path of the figure that was written, as it was given; null where none was drawn.",
-        },
+        "figure": _FIGURE if body.draws else _NO_FIGURE,
         "notes": {
             "type": "array",
             "items": {"type": "string", "minLength": 1},

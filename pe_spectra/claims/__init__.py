@@ -11,61 +11,60 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from types import MappingProxyType
-from typing import Any, get_args
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 from pe_spectra.claims import articles, paper_dft, paper_low_pass, paper_reconstruction
-from pe_spectra.claims.judging import Finding, Judge, Verdict
+from pe_spectra.claims.judging import Judgement
+from pe_spectra.findings import CODE_PATTERN
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.vocabulary import GRADES, Grade
 
-__all__ = [
-    "JUDGES",
-    "VERDICTS",
-    "GradedClaim",
-    "Verdict",
-    "find_disagreements",
-    "grade_claims",
-    "read_sources",
-]
+__all__ = ["JUDGES", "GradedClaim", "find_disagreements", "grade_claims", "read_sources"]
 
-VERDICTS: tuple[str, ...] = get_args(Verdict)
+_ANY_TEXT = {"type": "string"}
 
-JUDGES: Mapping[str, Judge] = MappingProxyType(
-    {**paper_low_pass.JUDGES, **paper_reconstruction.JUDGES, **paper_dft.JUDGES, **articles.JUDGES}
+
+def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
+    """The judges of one module by the ids of their claims: its functions that take nothing and judge."""
+    functions = {name: member for name, member in vars(module).items() if callable(member)}
+    return {
+        name[1:].replace("_", "-"): function
+        for name, function in functions.items()
+        if getattr(function, "__annotations__", {}) == {"return": Judgement.__name__}
+    }
+
+
+#: Id of a claim -> what computes it.
+JUDGES: Mapping[str, Callable[[], Judgement]] = MappingProxyType(
+    {
+        **_list_judges(paper_low_pass),
+        **_list_judges(paper_reconstruction),
+        **_list_judges(paper_dft),
+        **_list_judges(articles),
+    }
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradedClaim:
+class GradedClaim(Result):
     """One statement, and what came out.
-
-    Attributes
-    ----------
-    id : short name, unique.
-    source : label of the text; :func:`read_sources` has the full citation.
-    section : where in the text.
-    statement : what it says, in our words.
-    printed : the value or word as printed.
-    computed : what we compute, as text; empty for what is not tested.
-    verdict : "ok", "partly", "wrong" or "not tested", from the computed numbers.
-    expected_verdict : the verdict recorded in claims.toml.
-    why : one sentence.
-    command : the command that shows it.
 
     >>> claim = _grade(_load()["claims"][0])
     >>> claim.section, claim.verdict, claim.expected_verdict
     ('Sec. 2.2.1, Eq. 1', 'partly', 'partly')
     """
 
-    id: str
-    source: str
-    section: str
-    statement: str
-    printed: str
-    computed: str
-    verdict: Verdict
-    expected_verdict: str
-    why: str
-    command: str
+    id: str = quantity("Short name of the statement, unique.", pattern=CODE_PATTERN)
+    source: str = quantity("The text that makes it; `read_sources` has the full citation.")
+    section: str = quantity("Where in the text.")
+    statement: str = quantity("What it says, in our words.")
+    printed: str = quantity("The value or word as printed.", schema=_ANY_TEXT)
+    computed: str = quantity("What we compute for it; empty for what is not tested.", schema=_ANY_TEXT)
+    verdict: Grade = quantity("The grade that follows from what was computed.", words=GRADES)
+    why: str = quantity("The reason for the grade, in one sentence.")
+    command: str = quantity("The command that shows it.", schema=_ANY_TEXT)
+    expected_verdict: Grade = quantity("The grade recorded in claims.toml.", words=GRADES, key=None, column=None)
 
 
 @cache
@@ -116,8 +115,8 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
     return tuple(claim for claim in graded if claim.verdict != claim.expected_verdict)
 
 
-def _grade(record: Mapping[str, str]) -> GradedClaim:
+def _grade(record: Mapping[str, Any]) -> GradedClaim:
     judge = JUDGES.get(record["id"])
-    found = Finding(computed="", verdict="not tested") if judge is None else judge()
+    found = Judgement(computed="", verdict="not tested") if judge is None else judge()
     texts = {name: value for name, value in record.items() if name != "verdict"}
     return GradedClaim(**texts, computed=found.computed, verdict=found.verdict, expected_verdict=record["verdict"])

@@ -1,17 +1,15 @@
 """What we compute for the statements of the other three texts about positional encoding.
 
-Each judge takes nothing, returns a :class:`Finding`, and stands in `JUDGES` under the id that its
-claim has in claims.toml. Thresholds that turn a number into a word are written where they are used.
+A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
+Thresholds that turn a number into a word are written where they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.claims.judging import ROUNDING, Finding, Judge, conclude, describe_deviation
+from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
@@ -32,33 +30,33 @@ def _correlate_with_distance(table: F64) -> float:
     return float(np.corrcoef(second - first, distances)[0, 1])
 
 
-def _difference_tracks_distance() -> Finding:
+def _article_difference_tracks_distance() -> Judgement:
     ramp = _correlate_with_distance(np.linspace(0, 1, STEPS)[:, None])
     sinusoid = _correlate_with_distance(Sinusoidal(d=CHANNELS).table(STEPS))
     dft = _correlate_with_distance(Dft(d=STEPS).table(STEPS))
     constant = "undefined (all distances equal)" if np.isnan(dft) else f"{dft:.4f}"
     text = f"correlation over all pairs: ramp {ramp:.4f}, sinusoid {sinusoid:.4f}, DFT encoding {constant}"
     strong = [ramp > 0.9, sinusoid > 0.9, dft > 0.9]
-    return conclude(text, holds=all(strong), in_part=any(strong))
+    return conclude(text, holds=all(strong), partly=any(strong))
 
 
-def _ramp() -> Finding:
+def _article_ramp() -> Judgement:
     ramp = np.linspace(0, 1, 8192)
     single, half = (len(np.unique(ramp.astype(kind))) for kind in (np.float32, np.float16))
     text = f"distinct values of 8192: {single} in single precision, {half} in half precision"
-    return conclude(text, holds=half == 8192, in_part=single == 8192)
+    return conclude(text, holds=half == 8192, partly=single == 8192)
 
 
-def _wavelengths() -> Finding:
+def _article_wavelengths() -> Judgement:
     longest = [float(2 * np.pi / Sinusoidal(d=d).frequencies().values[-1]) for d in (CHANNELS, 512)]
     waves = 2 * np.pi / Sinusoidal(d=CHANNELS).frequencies().values
     geometric = bool(np.ptp(waves[1:] / waves[:-1]) < ROUNDING) and abs(float(waves[0]) - 2 * np.pi) < ROUNDING
     ends = [wave / (2 * np.pi) for wave in longest]
     text = f"longest {ends[0]:.2f} x 2 pi for d = {CHANNELS}, {ends[1]:.2f} x 2 pi for d = 512; first 2 pi"
-    return conclude(text, holds=geometric and abs(ends[0] - 10000) < 1, in_part=geometric)
+    return conclude(text, holds=geometric and abs(ends[0] - 10000) < 1, partly=geometric)
 
 
-def _code_table() -> Finding:
+def _article_code_table() -> Judgement:
     # the article's code: pos / 10000**(2 (i // 2) / d), sine of even and cosine of odd columns
     column = np.arange(CHANNELS)
     angle = np.arange(STEPS)[:, None] / np.power(10000, 2 * (column // 2) / CHANNELS)
@@ -77,7 +75,7 @@ def _turn_pairs(table: F64, offset: int, d: int) -> F64:
     return turned
 
 
-def _linear_offset() -> Finding:
+def _article_linear_offset() -> Judgement:
     d, offset = 256, 7
     table = Sinusoidal(d=d).table(100 + offset)
     error = float(np.linalg.norm(_turn_pairs(table[:100], offset, d) - table[offset:], axis=1).max())
@@ -85,7 +83,7 @@ def _linear_offset() -> Finding:
     return conclude(text, holds=error < ROUNDING)
 
 
-def _softmax_index() -> Finding:
+def _article_softmax_index() -> Judgement:
     scores = np.array([0.0, 1.0, 2.0])
     printed = np.exp(scores) / (len(scores) * np.exp(scores))
     softmax = np.exp(scores) / np.exp(scores).sum()
@@ -94,7 +92,7 @@ def _softmax_index() -> Finding:
     return conclude(text, holds=bool(np.allclose(printed, softmax)))
 
 
-def _clip() -> Finding:
+def _article_clip() -> Judgement:
     clipped = np.clip(np.arange(-10, 11), -3, 3)
     beyond = np.unique(clipped[np.arange(-10, 11) > 3])
     text = f"distances -10 .. 10 give {len(np.unique(clipped))} values; all beyond 3 give {beyond[0]}"
@@ -110,7 +108,7 @@ def _attend(x: F64, w: F64) -> F64:
     return np.asarray(scores / scores.sum(axis=1, keepdims=True) @ value)
 
 
-def _permutation() -> Finding:
+def _reference_permutation() -> Judgement:
     rng = np.random.default_rng(0)
     x, w, order = (
         rng.standard_normal((10, 8)),
@@ -124,7 +122,7 @@ def _permutation() -> Finding:
     )
 
 
-def _periods() -> Finding:
+def _reference_periods() -> Judgement:
     d = 512
     periods = 2 * np.pi / Sinusoidal(d=d).frequencies().values
     formula = 2 * np.pi * 10000.0 ** (2 * np.arange(d // 2) / d)
@@ -137,7 +135,7 @@ def _periods() -> Finding:
     return conclude(text, holds=deviation < ROUNDING and distinct == d // 2)
 
 
-def _linear_plus() -> Finding:
+def _reference_linear_plus() -> Judgement:
     d, offset = 512, 7
     table = Sinusoidal(d=d).table(100 + offset)
     turned = _turn_pairs(table[:100], offset, d)
@@ -146,13 +144,13 @@ def _linear_plus() -> Finding:
     return conclude(text, holds=plus < ROUNDING)
 
 
-def _bounded() -> Finding:
+def _reference_bounded() -> Judgement:
     table = Sinusoidal(d=512).table(4096)
     text = f"smallest {table.min():.10f}, largest {table.max():.10f} (d = 512, 4096 positions)"
     return conclude(text, holds=bool(np.abs(table).max() <= 1))
 
 
-def _unique() -> Finding:
+def _reference_unique() -> Judgement:
     found = measure_faithfulness(Sinusoidal(d=512), length=1000)
     text = (
         f"injective: {'yes' if found.injective else 'no'}; "
@@ -161,13 +159,13 @@ def _unique() -> Finding:
     return conclude(text, holds=found.injective is True)
 
 
-def _hybrid() -> Finding:
+def _reference_hybrid() -> Judgement:
     def layer(x: float, sinusoidal: float, learned: float) -> float:
         return x + 0.5 * sinusoidal + 0.5 * (x + learned)  # the learned layer returns its inputs too
 
     factors = (layer(1.0, 0.0, 0.0), layer(0.0, 1.0, 0.0), layer(0.0, 0.0, 1.0))
     text = f"factors: inputs {factors[0]}, sinusoidal {factors[1]}, learned {factors[2]}"
-    return conclude(text, holds=factors == (1.0, 0.5, 0.5), in_part=factors[1:] == (0.5, 0.5))
+    return conclude(text, holds=factors == (1.0, 0.5, 0.5), partly=factors[1:] == (0.5, 0.5))
 
 
 def _rotate(x: F64, position: int) -> F64:
@@ -177,7 +175,7 @@ def _rotate(x: F64, position: int) -> F64:
     return np.concatenate([one * np.cos(angle) - two * np.sin(angle), two * np.cos(angle) + one * np.sin(angle)])
 
 
-def _rotary() -> Finding:
+def _reference_rotary() -> Judgement:
     query, key = np.random.default_rng(0).standard_normal((2, 64))
     norm = abs(float(np.linalg.norm(_rotate(query, 100)) - np.linalg.norm(query)))
     shift = abs(float(_rotate(query, 17) @ _rotate(key, 5) - _rotate(query, 112) @ _rotate(key, 100)))
@@ -195,18 +193,18 @@ def _assign_buckets(distance: ArrayLike) -> F64:
     return np.asarray(np.where(n < exact, n, np.minimum(large, 31)))
 
 
-def _t5_buckets() -> Finding:
+def _reference_t5_buckets() -> Judgement:
     n = np.arange(1, 200)
     same = int(np.count_nonzero(_assign_buckets(n) == _assign_buckets(-n)))
     last = int(n[_assign_buckets(n) == 31][0])
     text = f"+n and -n share a bucket for {same} of {len(n)} distances; the last of 32 buckets starts at {last}"
-    return conclude(text, holds=same == 0, in_part=last == 113)
+    return conclude(text, holds=same == 0, partly=last == 113)
 
 
 # --- Positional Encodings for Time Series ---
 
 
-def _d_waves() -> Finding:
+def _series_d_waves() -> Judgement:
     d = 256
     waves, distinct = (
         Sinusoidal(d=d).table(1).shape[1],
@@ -215,11 +213,11 @@ def _d_waves() -> Finding:
     return conclude(
         f"{waves} waves, {distinct} frequencies (d = {d})",
         holds=waves == distinct,
-        in_part=waves == d,
+        partly=waves == d,
     )
 
 
-def _growing_wavelength() -> Finding:
+def _series_growing_wavelength() -> Judgement:
     found = measure_faithfulness(Sinusoidal(d=256), length=100000)
     periods = 2 * np.pi / Sinusoidal(d=256).frequencies().values
     text = (
@@ -230,36 +228,13 @@ def _growing_wavelength() -> Finding:
     return conclude(text, holds=bool(np.all(np.diff(periods) > 0)) and found.injective is True)
 
 
-def _hour_weekday() -> Finding:
+def _series_hour_weekday() -> Judgement:
     hour = np.arange(8 * 24)
     codes = len(np.unique(np.stack([hour % 24, hour // 24 % 7]), axis=1).T)
     return conclude(f"{codes} different pairs for {len(hour)} hours", holds=codes < len(hour))
 
 
-def _global_timestamp() -> Finding:
+def _series_global_timestamp() -> Judgement:
     hour = np.arange(8 * 24)
     codes = len(np.unique(np.stack([hour % 24, hour // 24 % 7, hour]), axis=1).T)
     return conclude(f"{codes} different triples for {len(hour)} hours", holds=codes == len(hour))
-
-
-JUDGES: Mapping[str, Judge] = {
-    "article-difference-tracks-distance": _difference_tracks_distance,
-    "article-ramp": _ramp,
-    "article-wavelengths": _wavelengths,
-    "article-code-table": _code_table,
-    "article-linear-offset": _linear_offset,
-    "article-softmax-index": _softmax_index,
-    "article-clip": _clip,
-    "reference-permutation": _permutation,
-    "reference-periods": _periods,
-    "reference-linear-plus": _linear_plus,
-    "reference-bounded": _bounded,
-    "reference-unique": _unique,
-    "reference-hybrid": _hybrid,
-    "reference-rotary": _rotary,
-    "reference-t5-buckets": _t5_buckets,
-    "series-d-waves": _d_waves,
-    "series-growing-wavelength": _growing_wavelength,
-    "series-hour-weekday": _hour_weekday,
-    "series-global-timestamp": _global_timestamp,
-}

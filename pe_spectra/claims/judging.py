@@ -1,36 +1,30 @@
-"""What a judgement is made of: the computed values as text, and the verdict that they imply."""
+"""What a judgement is made of: the computed values as text, and the grade that they imply."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-Verdict = Literal["ok", "partly", "wrong", "not tested"]
+from pe_spectra.vocabulary import Grade
 
 #: Deviations below this are rounding; their digits differ from machine to machine.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """Computed values of one claim, as text, and the verdict that follows from them."""
+class Judgement:
+    """Computed values of one claim, as text, and the grade that follows from them."""
 
     computed: str
-    verdict: Verdict
+    verdict: Grade
 
 
-Judge = Callable[[], Finding]
+def conclude(computed: str, *, holds: bool, partly: bool = False) -> Judgement:
+    """Give "ok" if the statement holds, else "partly" if it does so partly, else "wrong".
 
-
-def conclude(computed: str, *, holds: bool, in_part: bool = False) -> Finding:
-    """Give "ok" if the statement holds, else "partly" if it does so in part, else "wrong".
-
-    >>> conclude("1.5", holds=False, in_part=True).verdict
+    >>> conclude("1.5", holds=False, partly=True).verdict
     'partly'
     """
-    verdict: Verdict = "ok" if holds else "partly" if in_part else "wrong"
-    return Finding(computed=computed, verdict=verdict)
+    return Judgement(computed=computed, verdict="ok" if holds else "partly" if partly else "wrong")
 
 
 def describe_deviation(deviation: float) -> str:

@@ -1,19 +1,18 @@
 """What we compute for the paper's Sections 4 and 5: the DFT encoding and Table 1.
 
-Each judge takes nothing, returns a :class:`Finding`, and stands in `JUDGES` under the id that its
-claim has in claims.toml. Thresholds that turn a number into a word are written where they are used.
+A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
+Thresholds that turn a number into a word are written where they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra import fourier
-from pe_spectra.claims.judging import ROUNDING, Finding, Judge, conclude, describe_deviation
+from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
@@ -43,7 +42,7 @@ _HALF_DIGIT = 0.0005  # scores are printed to three decimals
 # --- Section 4 ---
 
 
-def _dft_smooth_surrogate() -> Finding:
+def _dft_smooth_surrogate() -> Judgement:
     found = measure_faithfulness(Dft(d=D), length=D)
     by_lag = np.empty(0) if found.separation_by_lag is None else found.separation_by_lag
     k, step = np.arange(1, K + 1), 0.01
@@ -51,16 +50,16 @@ def _dft_smooth_surrogate() -> Finding:
     between = float(np.sqrt(pairs + (1 - np.cos(np.pi * step)) ** 2 / D))  # from 0 to 0.01
     equal = bool(np.ptp(by_lag) < ROUNDING) and abs(float(by_lag[0]) - np.sqrt(2)) < ROUNDING
     text = f"distance {by_lag.min():.5f} to {by_lag.max():.5f} at lags 1 to {D - 1}, {between:.5f} over 0.01 positions"
-    return conclude(text, holds=not equal, in_part=between < 0.1)
+    return conclude(text, holds=not equal, partly=between < 0.1)
 
 
-def _dft_coefficients() -> Finding:
+def _dft_coefficients() -> Judgement:
     coefficients = np.array([fourier.transform(one_hot) for one_hot in np.eye(D)])
     deviation = float(np.abs(coefficients - Dft(d=D).table(D)).max())
     return conclude(f"largest deviation {describe_deviation(deviation)} over all s", holds=deviation < ROUNDING)
 
 
-def _eq19_index() -> Finding:
+def _eq19_index() -> Judgement:
     s = np.arange(D)
     result = np.sqrt(2 / D) * np.sin(2 * np.pi * K / D * s)
     basis = fourier.basis(D)
@@ -72,7 +71,7 @@ def _eq19_index() -> Finding:
     return conclude(text, holds=printed < ROUNDING)
 
 
-def _theorem_1() -> Finding:
+def _theorem_1() -> Judgement:
     within = measure_faithfulness(Dft(d=D), length=D)
     beyond = measure_faithfulness(Dft(d=D), length=300)
     pairs = beyond.collisions.count
@@ -81,7 +80,7 @@ def _theorem_1() -> Finding:
         f"for S = 300: {'yes' if beyond.injective else 'no'}, "
         f"{pairs} pairs share a code, the first {beyond.closest_pair}"
     )
-    return conclude(text, holds=beyond.injective is True, in_part=within.injective is True)
+    return conclude(text, holds=beyond.injective is True, partly=within.injective is True)
 
 
 @cache
@@ -92,12 +91,12 @@ def _right_hand_side() -> F64:
     return np.asarray((1.0 + (-1.0) ** lag + 2 * cosines) / D)
 
 
-def _proof_diagonal() -> Finding:
+def _proof_diagonal() -> Judgement:
     value = float(_right_hand_side()[0])
     return conclude(f"right-hand side {value:.6f} at s = t (d = {D})", holds=abs(value - 1) < ROUNDING)
 
 
-def _proof_powers() -> Finding:
+def _proof_powers() -> Judgement:
     lag = np.arange(1, D)
     # exponents of exp(2 pi i / d), reduced modulo d in integers
     first = np.mod((-2 * K - 1) * lag - lag, D)
@@ -106,7 +105,7 @@ def _proof_powers() -> Finding:
     return conclude(f"{wrong} of {2 * len(lag)} equations fail (d = {D}, all s - t)", holds=wrong == 0)
 
 
-def _proof_off_diagonal() -> Finding:
+def _proof_off_diagonal() -> Judgement:
     lag = np.arange(1, D)
     c, sign = np.exp(2j * np.pi * lag / D), 1.0 + (-1.0) ** lag
     two = (c - c ** (K + 1)) / (1 - c) + (1 / c - c ** (-K - 1)) / (1 - 1 / c)
@@ -120,7 +119,7 @@ def _proof_off_diagonal() -> Finding:
     return conclude(text, holds=max(fractions, sums) < ROUNDING)
 
 
-def _eq22_first_form() -> Finding:
+def _eq22_first_form() -> Judgement:
     weights = compute_dft_weights(D)
     energy = np.mean(Dft(d=D).table(D) ** 2, axis=0)
     by_frequency = np.concatenate([energy[:1], energy[1 : K + 1] + energy[K + 1 : 2 * K + 1], energy[-1:]])
@@ -129,7 +128,7 @@ def _eq22_first_form() -> Finding:
     return conclude(text, holds=abs(float(np.sum(weights)) - 1) < ROUNDING and deviation < ROUNDING)
 
 
-def _eq22_second_form() -> Finding:
+def _eq22_second_form() -> Judgement:
     weights = np.full(K + 2, 2 / D)
     weights[[0, -1]] += 1 / D
     total, over_basis = float(weights.sum()), float(D * 2 / D + 2 / D)
@@ -137,7 +136,7 @@ def _eq22_second_form() -> Finding:
     return conclude(text, holds=min(abs(total - 1), abs(over_basis - 1)) < ROUNDING)
 
 
-def _eq22_end_index() -> Finding:
+def _eq22_end_index() -> Judgement:
     last = len(compute_dft_weights(D)) - 1
     literal = 1 / D + 2 * K / D
     text = (
@@ -147,7 +146,7 @@ def _eq22_end_index() -> Finding:
     return conclude(text, holds=last == D - 1)
 
 
-def _dft_flat_except_ends() -> Finding:
+def _dft_flat_except_ends() -> Judgement:
     weights = compute_spectrum(Dft(d=D)).weights
     spread = float(np.ptp(weights[1:-1]))
     text = (
@@ -157,13 +156,13 @@ def _dft_flat_except_ends() -> Finding:
     return conclude(text, holds=spread < ROUNDING and bool(np.all(weights[[0, -1]] < weights[1])))
 
 
-def _dft_unbiased() -> Finding:
+def _dft_unbiased() -> Judgement:
     energy = np.mean(Dft(d=D).table(D) ** 2, axis=0)
     text = f"mean square {energy.mean():.8f} in every column, spread {describe_deviation(float(np.ptp(energy)))}"
     return conclude(text, holds=float(np.ptp(energy)) < ROUNDING)
 
 
-def _dft_perfect_reconstruction() -> Finding:
+def _dft_perfect_reconstruction() -> Judgement:
     constant = reconstruct_positions(compute_spectrum(Dft(d=D)), POSITIONS).positions
     error = max(at.relative_error for at in constant)
     one_hot = np.eye(D)[POSITIONS[0]]
@@ -175,7 +174,7 @@ def _dft_perfect_reconstruction() -> Finding:
         f"{off:.4f} with Eq. 22 literally "
         f"(peak {literal.max():.5f})"
     )
-    return conclude(text, holds=max(error, off) < ROUNDING, in_part=error < ROUNDING)
+    return conclude(text, holds=max(error, off) < ROUNDING, partly=error < ROUNDING)
 
 
 # --- Section 5 ---
@@ -192,7 +191,7 @@ def _may_round_to(row: _Scores) -> bool:
     return low <= row.f1 + _HALF_DIGIT and high >= row.f1 - _HALF_DIGIT
 
 
-def _table1_f1() -> Finding:
+def _table1_f1() -> Judgement:
     original, dft = ([rows[i] for rows in _TABLE_1.values()] for i in (0, 1))
     listed = ["/".join(f"{_combine(r.precision, r.recall):.5f}" for r in pair) for pair in _TABLE_1.values()]
     possible = [_may_round_to(row) for row in (*original, *dft)]
@@ -202,31 +201,12 @@ def _table1_f1() -> Finding:
         f"{', '.join(f'{name} {pair}' for name, pair in zip(_TABLE_1, listed, strict=True))}; "
         f"{sum(possible)} of 6 possible, {sum(exact)} of 6 from the printed digits"
     )
-    return conclude(text, holds=all(possible), in_part=any(possible))
+    return conclude(text, holds=all(possible), partly=any(possible))
 
 
-def _table1_consistent() -> Finding:
+def _table1_consistent() -> Judgement:
     gains = {name: np.subtract(dft, original) for name, (original, dft) in _TABLE_1.items()}
     text = "; ".join(f"{name} {p:+.3f}, {r:+.3f}, {f:+.3f}" for name, (p, r, f) in gains.items())
     better_f1 = all(gain[2] > 0 for gain in gains.values())
     better_all = all(bool(np.all(gain > 0)) for gain in gains.values())
-    return conclude(f"change of precision, recall, F1: {text}", holds=better_all, in_part=better_f1)
-
-
-JUDGES: Mapping[str, Judge] = {
-    "dft-smooth-surrogate": _dft_smooth_surrogate,
-    "dft-coefficients": _dft_coefficients,
-    "eq19-index": _eq19_index,
-    "theorem-1": _theorem_1,
-    "proof-diagonal": _proof_diagonal,
-    "proof-powers": _proof_powers,
-    "proof-off-diagonal": _proof_off_diagonal,
-    "eq22-first-form": _eq22_first_form,
-    "eq22-second-form": _eq22_second_form,
-    "eq22-end-index": _eq22_end_index,
-    "dft-flat-except-ends": _dft_flat_except_ends,
-    "dft-unbiased": _dft_unbiased,
-    "dft-perfect-reconstruction": _dft_perfect_reconstruction,
-    "table1-f1": _table1_f1,
-    "table1-consistent": _table1_consistent,
-}
+    return conclude(f"change of precision, recall, F1: {text}", holds=better_all, partly=better_f1)

@@ -1,18 +1,17 @@
 """What we compute for the paper's Section 3.2: Algorithm 1, Fig. 2 and Definition 1.
 
-Each judge takes nothing, returns a :class:`Finding`, and stands in `JUDGES` under the id that its
-claim has in claims.toml. Thresholds that turn a number into a word are written where they are used.
+A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
+Thresholds that turn a number into a word are written where they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from pe_spectra import fourier
-from pe_spectra.claims.judging import ROUNDING, Finding, Judge, conclude, describe_deviation
+from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.reconstruction import PositionReconstruction, reconstruct, reconstruct_positions
@@ -36,14 +35,14 @@ def _find_widths(bandwidth: float = 4.0) -> tuple[float, float]:
     return (D if at.fwhm is None else at.fwhm), (D if at.width_10 is None else at.width_10)
 
 
-def _original_not_reconstructed() -> Finding:
+def _original_not_reconstructed() -> Judgement:
     found = _reconstruct_original()
     errors, peaks = [at.relative_error for at in found], [at.peak_value for at in found]
     text = f"relative error {max(errors):.5f}, peak {peaks[0]:.5f} in place of 1, cosine {found[0].cosine:.5f}"
-    return conclude(text, holds=min(errors) > 0.5, in_part=max(errors) > ROUNDING)
+    return conclude(text, holds=min(errors) > 0.5, partly=max(errors) > ROUNDING)
 
 
-def _l2_norm_kept() -> Finding:
+def _l2_norm_kept() -> Judgement:
     one_hot = np.eye(D)[POSITIONS[0]]
     spectrum = compute_spectrum(Sinusoidal(d=D))
     scaled = float(np.linalg.norm(reconstruct(one_hot, spectrum)))
@@ -52,7 +51,7 @@ def _l2_norm_kept() -> Finding:
     return conclude(text, holds=abs(scaled - 1) < ROUNDING)
 
 
-def _fig2_parameters() -> Finding:
+def _fig2_parameters() -> Judgement:
     figure_1: dict[str, float] = {"rho": 10000, "d": 256, "sigma": 4}  # sigma in bins of 2 pi / d
     figure_2: dict[str, float] = {"d": 256, "S": 80, "h": 10000, "sigma": 4}
     enter = set(Sinusoidal(d=D).parameters) | {"sigma"}
@@ -60,19 +59,19 @@ def _fig2_parameters() -> Finding:
     read_as_rho = figure_1.items() <= {("rho" if k == "h" else k): v for k, v in figure_2.items()}.items()
     width_10 = _find_widths()[1]
     text = f"no parameters of Fig. 1: {', '.join(unknown)}; with rho = 10000 the width at a tenth is {width_10:.1f}"
-    return conclude(text, holds=figure_1 == figure_2, in_part=read_as_rho)
+    return conclude(text, holds=figure_1 == figure_2, partly=read_as_rho)
 
 
-def _fig2_width_30() -> Finding:
+def _fig2_width_30() -> Judgement:
     half, tenth = _find_widths()
     others = ", ".join(f"{_find_widths(b)[1]:.1f} at bandwidth {b:g}" for b in (1.0, 16.0))
     text = f"full width {tenth:.1f} at a tenth of the peak, {half:.1f} at half, bandwidth 4; at a tenth {others}"
     about_30 = abs(tenth - 30) <= 5
     follows_bandwidth = _find_widths(16.0)[1] < 0.5 * tenth < 0.5 * _find_widths(1.0)[1]
-    return conclude(text, holds=about_30 and not follows_bandwidth, in_part=about_30)
+    return conclude(text, holds=about_30 and not follows_bandwidth, partly=about_30)
 
 
-def _fig2_long_range() -> Finding:
+def _fig2_long_range() -> Judgement:
     half, tenth = (width / LENGTH for width in _find_widths())
     lattice = len(_reconstruct_original()[0].values)
     text = (
@@ -80,10 +79,10 @@ def _fig2_long_range() -> Finding:
         f"{100 * tenth:.1f} % at a tenth; "
         f"lattice of {lattice} points"
     )
-    return conclude(text, holds=half > 1 / 3, in_part=tenth > 1 / 3)
+    return conclude(text, holds=half > 1 / 3, partly=tenth > 1 / 3)
 
 
-def _fig2_information_loss() -> Finding:
+def _fig2_information_loss() -> Judgement:
     log_weights = compute_spectrum(Sinusoidal(d=D)).log_weights
     decades = float(np.ptp(log_weights) / np.log(10))
     relative = log_weights - log_weights.max()
@@ -92,10 +91,10 @@ def _fig2_information_loss() -> Finding:
         f"smallest of {len(log_weights)} weights 10^-{decades:.2f} of the largest, none zero; "
         f"{below} below the rounding of a double"
     )
-    return conclude(text, holds=not bool(np.all(np.isfinite(log_weights))), in_part=below > 0)
+    return conclude(text, holds=not bool(np.all(np.isfinite(log_weights))), partly=below > 0)
 
 
-def _original_lacks_faithfulness() -> Finding:
+def _original_lacks_faithfulness() -> Judgement:
     found = measure_faithfulness(Sinusoidal(d=D), length=LENGTH)
     text = (
         f"injective: {'yes' if found.injective else 'no'}, "
@@ -103,10 +102,10 @@ def _original_lacks_faithfulness() -> Finding:
         f"relative error of Algorithm 1 {found.relative_error:.5f}"
     )
     reconstructs = found.relative_error is not None and found.relative_error < ROUNDING
-    return conclude(text, holds=found.injective is False, in_part=not reconstructs)
+    return conclude(text, holds=found.injective is False, partly=not reconstructs)
 
 
-def _faithfulness_leads_to_dft() -> Finding:
+def _faithfulness_leads_to_dft() -> Judgement:
     basis = fourier.basis(D)
     k = D // 2 - 1
     pair = basis[[1, k + 1]] * np.sqrt(D / 2)  # cos and sin of 2 pi t/d
@@ -116,16 +115,4 @@ def _faithfulness_leads_to_dft() -> Finding:
         f"one pair of columns: smallest separation {gaps.min():.5f} on {D} positions; "
         f"{D - 1} of {D} columns: rank {rank}"
     )
-    return conclude(text, holds=gaps.min() < ROUNDING, in_part=rank < D)
-
-
-JUDGES: Mapping[str, Judge] = {
-    "original-not-reconstructed": _original_not_reconstructed,
-    "l2-norm-kept": _l2_norm_kept,
-    "fig2-parameters": _fig2_parameters,
-    "fig2-width-30": _fig2_width_30,
-    "fig2-long-range": _fig2_long_range,
-    "fig2-information-loss": _fig2_information_loss,
-    "original-lacks-faithfulness": _original_lacks_faithfulness,
-    "faithfulness-leads-to-dft": _faithfulness_leads_to_dft,
-}
+    return conclude(text, holds=gaps.min() < ROUNDING, partly=rank < D)

@@ -63,8 +63,8 @@ def claims(run: Run, check: options.Check = False) -> Outcome:
     Each with its place, the printed value, ours, a verdict, why, and the command that shows it.
     --check exits 1 when a computed verdict is not the recorded one.
     """
+    from pe_spectra.answers.grades import answer_claims
     from pe_spectra.claims import find_disagreements, grade_claims
-    from pe_spectra.records.claims import answer_claims
 
     with Progress("grading claims", quiet=run.quiet) as progress:
         graded = grade_claims(progress.step)

@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 
 from pe_spectra import claims
-from pe_spectra.claims import VERDICTS, GradedClaim, find_disagreements, grade_claims, read_sources
+from pe_spectra.claims import GradedClaim, find_disagreements, grade_claims, read_sources
 from pe_spectra.claims.judging import conclude, describe_deviation
+from pe_spectra.vocabulary import GRADES
 
 SUBCOMMANDS = {"spectrum", "reconstruct", "faithfulness", "count-low-bin", "figures", "claims"}
 
@@ -68,7 +69,7 @@ def test_judges_of_different_texts_do_not_hide_each_other():
         claims.paper_dft,
         claims.articles,
     )
-    assert len(claims.JUDGES) == sum(len(module.JUDGES) for module in modules)
+    assert len(claims.JUDGES) == sum(len(claims._list_judges(module)) for module in modules)
 
 
 def test_the_numbers_are_those_of_the_reading_notes(graded):
@@ -83,8 +84,8 @@ def test_the_numbers_are_those_of_the_reading_notes(graded):
 
 
 def test_all_verdicts_occur_and_no_others(graded):
-    assert {claim.verdict for claim in graded} == set(VERDICTS)
-    assert {claim.expected_verdict for claim in graded} <= set(VERDICTS)
+    assert {claim.verdict for claim in graded} == set(GRADES)
+    assert {claim.expected_verdict for claim in graded} <= set(GRADES)
 
 
 def test_texts_are_filled_and_sources_are_cited(graded):
@@ -156,11 +157,11 @@ def test_a_claim_cannot_be_changed(graded):
 
 
 @pytest.mark.parametrize(
-    ("holds", "in_part", "verdict"),
+    ("holds", "partly", "verdict"),
     [(True, False, "ok"), (True, True, "ok"), (False, True, "partly"), (False, False, "wrong")],
 )
-def test_conclude(holds, in_part, verdict):
-    assert conclude("x", holds=holds, in_part=in_part).verdict == verdict
+def test_conclude(holds, partly, verdict):
+    assert conclude("x", holds=holds, partly=partly).verdict == verdict
 
 
 def test_rounding_is_written_as_a_bound():

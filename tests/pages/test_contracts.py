@@ -27,7 +27,7 @@ FAULTS = [
     ("Matplotlib", "cli/drawing.py", "from matplotlib.figure import Figure"),
     ("Nobody", "cli/options.py", "import click"),
     ("Nobody", "files/reading.py", "from pickle import load"),
-    ("Nobody", "records/claims.py", "import pandas as pd"),
+    ("Nobody", "answers/grades.py", "import pandas as pd"),
 ]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 #: Width of an encoding, and lattice length.
 MIN_WIDTH, MAX_WIDTH = 2, 1 << 20
+#: Widest head that is rotated: beyond any that is published, and its decimals are computed in well under a second.
+MAX_HEAD_WIDTH = 1 << 14
 #: Base of a geometric ladder: beyond, frequencies or positions leave the range of float64.
 MIN_RHO, MAX_RHO = 1e-6, 1e300
 #: Kernel width in bins.

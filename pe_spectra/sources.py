@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.catalogue import VARIANTS
-from pe_spectra.encodings.combined import share_width
+from pe_spectra.encodings.combined import OtherEncodings, share_width
 from pe_spectra.encodings.learned import Learned, abbreviate
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
 from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, read_rows, split_list

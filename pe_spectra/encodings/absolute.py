@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.pairs import check_rows
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.sinusoidal import Sinusoidal
@@ -28,7 +28,6 @@ __all__ = ["ABSOLUTE", "DfsTrans", "Dft", "OneHot", "Ramp", "Sinusoidal"]
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 _WIDTH = Parameter(
-    name="d",
     default=256,
     accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
     meaning="width of the code, and length of the lattice in the paper",
@@ -55,9 +54,8 @@ class Dft(Encoding):
     formula: ClassVar[str] = "e(s) = sqrt(2/d) (1/sqrt 2, cos w_k s, sin w_k s, cos(pi s)/sqrt 2), w_k = 2 pi k/d"
     source: ClassVar[str] = f"Eq. (17) to (21) of {_PAPER}"
     pitfalls: ClassVar[str] = "repeats after d positions; the authors' published code differs (dfstrans)"
-    accepts: ClassVar[tuple[Parameter, ...]] = (_WIDTH,)
 
-    d: int = 256
+    d: int = parameter(like=_WIDTH)
 
     @property
     def default_grid(self) -> int:
@@ -131,9 +129,8 @@ class DfsTrans(Encoding):
         "published code the encoding shrinks by sqrt(2/d) again at every forward call: this is the first call; "
         "a row depends on which positions are asked for, by its end factor"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (_WIDTH,)
 
-    d: int = 256
+    d: int = parameter(like=_WIDTH)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -217,30 +214,22 @@ class Ramp(Encoding):
         "rank 1 at any width, and dot products grow with the position: not a function of the lag; s/n or s/(n-1); the "
         "same position has another code at another length; neighbours merge in float16 from 2050 positions on"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=1,
-            accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
-            meaning="number of columns, all alike",
-        ),
-        Parameter(
-            name="length",
-            default=80,
-            accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
-            meaning="number of positions n",
-        ),
-        Parameter(
-            name="denominator",
-            default="n-1",
-            accepts=Choice(members=("n-1", "n")),
-            meaning="n-1: the last position has 1; n: it has 1 - 1/n",
-        ),
-    )
 
-    d: int = 1
-    length: int = 80
-    denominator: str = "n-1"
+    d: int = parameter(
+        default=1,
+        accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
+        meaning="number of columns, all alike",
+    )
+    length: int = parameter(
+        default=80,
+        accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
+        meaning="number of positions n",
+    )
+    denominator: str = parameter(
+        default="n-1",
+        accepts=Choice(members=("n-1", "n")),
+        meaning="n-1: the last position has 1; n: it has 1 - 1/n",
+    )
 
     @property
     def rows(self) -> int:
@@ -286,16 +275,12 @@ class OneHot(Encoding):
         "no position beyond d; all positions are equally far apart, sqrt(2), so that neighbours are not near; the DFT "
         "encoding is these vectors rotated: the same distances and similarities up to position d-1"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=256,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="number of columns, and of positions",
-        ),
-    )
 
-    d: int = 256
+    d: int = parameter(
+        default=256,
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="number of columns, and of positions",
+    )
 
     @property
     def rows(self) -> int:

@@ -21,7 +21,7 @@ from pe_spectra.encodings.heads import (
     build_heads,
     start_generator,
 )
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import parameter
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
@@ -51,29 +51,20 @@ class Fire(HeadedEncoding):
         "from position L on it is no function of the lag: the query's own position sets the scale; that public copy "
         "takes |i - j|, draws positions at random while it trains and adds 1e-6 to the divisor"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        build_heads(12),
-        HEAD,
-        Parameter(
-            name="c",
-            default=0.1,
-            accepts=RealRange(minimum=1e-9, maximum=1e9),
-            meaning="1/position: the distance from which psi bends, learned from 0.1",
-        ),
-        Parameter(
-            name="threshold",
-            default=512.0,
-            accepts=RealRange(minimum=1, maximum=MAX_LENGTH),
-            meaning="position L up to which the scale is fixed, learned from 512",
-        ),
-        DRAWN_SEED,
-    )
 
-    head_count: int = 12
-    head: int | None = None
-    c: float = 0.1
-    threshold: float = 512.0
-    seed: int = 0
+    head_count: int = parameter(like=build_heads(12))
+    head: int | None = parameter(like=HEAD)
+    c: float = parameter(
+        default=0.1,
+        accepts=RealRange(minimum=1e-9, maximum=1e9),
+        meaning="1/position: the distance from which psi bends, learned from 0.1",
+    )
+    threshold: float = parameter(
+        default=512.0,
+        accepts=RealRange(minimum=1, maximum=MAX_LENGTH),
+        meaning="position L up to which the scale is fixed, learned from 512",
+    )
+    seed: int = parameter(like=DRAWN_SEED)
 
     @property
     def causal(self) -> bool:
@@ -131,36 +122,25 @@ class Tupe(HeadedEncoding):
         "the score of the contents is divided by the same sqrt(2 d/H), not sqrt(d/H); row and column 0 are CLS, with "
         "one number each for all its partners; one set of weights serves all layers; no function of the lag"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        build_heads(12, most=64),
-        HEAD,
-        Parameter(
-            name="width",
-            default=64,
-            accepts=IntegerRange(minimum=1, maximum=256),
-            meaning="width of a head, d/H; the model's width d is heads times this",
-        ),
-        Parameter(
-            name="length",
-            default=512,
-            accepts=IntegerRange(minimum=1, maximum=1 << 14),
-            meaning="positions that have a row, CLS among them",
-        ),
-        Parameter(
-            name="relative",
-            default="yes",
-            accepts=YES_NO,
-            meaning="yes: with the bias for buckets of lags (TUPE-R); no: without (TUPE-A)",
-        ),
-        DRAWN_SEED,
-    )
 
-    head_count: int = 12
-    head: int | None = None
-    width: int = 64
-    length: int = 512
-    relative: str = "yes"
-    seed: int = 0
+    head_count: int = parameter(like=build_heads(12, most=64))
+    head: int | None = parameter(like=HEAD)
+    width: int = parameter(
+        default=64,
+        accepts=IntegerRange(minimum=1, maximum=256),
+        meaning="width of a head, d/H; the model's width d is heads times this",
+    )
+    length: int = parameter(
+        default=512,
+        accepts=IntegerRange(minimum=1, maximum=1 << 14),
+        meaning="positions that have a row, CLS among them",
+    )
+    relative: str = parameter(
+        default="yes",
+        accepts=YES_NO,
+        meaning="yes: with the bias for buckets of lags (TUPE-R); no: without (TUPE-A)",
+    )
+    seed: int = parameter(like=DRAWN_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,7 +22,7 @@ from pe_spectra.encodings.heads import (
     build_heads,
     start_generator,
 )
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines, to_words
@@ -76,21 +76,15 @@ class Alibi(HeadedEncoding):
         "not 2**(-8 h/H); BLOOM and fairseq store m j and MPT -m (n-1-j), which softmax takes for the same: such rows "
         "are no functions of the lag; used in both directions it does not tell before from after"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        build_heads(),
-        HEAD,
-        Parameter(
-            name="causal",
-            default="yes",
-            accepts=YES_NO,
-            meaning="yes: a query sees only keys before it; no: both directions, alike",
-            keyword="direction",
-        ),
-    )
 
-    head_count: int = 8
-    head: int | None = None
-    direction: str = "yes"
+    head_count: int = parameter(like=build_heads())
+    head: int | None = parameter(like=HEAD)
+    direction: str = parameter(
+        name="causal",
+        default="yes",
+        accepts=YES_NO,
+        meaning="yes: a query sees only keys before it; no: both directions, alike",
+    )
 
     @property
     def causal(self) -> bool:
@@ -128,36 +122,23 @@ class Kerple(HeadedEncoding):
         "the published code calls the numbers p and a, which swap their places: log is -p ln(1 + a lag), power is "
         "-a lag**p; its optional factor exp(-a lag**p) on the score is left out here"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="kind",
-            default="log",
-            accepts=Choice(members=("log", "power")),
-            meaning="the logarithm, or a power, of the distance",
-        ),
-        build_heads(None),
-        HEAD,
-        Parameter(
-            name="r1",
-            default=None,
-            accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
-            meaning="factor for each head; not set: drawn from 0 to 2 (log) or 0 to 1 (power), at least 0.01",
-        ),
-        Parameter(
-            name="r2",
-            default=None,
-            accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
-            meaning="1/position (log) or exponent up to 2 (power) for each head; not set: drawn from 0 to 1 or 0 to 2",
-        ),
-        DRAWN_SEED,
-    )
 
-    kind: str = "log"
-    head_count: int | None = None
-    head: int | None = None
-    r1: tuple[float, ...] | None = None
-    r2: tuple[float, ...] | None = None
-    seed: int = 0
+    kind: str = parameter(
+        default="log",
+        accepts=Choice(members=("log", "power")),
+        meaning="the logarithm, or a power, of the distance",
+    )
+    head_count: int | None = parameter(like=build_heads(None))
+    head: int | None = parameter(like=HEAD)
+    r1: tuple[float, ...] | None = parameter(
+        accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
+        meaning="factor for each head; not set: drawn from 0 to 2 (log) or 0 to 1 (power), at least 0.01",
+    )
+    r2: tuple[float, ...] | None = parameter(
+        accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
+        meaning="1/position (log) or exponent up to 2 (power) for each head; not set: drawn from 0 to 1 or 0 to 2",
+    )
+    seed: int = parameter(like=DRAWN_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -231,34 +212,24 @@ class Sandwich(HeadedEncoding):
         "encoding); both divide by 8 h/H, some transcriptions multiply (ratio=multiply); d is not the width of the "
         "heads; it is not monotone in the distance"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        build_heads(),
-        HEAD,
-        Parameter(
-            name="d",
-            default=128,
-            accepts=IntegerRange(minimum=2, maximum=4096),
-            meaning="width of the sinusoidal code, even",
-        ),
-        Parameter(
-            name="first",
-            default=1,
-            accepts=IntegerRange(minimum=0, maximum=1),
-            meaning="index of the first frequency; 0: those of the sinusoidal encoding",
-        ),
-        Parameter(
-            name="ratio",
-            default="divide",
-            accepts=Choice(members=("divide", "multiply")),
-            meaning="what is done with 8 h/H, the number of each head",
-        ),
-    )
 
-    head_count: int = 8
-    head: int | None = None
-    d: int = 128
-    first: int = 1
-    ratio: str = "divide"
+    head_count: int = parameter(like=build_heads())
+    head: int | None = parameter(like=HEAD)
+    d: int = parameter(
+        default=128,
+        accepts=IntegerRange(minimum=2, maximum=4096),
+        meaning="width of the sinusoidal code, even",
+    )
+    first: int = parameter(
+        default=1,
+        accepts=IntegerRange(minimum=0, maximum=1),
+        meaning="index of the first frequency; 0: those of the sinusoidal encoding",
+    )
+    ratio: str = parameter(
+        default="divide",
+        accepts=Choice(members=("divide", "multiply")),
+        meaning="what is done with 8 h/H, the number of each head",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.heads import HEAD, SEED, YES_NO, HeadTable, build_heads, build_table
-from pe_spectra.encodings.parameters import GivenArray, Parameter
+from pe_spectra.encodings.parameters import GivenArray, parameter
 from pe_spectra.encodings.positions import as_integers
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
@@ -106,38 +106,25 @@ class T5(HeadTable):
         "16, 17 or 8, 9; T5 counts key minus query and puts keys after the query into the upper half; its scores are "
         "not divided by sqrt(d)"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="buckets",
-            default=None,
-            accepts=IntegerRange(minimum=4, maximum=256),
-            meaning=f"number of buckets, over both directions; not set: rows of the table, or {_BUCKETS}",
-        ),
-        Parameter(
-            name="max_distance",
-            default=_MAX_DISTANCE,
-            accepts=IntegerRange(minimum=9, maximum=MAX_LENGTH),
-            meaning="distance from which all share the last bucket at the latest",
-        ),
-        Parameter(
-            name="bidirectional",
-            default="yes",
-            accepts=YES_NO,
-            meaning="yes: an encoder, half of the buckets for keys after the query; no: a decoder",
-        ),
-        build_heads(None),
-        HEAD,
-        build_table("buckets x heads"),
-        SEED,
-    )
 
-    buckets: int | None = None
-    max_distance: int = _MAX_DISTANCE
-    bidirectional: str = "yes"
-    head_count: int | None = None
-    head: int | None = None
-    values: GivenArray | None = None
-    seed: int = 0
+    buckets: int | None = parameter(
+        accepts=IntegerRange(minimum=4, maximum=256),
+        meaning=f"number of buckets, over both directions; not set: rows of the table, or {_BUCKETS}",
+    )
+    max_distance: int = parameter(
+        default=_MAX_DISTANCE,
+        accepts=IntegerRange(minimum=9, maximum=MAX_LENGTH),
+        meaning="distance from which all share the last bucket at the latest",
+    )
+    bidirectional: str = parameter(
+        default="yes",
+        accepts=YES_NO,
+        meaning="yes: an encoder, half of the buckets for keys after the query; no: a decoder",
+    )
+    head_count: int | None = parameter(like=build_heads(None))
+    head: int | None = parameter(like=HEAD)
+    values: GivenArray | None = parameter(like=build_table("buckets x heads"))
+    seed: int = parameter(like=SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration
 from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
-from pe_spectra.encodings.parameters import Parameter, Value
+from pe_spectra.encodings.parameters import Value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
@@ -63,93 +63,69 @@ class Calendar(Encoding):
         "Informer's fixed rows are one sinusoid for all fields, so that swapped numbers give the same sum; fixed rows "
         "do not close: Sunday and Monday are far apart; slots of minutes that are coarser than the step hide steps"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="fields",
-            default=("hour", "weekday", "day", "month"),
-            accepts=ListOf(of=Choice(members=tuple(FIELDS)), most=len(FIELDS)),
-            meaning="fields of the calendar, each once",
-        ),
-        Parameter(
-            name="minute_slot",
-            default=15,
-            accepts=IntegerRange(minimum=1, maximum=60),
-            meaning="minutes that share one number; 15 as in Informer",
-            only_with={"fields": _ListsWith([("minute", "hour", "weekday")])},
-        ),
-        Parameter(
-            name="rows",
-            keyword="kind",
-            default="cyclic",
-            accepts=Choice(members=("cyclic", "fixed", "learned")),
-            meaning="a circle for each field, one sinusoid for all (Informer), or a table drawn for each",
-        ),
-        Parameter(
-            name="mode",
-            default="concat",
-            accepts=Choice(members=("concat", "sum")),
-            meaning="fields side by side, or summed (cyclic: the sum of the unit vectors, two columns)",
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=64,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="columns of each field; all columns where fields are summed",
-            only_with={"kind": ("fixed", "learned")},
-        ),
-        Parameter(
-            name="rho",
-            default=10000.0,
-            accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
-            meaning="base of the sinusoid of fixed rows",
-            only_with={"kind": ("fixed",)},
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-            meaning="seed of learned rows, which are standard normal",
-            only_with={"kind": ("learned",)},
-        ),
-        Parameter(
-            name="start",
-            default="2016-07-01T00:00",
-            accepts=Moment(),
-            meaning="moment of position 0, without time zone",
-        ),
-        Parameter(
-            name="step",
-            default="1h",
-            accepts=Duration(),
-            meaning="time from one position to the next",
-        ),
-        Parameter(
-            name="timestamp",
-            default="no",
-            accepts=Choice(members=("no", "yes")),
-            meaning="a sinusoid (base rho) of the position itself, beside the fields or in their sum",
-        ),
-        Parameter(
-            name="timestamp_d",
-            default=64,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="columns of the timestamp beside the fields",
-            only_with={"timestamp": ("yes",), "mode": ("concat",)},
-        ),
-    )
 
-    fields: tuple[str, ...] = ("hour", "weekday", "day", "month")
-    minute_slot: int = 15
-    kind: str = "cyclic"
-    mode: str = "concat"
-    width: int = 64
-    rho: float = 10000.0
-    seed: int = 0
-    start: str = "2016-07-01T00:00"
-    step: str = "1h"
-    timestamp: str = "no"
-    timestamp_d: int = 64
+    fields: tuple[str, ...] = parameter(
+        default=("hour", "weekday", "day", "month"),
+        accepts=ListOf(of=Choice(members=tuple(FIELDS)), most=len(FIELDS)),
+        meaning="fields of the calendar, each once",
+    )
+    minute_slot: int = parameter(
+        default=15,
+        accepts=IntegerRange(minimum=1, maximum=60),
+        meaning="minutes that share one number; 15 as in Informer",
+        only_with={"fields": _ListsWith([("minute", "hour", "weekday")])},
+    )
+    kind: str = parameter(
+        name="rows",
+        default="cyclic",
+        accepts=Choice(members=("cyclic", "fixed", "learned")),
+        meaning="a circle for each field, one sinusoid for all (Informer), or a table drawn for each",
+    )
+    mode: str = parameter(
+        default="concat",
+        accepts=Choice(members=("concat", "sum")),
+        meaning="fields side by side, or summed (cyclic: the sum of the unit vectors, two columns)",
+    )
+    width: int = parameter(
+        name="d",
+        default=64,
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="columns of each field; all columns where fields are summed",
+        only_with={"kind": ("fixed", "learned")},
+    )
+    rho: float = parameter(
+        default=10000.0,
+        accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
+        meaning="base of the sinusoid of fixed rows",
+        only_with={"kind": ("fixed",)},
+    )
+    seed: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        meaning="seed of learned rows, which are standard normal",
+        only_with={"kind": ("learned",)},
+    )
+    start: str = parameter(
+        default="2016-07-01T00:00",
+        accepts=Moment(),
+        meaning="moment of position 0, without time zone",
+    )
+    step: str = parameter(
+        default="1h",
+        accepts=Duration(),
+        meaning="time from one position to the next",
+    )
+    timestamp: str = parameter(
+        default="no",
+        accepts=Choice(members=("no", "yes")),
+        meaning="a sinusoid (base rho) of the position itself, beside the fields or in their sum",
+    )
+    timestamp_d: int = parameter(
+        default=64,
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="columns of the timestamp beside the fields",
+        only_with={"timestamp": ("yes",), "mode": ("concat",)},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, OtherEncodings, Parameter, Value, format_value
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Value, format_value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.errors import InputError
@@ -23,6 +23,39 @@ from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 _MIXED = {"mode": ("mix",)}
 #: Widest mix: its layer is a full matrix.
 _MAX_MIX = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherEncodings:
+    """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
+
+    most: int = 16
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return f"1 to {self.most} SPECs joined by + are accepted, in quotes where they have , = or +"
+
+    def parse(self, text: str, name: str) -> Value:
+        """Refuse: SPECs are read where files are.
+
+        Raises
+        ------
+        InputError : always.
+        """
+        raise InputError(f"{name} names encodings", text, "SPECs are read by pe_spectra.sources")
+
+    def check(self, value: object, name: str) -> tuple[Encoding, ...]:
+        """Return the encodings.
+
+        Raises
+        ------
+        InputError : not a sequence of encodings, or too many.
+        """
+        found = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
+        if not 1 <= len(found) <= self.most or not all(isinstance(e, Encoding) for e in found):
+            raise InputError(f"{name} is no list of encodings", repr(type(value).__name__), self.accepted)
+        return found
 
 
 @final
@@ -45,56 +78,38 @@ class Hybrid(Encoding):
         "in a sum one member can undo what another tells apart, and the larger one rules; a table of std 0.02 hardly "
         "shows beside a sinusoid; it ends where its shortest member does"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="of",
-            default=None,
-            accepts=OtherEncodings(),
-            meaning="the encodings, each with a table; not set: sinusoidal and learned:init=normal; typed in a sum, "
-            "one that leaves its d open takes that of the others",
-        ),
-        Parameter(
-            name="weights",
-            default=None,
-            accepts=ListOf(of=RealRange(minimum=-1e6, maximum=1e6), most=16),
-            meaning="a factor for each; not set: 0.5 each in a sum, else 1",
-        ),
-        Parameter(
-            name="mode",
-            default="sum",
-            accepts=Choice(members=("sum", "concat", "mix")),
-            meaning="added, side by side, or side by side and then through a linear layer",
-        ),
-        Parameter(
-            name="layer",
-            default=None,
-            accepts=FileOfNumbers(what="the weights of a linear layer, d x columns"),
-            meaning="the layer of a mix, d x columns of the concatenation; not set: drawn",
-            only_with=_MIXED,
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=_MAX_MIX),
-            meaning="width of a mix; that of its layer, or 256 where it is drawn",
-            only_with=_MIXED,
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-            meaning="seed of the layer of a mix where it is drawn",
-            only_with={**_MIXED, "layer": (None,)},
-        ),
-    )
 
-    of: tuple[Encoding, ...] | None = None
-    weights: tuple[float, ...] | None = None
-    mode: str = "sum"
-    layer: GivenArray | None = None
-    width: int | None = None
-    seed: int = 0
+    of: tuple[Encoding, ...] | None = parameter(
+        accepts=OtherEncodings(),
+        meaning="the encodings, each with a table; not set: sinusoidal and learned:init=normal; typed in a sum, "
+        "one that leaves its d open takes that of the others",
+    )
+    weights: tuple[float, ...] | None = parameter(
+        accepts=ListOf(of=RealRange(minimum=-1e6, maximum=1e6), most=16),
+        meaning="a factor for each; not set: 0.5 each in a sum, else 1",
+    )
+    mode: str = parameter(
+        default="sum",
+        accepts=Choice(members=("sum", "concat", "mix")),
+        meaning="added, side by side, or side by side and then through a linear layer",
+    )
+    layer: GivenArray | None = parameter(
+        accepts=FileOfNumbers(what="the weights of a linear layer, d x columns"),
+        meaning="the layer of a mix, d x columns of the concatenation; not set: drawn",
+        only_with=_MIXED,
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=1, maximum=_MAX_MIX),
+        meaning="width of a mix; that of its layer, or 256 where it is drawn",
+        only_with=_MIXED,
+    )
+    seed: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        meaning="seed of the layer of a mix where it is drawn",
+        only_with={**_MIXED, "layer": (None,)},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -264,10 +279,10 @@ def _find_open_width(cls: type[Encoding], values: Mapping[str, Value]) -> str | 
     """Give the keyword of the width where neither the values nor a file among them settles it."""
     if any(isinstance(value, GivenArray) for value in values.values()):
         return None
-    for parameter in cls.accepts:
-        if parameter.name == "d" and parameter.keyword not in values:
-            applies = (values.get(key, getattr(cls, key)) in only for key, only in parameter.only_with.items())
-            return parameter.keyword if all(applies) else None
+    for declared in cls.accepts:
+        if declared.name == "d" and declared.keyword not in values:
+            applies = (values.get(key, getattr(cls, key)) in only for key, only in declared.only_with.items())
+            return declared.keyword if all(applies) else None
     return None
 
 

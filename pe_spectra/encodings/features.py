@@ -21,7 +21,7 @@ from pe_spectra.encodings.pairs import (
     fit_width,
     scale_to_words,
 )
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.exact import CONTEXT, F64, I64, PI, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
@@ -54,56 +54,40 @@ class FourierFeatures(Pairs):
         "willGuimont/learnable_fourier_positional_encoding and LightGlue, gamma**-0.5 in espnet; Tancik et al. have "
         "2 pi sigma = 1/gamma, sines first and no 1/sqrt(d); after the MLP of Li et al. only a table tells the spectrum"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="table",
-            keyword="values",
-            default=None,
-            accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
-            meaning="the learned frequencies, d/2 numbers in rad per unit of the coordinate; not set: drawn",
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="width of the code; twice the frequencies of the table, or 256",
-        ),
-        Parameter(
-            name="gamma",
-            default=10.0,
-            accepts=RealRange(minimum=1e-5, maximum=1e9),
-            meaning="width of the kernel in units of the coordinate: frequencies have standard deviation 1/gamma",
-            only_with=_DRAWN,
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-            meaning="seed of the frequencies that are drawn",
-            only_with=_DRAWN,
-        ),
-        Parameter(
-            name="coordinate",
-            default="position",
-            accepts=Choice(members=("position", "unit", "symmetric")),
-            meaning="what frequencies multiply: s, s/n in [0, 1), or 2s/(n-1) - 1 in [-1, 1]",
-        ),
-        Parameter(
-            name="length",
-            default=80,
-            accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
-            meaning="number of positions n that the coordinate is normalised by",
-            only_with={"coordinate": ("unit", "symmetric")},
-        ),
-    )
 
-    values: GivenArray | None = None
-    width: int | None = None
-    gamma: float = 10.0
-    seed: int = 0
-    coordinate: str = "position"
-    length: int = 80
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
+        meaning="the learned frequencies, d/2 numbers in rad per unit of the coordinate; not set: drawn",
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="width of the code; twice the frequencies of the table, or 256",
+    )
+    gamma: float = parameter(
+        default=10.0,
+        accepts=RealRange(minimum=1e-5, maximum=1e9),
+        meaning="width of the kernel in units of the coordinate: frequencies have standard deviation 1/gamma",
+        only_with=_DRAWN,
+    )
+    seed: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        meaning="seed of the frequencies that are drawn",
+        only_with=_DRAWN,
+    )
+    coordinate: str = parameter(
+        default="position",
+        accepts=Choice(members=("position", "unit", "symmetric")),
+        meaning="what frequencies multiply: s, s/n in [0, 1), or 2s/(n-1) - 1 in [-1, 1]",
+    )
+    length: int = parameter(
+        default=80,
+        accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
+        meaning="number of positions n that the coordinate is normalised by",
+        only_with={"coordinate": ("unit", "symmetric")},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -208,37 +192,27 @@ class PixelBands(Pairs):
         "last position share a code; max_freq above n-1 aliases; both sources also rotate by these angles; timm's "
         "FourierEmbed passes number of bands and max_freq in the wrong order (224 bands up to 32)"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=256,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="number of columns, two for each band",
-        ),
-        Parameter(
-            name="bands",
-            default="linear",
-            accepts=Choice(members=("linear", "octave")),
-            meaning="bands evenly spaced, or evenly on a logarithmic scale (timm: linear_bands=False)",
-        ),
-        Parameter(
-            name="max_freq",
-            default=10.0,
-            accepts=RealRange(minimum=2.0, maximum=1e6),
-            meaning="twice the last band: half-waves over the whole length; 10 in lucidrains, 224 in timm",
-        ),
-        Parameter(
-            name="length",
-            default=224,
-            accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
-            meaning="number of positions n along the side, from x = -1 to x = 1",
-        ),
-    )
 
-    d: int = 256
-    bands: str = "linear"
-    max_freq: float = 10.0
-    length: int = 224
+    d: int = parameter(
+        default=256,
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="number of columns, two for each band",
+    )
+    bands: str = parameter(
+        default="linear",
+        accepts=Choice(members=("linear", "octave")),
+        meaning="bands evenly spaced, or evenly on a logarithmic scale (timm: linear_bands=False)",
+    )
+    max_freq: float = parameter(
+        default=10.0,
+        accepts=RealRange(minimum=2.0, maximum=1e6),
+        meaning="twice the last band: half-waves over the whole length; 10 in lucidrains, 224 in timm",
+    )
+    length: int = parameter(
+        default=224,
+        accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
+        meaning="number of positions n along the side, from x = -1 to x = 1",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
@@ -35,51 +35,37 @@ class Sincos2d(Encoding):
         "MAE's first half encodes the column of the patch although its code calls it emb_h; timm puts rows first and "
         "all sines before all cosines; the CLS row is zero; read as a line it has false seams where rows wrap"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=256,
-            accepts=IntegerRange(minimum=4, maximum=MAX_WIDTH),
-            meaning="width of the code, a multiple of 4",
-        ),
-        Parameter(
-            name="height",
-            default=14,
-            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
-            meaning="rows of the grid",
-        ),
-        Parameter(
-            name="width",
-            default=14,
-            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
-            meaning="columns of the grid",
-        ),
-        Parameter(
-            name="rho",
-            default=10000.0,
-            accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
-            meaning="base of the geometric ladder of frequencies",
-        ),
-        Parameter(
-            name="cls",
-            default="no",
-            accepts=Choice(members=("no", "yes")),
-            meaning="a row of zeros for the CLS token before the grid",
-        ),
-        Parameter(
-            name="order",
-            default="mae",
-            accepts=Choice(members=("mae", "timm", "timm-interleaved")),
-            meaning="columns: (sin x, cos x, sin y, cos y), (sin y, sin x, cos y, cos x), (sin y, cos y, sin x, cos x)",
-        ),
-    )
 
-    d: int = 256
-    height: int = 14
-    width: int = 14
-    rho: float = 10000.0
-    cls: str = "no"
-    order: str = "mae"
+    d: int = parameter(
+        default=256,
+        accepts=IntegerRange(minimum=4, maximum=MAX_WIDTH),
+        meaning="width of the code, a multiple of 4",
+    )
+    height: int = parameter(
+        default=14,
+        accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+        meaning="rows of the grid",
+    )
+    width: int = parameter(
+        default=14,
+        accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+        meaning="columns of the grid",
+    )
+    rho: float = parameter(
+        default=10000.0,
+        accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
+        meaning="base of the geometric ladder of frequencies",
+    )
+    cls: str = parameter(
+        default="no",
+        accepts=Choice(members=("no", "yes")),
+        meaning="a row of zeros for the CLS token before the grid",
+    )
+    order: str = parameter(
+        default="mae",
+        accepts=Choice(members=("mae", "timm", "timm-interleaved")),
+        meaning="columns: (sin x, cos x, sin y, cos y), (sin y, sin x, cos y, cos x), (sin y, cos y, sin x, cos x)",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -28,21 +28,17 @@ DEFAULT_HEADS = 8
 YES_NO = Choice(members=("no", "yes"))
 
 HEAD = Parameter(
-    name="head",
-    default=None,
     accepts=IntegerRange(minimum=0, maximum=MAX_HEADS - 1),
     meaning="which head, counted from 0; not set: all of them",
 )
 #: Where a file gives the values, nothing is drawn.
 SEED = Parameter(
-    name="seed",
     default=0,
     accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
     meaning="seed of the values that are drawn, as before training",
     only_with={"values": (None,)},
 )
 DRAWN_SEED = Parameter(
-    name="seed",
     default=0,
     accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
     meaning="seed of the values that are drawn, as before training",
@@ -61,7 +57,6 @@ def build_heads(default: int | None = DEFAULT_HEADS, most: int = MAX_HEADS) -> P
         default=default,
         accepts=IntegerRange(minimum=1, maximum=most),
         meaning=f"number of attention heads{inferred}",
-        keyword="head_count",
     )
 
 
@@ -73,10 +68,8 @@ def build_table(shape: str) -> Parameter:
     """
     return Parameter(
         name="table",
-        default=None,
         accepts=FileOfNumbers(),
         meaning=f"learned values, {shape}; not set: drawn at random",
-        keyword="values",
     )
 
 

@@ -23,7 +23,7 @@ from pe_spectra.encodings.heads import (
     build_table,
     start_generator,
 )
-from pe_spectra.encodings.parameters import GivenArray, Parameter
+from pe_spectra.encodings.parameters import GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
@@ -48,24 +48,15 @@ class Erpe(HeadTable):
         "longer sum to 1; the published code starts from zeros, where there is nothing to see (here: 0.02 times "
         "normal numbers)"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="length",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
-            meaning=f"positions L, for 2 L - 1 lags; not set: as many as the table is for, or {LAG_LENGTH}",
-        ),
-        build_heads(None),
-        HEAD,
-        build_table("2 L - 1 x heads, from lag -(L-1) on"),
-        SEED,
-    )
 
-    length: int | None = None
-    head_count: int | None = None
-    head: int | None = None
-    values: GivenArray | None = None
-    seed: int = 0
+    length: int | None = parameter(
+        accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+        meaning=f"positions L, for 2 L - 1 lags; not set: as many as the table is for, or {LAG_LENGTH}",
+    )
+    head_count: int | None = parameter(like=build_heads(None))
+    head: int | None = parameter(like=HEAD)
+    values: GivenArray | None = parameter(like=build_table("2 L - 1 x heads, from lag -(L-1) on"))
+    seed: int = parameter(like=SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,35 +116,23 @@ class Shaw(LagEncoding):
         "lags beyond the clip are not told apart; keys and values have a table each; some stacks share it over heads, "
         "others do not; rows count key minus query"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="clip",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=1 << 16),
-            meaning="largest distance that is told apart; not set: that of the table, or 16",
-        ),
-        Parameter(
-            name="d",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=1 << 10),
-            meaning="width of a head; not set: that of the table, or 64",
-            keyword="width",
-        ),
-        Parameter(
-            name="side",
-            default="key",
-            accepts=Choice(members=("key", "value")),
-            meaning="the table that is added to keys, or the one that is added to values",
-        ),
-        build_table("2 clip + 1 x d, from key minus query = -clip on"),
-        SEED,
-    )
 
-    clip: int | None = None
-    width: int | None = None
-    side: str = "key"
-    values: GivenArray | None = None
-    seed: int = 0
+    clip: int | None = parameter(
+        accepts=IntegerRange(minimum=1, maximum=1 << 16),
+        meaning="largest distance that is told apart; not set: that of the table, or 16",
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=1, maximum=1 << 10),
+        meaning="width of a head; not set: that of the table, or 64",
+    )
+    side: str = parameter(
+        default="key",
+        accepts=Choice(members=("key", "value")),
+        meaning="the table that is added to keys, or the one that is added to values",
+    )
+    values: GivenArray | None = parameter(like=build_table("2 clip + 1 x d, from key minus query = -clip on"))
+    seed: int = parameter(like=SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.grid_size import Grid, read_shape
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
@@ -44,84 +44,58 @@ class Learned(Encoding):
         "special rows (CLS, padding offset) and an untrained tail are part of the file; positions beyond its rows have "
         "no code; a table of patches is a grid, not a line"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="table",
-            keyword="values",
-            default=None,
-            accepts=FileOfNumbers(),
-            meaning="the table, FILE or FILE::TENSOR; rows x d",
-        ),
-        Parameter(
-            name="init",
-            default="none",
-            accepts=Choice(members=("none", "normal")),
-            meaning="without a file: normal draws a table as training would begin with",
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
-            meaning="width; that of the table, or 256 where it is drawn",
-        ),
-        Parameter(
-            name="length",
-            default=512,
-            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
-            meaning="rows that are drawn",
-            only_with=_DRAWN,
-        ),
-        Parameter(
-            name="std",
-            default=0.02,
-            accepts=RealRange(minimum=1e-30, maximum=1e30),
-            meaning="standard deviation of what is drawn, as in BERT and GPT-2",
-            only_with=_DRAWN,
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-            meaning="seed of what is drawn",
-            only_with=_DRAWN,
-        ),
-        Parameter(
-            name="first",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES),
-            meaning="first row of the file that is used (--rows)",
-        ),
-        Parameter(
-            name="last",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=MAX_HELD_ENTRIES),
-            meaning="row of the file before which use ends (--rows); not set: all",
-        ),
-        Parameter(
-            name="prefix",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=MAX_LENGTH),
-            meaning="special rows that stand before the positions (CLS, padding) and are left out",
-        ),
-        Parameter(
-            name="grid",
-            default=None,
-            accepts=Grid(),
-            meaning="rows x columns of the grid that the positions fill in reading order; not set: a line",
-        ),
-    )
 
-    values: GivenArray | None = None
-    init: str = "none"
-    width: int | None = None
-    length: int = 512
-    std: float = 0.02
-    seed: int = 0
-    first: int = 0
-    last: int | None = None
-    prefix: int = 0
-    grid: str | None = None
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(),
+        meaning="the table, FILE or FILE::TENSOR; rows x d",
+    )
+    init: str = parameter(
+        default="none",
+        accepts=Choice(members=("none", "normal")),
+        meaning="without a file: normal draws a table as training would begin with",
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
+        meaning="width; that of the table, or 256 where it is drawn",
+    )
+    length: int = parameter(
+        default=512,
+        accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+        meaning="rows that are drawn",
+        only_with=_DRAWN,
+    )
+    std: float = parameter(
+        default=0.02,
+        accepts=RealRange(minimum=1e-30, maximum=1e30),
+        meaning="standard deviation of what is drawn, as in BERT and GPT-2",
+        only_with=_DRAWN,
+    )
+    seed: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        meaning="seed of what is drawn",
+        only_with=_DRAWN,
+    )
+    first: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES),
+        meaning="first row of the file that is used (--rows)",
+    )
+    last: int | None = parameter(
+        accepts=IntegerRange(minimum=1, maximum=MAX_HELD_ENTRIES),
+        meaning="row of the file before which use ends (--rows); not set: all",
+    )
+    prefix: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=MAX_LENGTH),
+        meaning="special rows that stand before the positions (CLS, padding) and are left out",
+    )
+    grid: str | None = parameter(
+        accepts=Grid(),
+        meaning="rows x columns of the grid that the positions fill in reading order; not set: a line",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,7 @@ from pe_spectra.encodings.pairs import (
     fit_width,
     scale_to_words,
 )
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.exact import CONTEXT, F64, I64
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
@@ -51,41 +51,29 @@ class LearnableSinusoid(Pairs):
         "b_i (0 at first) and a factor d**-0.5, so that its similarity is not a function of the lag; float32 "
         "timestamps of 1e9 s are multiples of 64 s"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="table",
-            keyword="values",
-            default=None,
-            accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
-            meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start",
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="width of the code; twice the frequencies of the table, or 256",
-        ),
-        Parameter(
-            name="start",
-            default="ladder",
-            accepts=Choice(members=("ladder", "decades")),
-            meaning="frequencies before training: those of sinusoidal, or 1 to 1e-9 evenly on a logarithmic scale",
-            only_with=_AT_START,
-        ),
-        Parameter(
-            name="rho",
-            default=10000.0,
-            accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
-            meaning="base of the geometric ladder that the frequencies start from",
-            only_with={**_AT_START, "start": ("ladder",)},
-        ),
-    )
 
-    values: GivenArray | None = None
-    width: int | None = None
-    start: str = "ladder"
-    rho: float = 10000.0
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
+        meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start",
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="width of the code; twice the frequencies of the table, or 256",
+    )
+    start: str = parameter(
+        default="ladder",
+        accepts=Choice(members=("ladder", "decades")),
+        meaning="frequencies before training: those of sinusoidal, or 1 to 1e-9 evenly on a logarithmic scale",
+        only_with=_AT_START,
+    )
+    rho: float = parameter(
+        default=10000.0,
+        accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
+        meaning="base of the geometric ladder that the frequencies start from",
+        only_with={**_AT_START, "start": ("ladder",)},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

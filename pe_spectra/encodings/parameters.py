@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, final
+from dataclasses import Field, dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,18 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 
-if TYPE_CHECKING:
-    from pe_spectra.encodings.protocol import Encoding
+_DECLARED = "parameter"
 
-Value: TypeAlias = "int | float | str | tuple[int | float | str, ...] | GivenArray | tuple[Encoding, ...] | None"
 
+class Spelled(Protocol):
+    """What a SPEC names, as an encoding."""
+
+    @property
+    def spec(self) -> str:
+        """The SPEC."""
+
+
+Value: TypeAlias = "int | float | str | tuple[int | float | str, ...] | GivenArray | tuple[Spelled, ...] | None"
 
 #: JSON Schema of an encoding.
 SCHEMA: Mapping[str, object] = {
@@ -71,28 +78,54 @@ class Parameter:
     Attributes
     ----------
     default : what stands unless it is set; None for "not set", which `meaning` explains.
-    keyword : the field of the class that holds it, where it cannot be the name.
+    name : what a SPEC calls it, where it cannot be the field.
     only_with : other parameters and their values with which alone this one has a meaning.
+    keyword : the field of the class that holds it.
 
     >>> from pe_spectra.numbers import IntegerRange
-    >>> heads = Parameter(name="heads", default=8, accepts=IntegerRange(minimum=1, maximum=1024), meaning="heads")
+    >>> heads = Parameter(default=8, accepts=IntegerRange(minimum=1, maximum=1024), meaning="heads")
     >>> heads.check(12, "alibi: heads"), heads.accepts.accepted
     (12, 'an integer from 1 to 1024 is accepted')
     """
 
-    name: str
-    default: Value
     accepts: Accepts
     meaning: str
+    default: Value = None
+    name: str = ""
     only_with: Mapping[str, Sequence[Value]] = field(default_factory=dict)
     keyword: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keyword", self.keyword or self.name)
 
     def check(self, value: object, name: str) -> Value:
         """Return a value given in Python, or refuse it; the default is always accepted."""
         return None if value is None and self.default is None else self.accepts.check(value, name)
+
+
+def parameter(like: Parameter | None = None, **more: Any) -> Any:
+    """Declare a field of an encoding as one of its parameters; what can be said of it stands at :class:`Parameter`.
+
+    `like` is a parameter that several encodings have; what else is given stands in place of what it says.
+
+    >>> from pe_spectra.numbers import IntegerRange
+    >>> parameter(default=8, accepts=IntegerRange(minimum=1, maximum=1024), meaning="number of heads").default
+    8
+    """
+    declared = Parameter(**more) if like is None else replace(like, **more)
+    return field(default=declared.default, metadata={_DECLARED: declared})
+
+
+def list_declared(cls: type) -> tuple[Parameter, ...]:
+    """List the parameters that a class itself declares, in the order of its fields; before it is made a dataclass.
+
+    >>> class Learned:
+    ...     values: object = parameter(name="table", accepts=FileOfNumbers(), meaning="the rows")
+    >>> [(found.name, found.keyword) for found in list_declared(Learned)]
+    [('table', 'values')]
+    """
+    return tuple(
+        replace(declared, name=declared.name or keyword, keyword=keyword)
+        for keyword, value in vars(cls).items()
+        if isinstance(value, Field) and (declared := value.metadata.get(_DECLARED)) is not None
+    )
 
 
 @final
@@ -176,41 +209,6 @@ class FileOfNumbers:
         if not np.isfinite(given.values).all():
             raise InputError(f"{name} is not finite", accepted="finite numbers")
         return given
-
-
-@dataclass(frozen=True, kw_only=True)
-class OtherEncodings:
-    """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
-
-    most: int = 16
-
-    @property
-    def accepted(self) -> str:
-        """What is accepted, in words."""
-        return f"1 to {self.most} SPECs joined by + are accepted, in quotes where they have , = or +"
-
-    def parse(self, text: str, name: str) -> Value:
-        """Refuse: SPECs are read where files are.
-
-        Raises
-        ------
-        InputError : always.
-        """
-        raise InputError(f"{name} names encodings", text, "SPECs are read by pe_spectra.sources")
-
-    def check(self, value: object, name: str) -> tuple[Encoding, ...]:
-        """Return the encodings.
-
-        Raises
-        ------
-        InputError : not a sequence of encodings, or too many.
-        """
-        from pe_spectra.encodings.protocol import Encoding
-
-        found = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
-        if not 1 <= len(found) <= self.most or not all(isinstance(e, Encoding) for e in found):
-            raise InputError(f"{name} is no list of encodings", repr(type(value).__name__), self.accepted)
-        return found
 
 
 def format_value(value: Value) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import SCHEMA, Parameter, Value, format_value, simplify_value
+from pe_spectra.encodings.parameters import SCHEMA, Parameter, Value, format_value, list_declared, simplify_value
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import DEFAULT_LENGTH
@@ -105,7 +105,13 @@ class Encoding(ABC):
     formula: ClassVar[str]
     source: ClassVar[str]
     pitfalls: ClassVar[str]
-    accepts: ClassVar[tuple[Parameter, ...]]
+    #: Its parameters: those of its fields that are declared with `parameter`, in their order.
+    accepts: ClassVar[tuple[Parameter, ...]] = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        declared = {parameter.keyword: parameter for parameter in (*cls.accepts, *list_declared(cls))}
+        cls.accepts = tuple(declared.values())
 
     @property
     def default_grid(self) -> int:

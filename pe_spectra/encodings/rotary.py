@@ -16,19 +16,45 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import Accepts, Parameter, Value, parameter
 from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
-from pe_spectra.encodings.rope_parameters import ROPE_PARAMETERS
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays
 from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
-from pe_spectra.limits import MAX_POSITION
+from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
+from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 
 #: Entries of a table of decaying cosines that is held at a time.
 _TERMS = 1 << 20
+#: Below 1 a scaling shortens the context: nobody means that, but implementations compute it.
+_FACTORS = RealRange(minimum=1e-3, maximum=1e6)
+_NUMBERS = RealRange(minimum=1e-6, maximum=1e6)
+_LENGTHS = IntegerRange(minimum=2, maximum=MAX_CONTEXT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScalingChoice(Choice):
+    """The ways to scale a line; for a grid it names the encoding that is one."""
+
+    def check(self, value: object, name: str) -> str:
+        """Return a member given in Python.
+
+        Raises
+        ------
+        InputError : not a member.
+        """
+        if value == "axial":
+            raise InputError(f"{name} is not for a line", "axial", "the encoding rope-axial has grids")
+        return super().check(value, name)
+
+
+def _key(name: str, accepts: Accepts, meaning: str, default: Value = None) -> Parameter:
+    """A key that has a meaning with some scalings alone."""
+    scalings = tuple(scaling for scaling, found in SCALINGS.items() if name in found.keys)
+    return Parameter(default=default, accepts=accepts, meaning=meaning, only_with={"scaling": scalings})
 
 
 @final
@@ -62,29 +88,78 @@ class Rope(Encoding):
         "longrope change with the length that is served, and keys that were cached before the change do not; "
         "proportional keeps the exponent of the whole head width, a share below 1 elsewhere does not"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = ROPE_PARAMETERS
 
-    d: int = 128
-    base: float = 10000.0
-    share: float = 1.0
-    layout: str = "half"
-    scaling: str = "none"
-    factor: float | None = None
-    original: int | None = None
-    served: int | None = None
-    beta_fast: float = 32.0
-    beta_slow: float = 1.0
-    truncate: str = "yes"
-    attention_factor: float | None = None
-    mscale: float | None = None
-    mscale_all_dim: float | None = None
-    low_freq_factor: float = 1.0
-    high_freq_factor: float = 4.0
-    short_factor: tuple[float, ...] | None = None
-    long_factor: tuple[float, ...] | None = None
-    scale_base: float = 512.0
-    clipped_pairs: int = 20
-    taper: str = "hann"
+    d: int = parameter(
+        default=128,
+        accepts=IntegerRange(minimum=2, maximum=MAX_HEAD_WIDTH),
+        meaning="width of a head, even (not of the model)",
+    )
+    base: float = parameter(
+        default=10000.0,
+        accepts=RealRange(minimum=1, maximum=MAX_RHO),
+        meaning="base of the geometric ladder (rope_theta); the slowest wavelength is nearly 2 pi base",
+    )
+    share: float = parameter(
+        default=1.0,
+        accepts=RealRange(minimum=1 / 64, maximum=1),
+        meaning="share of the head width that is turned (partial_rotary_factor): D = int(d share), even",
+    )
+    layout: str = parameter(
+        default="half",
+        accepts=Choice(members=("half", "interleaved")),
+        meaning="pairs (i, i + D/2) as in transformers, or (2i, 2i + 1) as in GPT-J and Meta's code",
+    )
+    scaling: str = parameter(
+        default="none",
+        accepts=_ScalingChoice(members=tuple(SCALINGS)),
+        meaning="how the frequencies are changed for a longer context",
+    )
+    factor: float | None = parameter(
+        like=_key("factor", _FACTORS, "s, target over original length; not set: 8 for llama3, 1 if optional")
+    )
+    original: int | None = parameter(
+        like=_key("original", _LENGTHS, "L, context length of the training; not set: 8192 for llama3")
+    )
+    served: int | None = parameter(
+        like=_key("served", _LENGTHS, "current length, which decides what dynamic and longrope do")
+    )
+    beta_fast: float = parameter(like=_key("beta_fast", _NUMBERS, "pairs that turn so often within L are kept", 32.0))
+    beta_slow: float = parameter(like=_key("beta_slow", _NUMBERS, "pairs that turn less often are divided by s", 1.0))
+    truncate: str = parameter(
+        like=_key("truncate", Choice(members=("no", "yes")), "round the ends of the ramp to whole pairs", "yes")
+    )
+    attention_factor: float | None = parameter(
+        like=_key("attention_factor", _NUMBERS, "factor on cosines and sines; not set: the published formula")
+    )
+    mscale: float | None = parameter(
+        like=_key("mscale", RealRange(minimum=0, maximum=1e6), "with mscale_all_dim: attention factor is their ratio")
+    )
+    mscale_all_dim: float | None = parameter(
+        like=_key("mscale_all_dim", RealRange(minimum=0, maximum=1e6), "the divisor of that ratio, as in DeepSeek")
+    )
+    low_freq_factor: float = parameter(
+        like=_key("low_freq_factor", _NUMBERS, "pairs with fewer turns are divided by s", 1.0)
+    )
+    high_freq_factor: float = parameter(
+        like=_key("high_freq_factor", _NUMBERS, "pairs with more turns within L are kept", 4.0)
+    )
+    short_factor: tuple[float, ...] | None = parameter(
+        like=_key("short_factor", ListOf(of=_NUMBERS), "a divisor for each pair, up to the original length")
+    )
+    long_factor: tuple[float, ...] | None = parameter(
+        like=_key("long_factor", ListOf(of=_NUMBERS), "a divisor for each pair, beyond the original length")
+    )
+    scale_base: float = parameter(
+        like=_key("scale_base", _NUMBERS, "lag after which pair i has decayed to zeta_i", 512.0)
+    )
+    clipped_pairs: int = parameter(
+        like=_key(
+            "clipped_pairs", IntegerRange(minimum=0, maximum=MAX_HEAD_WIDTH), "how many of the slowest pairs fade", 20
+        )
+    )
+    taper: str = parameter(
+        like=_key("taper", Choice(members=("hann", "hard")), "how they fade: a cosine fall, or all to 0", "hann")
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,21 +9,19 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.encodings.rope_parameters import MAX_HEAD_WIDTH
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
-from pe_spectra.limits import MAX_CONTEXT, MAX_RHO
+from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_RHO
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 #: Widest head of mixed sinusoids: its matrices hold d/2 times d/4 numbers each.
 _MAX_MIXED_WIDTH = 1 << 12
 _MAX_SIDE, _MAX_HEADS = 1 << 10, 1 << 10
 _SEED = Parameter(
-    name="seed",
     default=0,
     accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
     meaning="seed of the numbers that are drawn",
@@ -49,60 +47,38 @@ class RopeAxial(Encoding):
         "the base is 100, or 10 for mixed, far below that of language models; x comes first; DINOv3 has coordinates "
         "from -1 to 1 times 2 pi in place of indices; the class token is not turned"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=64,
-            accepts=IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
-            meaning="width of a head, a multiple of 4",
-        ),
-        Parameter(
-            name="height",
-            default=14,
-            accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
-            meaning="rows of the grid",
-        ),
-        Parameter(
-            name="width",
-            default=14,
-            accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
-            meaning="columns of the grid",
-        ),
-        Parameter(
-            name="base",
-            default=None,
-            accepts=RealRange(minimum=1, maximum=MAX_RHO),
-            meaning="base of the geometric ladder; not set: 100, or 10 for mixed",
-        ),
-        Parameter(
-            name="mode",
-            default="axial",
-            accepts=Choice(members=("axial", "mixed")),
-            meaning="each pair along one axis, or along a direction of its own as drawn before training",
-        ),
-        Parameter(
-            name="head",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
-            meaning="which head's directions, from 0",
-            only_with={"mode": ("mixed",)},
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=_SEED.accepts,
-            meaning=_SEED.meaning,
-            only_with={"mode": ("mixed",)},
-        ),
-    )
 
-    d: int = 64
-    height: int = 14
-    width: int = 14
-    base: float | None = None
-    mode: str = "axial"
-    head: int = 0
-    seed: int = 0
+    d: int = parameter(
+        default=64,
+        accepts=IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
+        meaning="width of a head, a multiple of 4",
+    )
+    height: int = parameter(
+        default=14,
+        accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
+        meaning="rows of the grid",
+    )
+    width: int = parameter(
+        default=14,
+        accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
+        meaning="columns of the grid",
+    )
+    base: float | None = parameter(
+        accepts=RealRange(minimum=1, maximum=MAX_RHO),
+        meaning="base of the geometric ladder; not set: 100, or 10 for mixed",
+    )
+    mode: str = parameter(
+        default="axial",
+        accepts=Choice(members=("axial", "mixed")),
+        meaning="each pair along one axis, or along a direction of its own as drawn before training",
+    )
+    head: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
+        meaning="which head's directions, from 0",
+        only_with={"mode": ("mixed",)},
+    )
+    seed: int = parameter(like=_SEED, only_with={"mode": ("mixed",)})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -202,53 +178,38 @@ class Fope(Encoding):
         "three axes is drawn at once; at most d/4 mixed pairs; some copies divide the "
         "columns of the matrices by their sums; products of two codes are no function of the lag"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=64,
-            accepts=IntegerRange(minimum=4, maximum=_MAX_MIXED_WIDTH),
-            meaning="width of a head, even",
-        ),
-        Parameter(
-            name="base",
-            default=10000.0,
-            accepts=RealRange(minimum=1, maximum=MAX_RHO),
-            meaning="base of the geometric ladder of frequencies",
-        ),
-        Parameter(
-            name="length",
-            default=512,
-            accepts=IntegerRange(minimum=7, maximum=MAX_CONTEXT),
-            meaning="context length of the training: pairs that do not complete a turn in it are left out",
-        ),
-        Parameter(
-            name="gain",
-            default=0.3,
-            accepts=RealRange(minimum=0, maximum=1e3),
-            meaning="gain of the normal numbers (Xavier); 0 leaves the matrices of ones and zeros",
-        ),
-        Parameter(
-            name="model_heads",
-            default=12,
-            accepts=IntegerRange(minimum=1, maximum=_MAX_HEADS),
-            meaning="heads of the model, which the variance depends on",
-        ),
-        Parameter(
-            name="head",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
-            meaning="which head's matrices, from 0",
-        ),
-        _SEED,
-    )
 
-    d: int = 64
-    base: float = 10000.0
-    length: int = 512
-    gain: float = 0.3
-    model_heads: int = 12
-    head: int = 0
-    seed: int = 0
+    d: int = parameter(
+        default=64,
+        accepts=IntegerRange(minimum=4, maximum=_MAX_MIXED_WIDTH),
+        meaning="width of a head, even",
+    )
+    base: float = parameter(
+        default=10000.0,
+        accepts=RealRange(minimum=1, maximum=MAX_RHO),
+        meaning="base of the geometric ladder of frequencies",
+    )
+    length: int = parameter(
+        default=512,
+        accepts=IntegerRange(minimum=7, maximum=MAX_CONTEXT),
+        meaning="context length of the training: pairs that do not complete a turn in it are left out",
+    )
+    gain: float = parameter(
+        default=0.3,
+        accepts=RealRange(minimum=0, maximum=1e3),
+        meaning="gain of the normal numbers (Xavier); 0 leaves the matrices of ones and zeros",
+    )
+    model_heads: int = parameter(
+        default=12,
+        accepts=IntegerRange(minimum=1, maximum=_MAX_HEADS),
+        meaning="heads of the model, which the variance depends on",
+    )
+    head: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
+        meaning="which head's matrices, from 0",
+    )
+    seed: int = parameter(like=_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.positions import as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable
 from pe_spectra.errors import InputError
@@ -32,14 +32,13 @@ class Sampled(Encoding):
     pitfalls: ClassVar[str] = (
         "unless all positions are integers, codes are computed in plain float64 arithmetic, without exact reduction"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="positions", keyword="times", default=None, accepts=FileOfNumbers(axes=(1,)), meaning="real positions"
-        ),
-    )
 
     encoding: Encoding
-    times: GivenArray | None = None
+    times: GivenArray | None = parameter(
+        name="positions",
+        accepts=FileOfNumbers(axes=(1,)),
+        meaning="real positions",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

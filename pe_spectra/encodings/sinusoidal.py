@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.pairs import Pairs, add_offset, compute_geometric_words, compute_ratio, explain_aliasing
-from pe_spectra.encodings.parameters import Parameter
+from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.positions import as_lags
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem
 from pe_spectra.errors import InputError
@@ -20,19 +20,16 @@ from pe_spectra.limits import MAX_LENGTH, MAX_RHO, MAX_WIDTH, MIN_LENGTH, MIN_RH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 _WIDTH = Parameter(
-    name="d",
     default=256,
     accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
     meaning="width of the code, and length of the lattice in the paper",
 )
 _RHO = Parameter(
-    name="rho",
     default=10000.0,
     accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
     meaning="base of the geometric ladder; the slowest wavelength is nearly 2 pi rho positions",
 )
 _OFFSET = Parameter(
-    name="offset",
     default=0,
     accepts=IntegerRange(minimum=0, maximum=MAX_LENGTH),
     meaning="number of the first position: 1 in some stacks, padding_idx + 1 in fairseq",
@@ -66,29 +63,20 @@ class Sinusoidal(Pairs):
         "implementations differ in the order of columns (layout), in odd d, in whether positions start at 0 or 1, "
         "and in a factor on all entries (x-transformers: d**-0.5, learned from there); the frequencies are the same"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _WIDTH,
-        _RHO,
-        Parameter(
-            name="layout",
-            default="interleaved",
-            accepts=Choice(members=("interleaved", "concatenated")),
-            meaning="sine and cosine columns in turns, or all sines first",
-        ),
-        _OFFSET,
-        Parameter(
-            name="scale",
-            default=1.0,
-            accepts=RealRange(minimum=1e-9, maximum=1e9),
-            meaning="what all entries are multiplied with",
-        ),
-    )
 
-    d: int = 256
-    rho: float = 10000.0
-    layout: str = "interleaved"
-    offset: int = 0
-    scale: float = 1.0
+    d: int = parameter(like=_WIDTH)
+    rho: float = parameter(like=_RHO)
+    layout: str = parameter(
+        default="interleaved",
+        accepts=Choice(members=("interleaved", "concatenated")),
+        meaning="sine and cosine columns in turns, or all sines first",
+    )
+    offset: int = parameter(like=_OFFSET)
+    scale: float = parameter(
+        default=1.0,
+        accepts=RealRange(minimum=1e-9, maximum=1e9),
+        meaning="what all entries are multiplied with",
+    )
 
     @property
     def amplitude(self) -> float:
@@ -175,27 +163,19 @@ class Tensor2Tensor(Pairs):
         "by 0 in fairseq and Whisper, tensor2tensor and this have the frequency 1/min_timescale; fairseq starts at "
         "padding_idx + 1 (offset) and zeroes the padding row"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _WIDTH,
-        Parameter(
-            name="min_timescale",
-            default=1.0,
-            accepts=_TIMESCALE,
-            meaning="first wavelength over 2 pi, in positions",
-        ),
-        Parameter(
-            name="max_timescale",
-            default=10000.0,
-            accepts=_TIMESCALE,
-            meaning="last wavelength over 2 pi, in positions",
-        ),
-        _OFFSET,
-    )
 
-    d: int = 256
-    min_timescale: float = 1.0
-    max_timescale: float = 10000.0
-    offset: int = 0
+    d: int = parameter(like=_WIDTH)
+    min_timescale: float = parameter(
+        default=1.0,
+        accepts=_TIMESCALE,
+        meaning="first wavelength over 2 pi, in positions",
+    )
+    max_timescale: float = parameter(
+        default=10000.0,
+        accepts=_TIMESCALE,
+        meaning="last wavelength over 2 pi, in positions",
+    )
+    offset: int = parameter(like=_OFFSET)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,20 +220,14 @@ class Tape(Pairs):
         "frequencies go up to d/L: beyond pi, for L < d/pi, they alias; the code's docstring still states the formula "
         "without d/L, and it has exactly L rows, of even d; the same position has another code in a longer series"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _WIDTH,
-        _RHO,
-        Parameter(
-            name="length",
-            default=1024,
-            accepts=IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH),
-            meaning="length L of the series (max_len in the code), in positions",
-        ),
-    )
 
-    d: int = 256
-    rho: float = 10000.0
-    length: int = 1024
+    d: int = parameter(like=_WIDTH)
+    rho: float = parameter(like=_RHO)
+    length: int = parameter(
+        default=1024,
+        accepts=IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH),
+        meaning="length L of the series (max_len in the code), in positions",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

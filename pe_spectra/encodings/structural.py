@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.grids import GRIDS
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
@@ -46,30 +46,22 @@ class Tree(Encoding):
         "icecaps takes the parent's own number of children for the width of a step, so that trees of different "
         "shapes can coincide; published code has several learned decays and a factor sqrt(d_model / 2) besides"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="branching",
-            default=2,
-            accepts=IntegerRange(minimum=1, maximum=1024),
-            meaning="children of a node, n",
-        ),
-        Parameter(
-            name="depth",
-            default=8,
-            accepts=IntegerRange(minimum=1, maximum=1024),
-            meaning="steps of a path that are kept, k; the width is n k",
-        ),
-        Parameter(
-            name="decay",
-            default=1.0,
-            accepts=RealRange(minimum=0.5, maximum=1.0),
-            meaning="factor p for each step further back; below 1 all is scaled by sqrt(1 - p**2)",
-        ),
-    )
 
-    branching: int = 2
-    depth: int = 8
-    decay: float = 1.0
+    branching: int = parameter(
+        default=2,
+        accepts=IntegerRange(minimum=1, maximum=1024),
+        meaning="children of a node, n",
+    )
+    depth: int = parameter(
+        default=8,
+        accepts=IntegerRange(minimum=1, maximum=1024),
+        meaning="steps of a path that are kept, k; the width is n k",
+    )
+    decay: float = parameter(
+        default=1.0,
+        accepts=RealRange(minimum=0.5, maximum=1.0),
+        meaning="factor p for each step further back; below 1 all is scaled by sqrt(1 - p**2)",
+    )
 
     @property
     def d(self) -> int:
@@ -154,40 +146,28 @@ class Rnn(Encoding):
         "untrained, its state settles on a fixed point within some tens of steps, and all later positions look alike; "
         "where it does not settle, rounding decides about far positions"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="table",
-            keyword="values",
-            default=None,
-            accepts=FileOfNumbers(what="a table of weights, d x (d + 1)"),
-            meaning="learned weights: W, and in the last column U x + b; not set: drawn",
-        ),
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=_MAX_STATE),
-            meaning="width of the state; that of the weights, or 64 where they are drawn",
-        ),
-        Parameter(
-            name="length",
-            default=DEFAULT_LENGTH,
-            accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
-            meaning="steps that the network runs",
-        ),
-        Parameter(
-            name="seed",
-            default=0,
-            accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-            meaning="seed of the weights where they are drawn",
-            only_with={"values": (None,)},
-        ),
-    )
 
-    values: GivenArray | None = None
-    width: int | None = None
-    length: int = DEFAULT_LENGTH
-    seed: int = 0
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(what="a table of weights, d x (d + 1)"),
+        meaning="learned weights: W, and in the last column U x + b; not set: drawn",
+    )
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=1, maximum=_MAX_STATE),
+        meaning="width of the state; that of the weights, or 64 where they are drawn",
+    )
+    length: int = parameter(
+        default=DEFAULT_LENGTH,
+        accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
+        meaning="steps that the network runs",
+    )
+    seed: int = parameter(
+        default=0,
+        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        meaning="seed of the weights where they are drawn",
+        only_with={"values": (None,)},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, parameter
 from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
@@ -22,20 +22,16 @@ from pe_spectra.numbers import IntegerRange, RealRange
 _DRAWN = {"values": (None,)}
 _TABLE = Parameter(
     name="table",
-    keyword="values",
-    default=None,
     accepts=FileOfNumbers(what="a table of two rows, frequencies and offsets"),
     meaning="learned values, 2 x d: w in the first row, b in the second, the linear column first; not set: drawn",
 )
 _SEED = Parameter(
-    name="seed",
     default=0,
     accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
     meaning="seed of what is drawn without a table",
     only_with=_DRAWN,
 )
 _UNIT = Parameter(
-    name="unit",
     default=48.0,
     accepts=RealRange(minimum=1e-3, maximum=1e12),
     meaning="positions in one unit of t: t = s / unit; 48 where a record of 48 hours is scaled to [0, 1]",
@@ -144,21 +140,14 @@ class Time2Vec(_TrendAndWaves):
         "the linear column grows without end and outweighs the sines; implementations put it first or last; "
         "some have weights for each position, which is another encoding"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _TABLE,
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="width, the linear column included; that of the table, or 64 where it is drawn",
-        ),
-        _SEED,
-    )
 
-    values: GivenArray | None = None
-    width: int | None = None
-    seed: int = 0
+    values: GivenArray | None = parameter(like=_TABLE)
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="width, the linear column included; that of the table, or 64 where it is drawn",
+    )
+    seed: int = parameter(like=_SEED)
 
     _drawn_width: ClassVar[int] = 64
 
@@ -183,23 +172,15 @@ class MtanLearned(_TrendAndWaves):
         "t is scaled to [0, 1] over a record: before training no sine completes a sixth of a turn there; "
         "another scale of time makes other frequencies of the same weights"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        _TABLE,
-        Parameter(
-            name="d",
-            keyword="width",
-            default=None,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="width, the linear column included; that of the table, or 128 where it is drawn",
-        ),
-        _UNIT,
-        _SEED,
-    )
 
-    values: GivenArray | None = None
-    width: int | None = None
-    unit: float = 48.0
-    seed: int = 0
+    values: GivenArray | None = parameter(like=_TABLE)
+    width: int | None = parameter(
+        name="d",
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="width, the linear column included; that of the table, or 128 where it is drawn",
+    )
+    unit: float = parameter(like=_UNIT)
+    seed: int = parameter(like=_SEED)
 
     _drawn_width: ClassVar[int] = 128
 
@@ -228,18 +209,13 @@ class Mtan(Encoding):
         "the base is 10, not 10000: all wavelengths are within one decade; 48 belongs to records of 48 hours scaled "
         "to [0, 1]; the learned form is mtan-learned"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="d",
-            default=128,
-            accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-            meaning="width of the code; even",
-        ),
-        _UNIT,
-    )
 
-    d: int = 128
-    unit: float = 48.0
+    d: int = parameter(
+        default=128,
+        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        meaning="width of the code; even",
+    )
+    unit: float = parameter(like=_UNIT)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from pe_spectra.encodings.heads import HEAD, SEED, HeadTable, build_heads, start_generator
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
@@ -44,46 +44,30 @@ class Swin(HeadTable):
         "(window - 1) of the window it was trained with, and 16 sigmoid keeps its bias between 0 and 16, near 8 before "
         "training"
     )
-    accepts: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            name="window",
-            default=None,
-            accepts=IntegerRange(minimum=1, maximum=MAX_WINDOW),
-            meaning="side M of the window; not set: that of the table, or 8",
-        ),
-        Parameter(
-            name="mode",
-            default="table",
-            accepts=Choice(members=("table", "cpb")),
-            meaning="a table (Swin), or the continuous bias on a logarithmic scale (Swin v2)",
-        ),
-        build_heads(None),
-        HEAD,
-        Parameter(
-            name="trained",
-            default=None,
-            accepts=IntegerRange(minimum=2, maximum=MAX_WINDOW),
-            meaning="side of the window in training, by which offsets are normalised; not set: the window",
-            only_with={"mode": ("cpb",)},
-        ),
-        Parameter(
-            name="table",
-            default=None,
-            accepts=FileOfNumbers(),
-            meaning="learned values, (2M-1)**2 x heads, vertical offset first; not set: drawn at random",
-            only_with={"mode": ("table",)},
-            keyword="values",
-        ),
-        SEED,
-    )
 
-    window: int | None = None
-    mode: str = "table"
-    head_count: int | None = None
-    head: int | None = None
-    trained: int | None = None
-    values: GivenArray | None = None
-    seed: int = 0
+    window: int | None = parameter(
+        accepts=IntegerRange(minimum=1, maximum=MAX_WINDOW),
+        meaning="side M of the window; not set: that of the table, or 8",
+    )
+    mode: str = parameter(
+        default="table",
+        accepts=Choice(members=("table", "cpb")),
+        meaning="a table (Swin), or the continuous bias on a logarithmic scale (Swin v2)",
+    )
+    head_count: int | None = parameter(like=build_heads(None))
+    head: int | None = parameter(like=HEAD)
+    trained: int | None = parameter(
+        accepts=IntegerRange(minimum=2, maximum=MAX_WINDOW),
+        meaning="side of the window in training, by which offsets are normalised; not set: the window",
+        only_with={"mode": ("cpb",)},
+    )
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(),
+        meaning="learned values, (2M-1)**2 x heads, vertical offset first; not set: drawn at random",
+        only_with={"mode": ("table",)},
+    )
+    seed: int = parameter(like=SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

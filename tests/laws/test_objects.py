@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings import GivenArray, HasFrequencies
-from pe_spectra.encodings.parameters import FileOfNumbers, OtherEncodings, format_value
+from pe_spectra.encodings.combined import OtherEncodings
+from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.sources import build_encodings
 from tests.laws.variants import ALL, every, find_last_position, has_arrays, list_members, show

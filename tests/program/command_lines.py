@@ -16,7 +16,8 @@ from pe_spectra import limits
 from pe_spectra.cli.program import build_command
 from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS
-from pe_spectra.encodings.parameters import FileOfNumbers, OtherEncodings, format_value
+from pe_spectra.encodings.combined import OtherEncodings
+from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 from tests.program.command_line_files import ABSENT, DAMAGED, MODELS, OTHERS, SETTINGS, TABLES
 

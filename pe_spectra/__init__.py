@@ -12,12 +12,12 @@ Names are imported when they are first used, so that importing the package costs
 
 from __future__ import annotations
 
-from pe_spectra._version import __version__
+from pe_spectra._version import __version__ as __version__
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
     from pe_spectra.compare import Comparison as Comparison
-    from pe_spectra.compare import compare_encodings as compare_encodings
+    from pe_spectra.compare import compare_encodings as _compare_encodings
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
     from pe_spectra.encodings import DfsTrans as DfsTrans
     from pe_spectra.encodings import Dft as Dft
@@ -31,16 +31,18 @@ if TYPE_CHECKING:
     from pe_spectra.errors import InputError as InputError
     from pe_spectra.errors import PeSpectraError as PeSpectraError
     from pe_spectra.errors import UndefinedError as UndefinedError
-    from pe_spectra.export import export_encoding as export_encoding
+    from pe_spectra.export import export_encoding as _export_encoding
     from pe_spectra.faithfulness import Faithfulness as Faithfulness
-    from pe_spectra.faithfulness import measure_faithfulness as measure_faithfulness
+    from pe_spectra.faithfulness import measure_faithfulness as _measure_faithfulness
     from pe_spectra.inspection import inspect_table as inspect_table
+    from pe_spectra.library import accept, accept_all
+    from pe_spectra.library import as_encoding as as_encoding
     from pe_spectra.model_sources import read_model as read_model
     from pe_spectra.models.checks import audit_configuration as audit_configuration
     from pe_spectra.models.lengths.methods import compare_methods as compare_methods
     from pe_spectra.portrait import Portrait as Portrait
-    from pe_spectra.portrait import draw_portrait as draw_portrait
-    from pe_spectra.precision import measure_precision as measure_precision
+    from pe_spectra.portrait import draw_portrait as _draw_portrait
+    from pe_spectra.precision import measure_precision as _measure_precision
     from pe_spectra.reconstruction import PositionReconstruction as PositionReconstruction
     from pe_spectra.reconstruction import Reconstruction as Reconstruction
     from pe_spectra.reconstruction import measure_width as measure_width
@@ -52,13 +54,25 @@ if TYPE_CHECKING:
     from pe_spectra.spectrum import LowBinCount as LowBinCount
     from pe_spectra.spectrum import Spectrum as Spectrum
     from pe_spectra.spectrum import SpectrumSummary as SpectrumSummary
-    from pe_spectra.spectrum import compute_density_spectrum as compute_density_spectrum
+    from pe_spectra.spectrum import compute_density_spectrum as _compute_density_spectrum
     from pe_spectra.spectrum import compute_dft_weights as compute_dft_weights
-    from pe_spectra.spectrum import compute_grid_spectrum as compute_grid_spectrum
-    from pe_spectra.spectrum import compute_lag_window_spectrum as compute_lag_window_spectrum
-    from pe_spectra.spectrum import compute_spectrum as compute_spectrum
-    from pe_spectra.spectrum import count_low_bin as count_low_bin
-    from pe_spectra.spectrum import estimate_kernel as estimate_kernel
+    from pe_spectra.spectrum import compute_grid_spectrum as _compute_grid_spectrum
+    from pe_spectra.spectrum import compute_lag_window_spectrum as _compute_lag_window_spectrum
+    from pe_spectra.spectrum import compute_spectrum as _compute_spectrum
+    from pe_spectra.spectrum import count_low_bin as _count_low_bin
+    from pe_spectra.spectrum import estimate_kernel as _estimate_kernel
+
+    compare_encodings = accept_all(_compare_encodings)
+    compute_density_spectrum = accept(_compute_density_spectrum)
+    compute_grid_spectrum = accept(_compute_grid_spectrum)
+    compute_lag_window_spectrum = accept(_compute_lag_window_spectrum)
+    compute_spectrum = accept(_compute_spectrum)
+    count_low_bin = accept(_count_low_bin)
+    draw_portrait = accept(_draw_portrait)
+    estimate_kernel = accept(_estimate_kernel)
+    export_encoding = accept(_export_encoding)
+    measure_faithfulness = accept(_measure_faithfulness)
+    measure_precision = accept(_measure_precision)
 
 #: Public name -> module that defines it.
 _HOMES = {
@@ -83,6 +97,8 @@ _HOMES = {
     "Spectrum": "spectrum",
     "SpectrumSummary": "spectrum",
     "UndefinedError": "errors",
+    "__version__": "_version",
+    "as_encoding": "library",
     "audit_configuration": "models.checks",
     "compare_encodings": "compare",
     "compare_methods": "models.lengths.methods",
@@ -107,52 +123,22 @@ _HOMES = {
     "reconstruct_positions": "reconstruction",
 }
 
-__all__ = [
-    "ENCODINGS",
-    "Comparison",
-    "DfsTrans",
-    "Dft",
-    "Encoding",
-    "Faithfulness",
-    "FileError",
-    "Frequencies",
-    "GivenArray",
-    "GridSpectrum",
-    "InputError",
-    "Learned",
-    "LowBinCount",
-    "PeSpectraError",
-    "Portrait",
-    "PositionReconstruction",
-    "Reconstruction",
-    "Sinusoidal",
-    "Spectrum",
-    "SpectrumSummary",
-    "UndefinedError",
-    "__version__",
-    "audit_configuration",
-    "compare_encodings",
-    "compare_methods",
-    "compute_density_spectrum",
-    "compute_dft_weights",
-    "compute_grid_spectrum",
-    "compute_lag_window_spectrum",
-    "compute_spectrum",
-    "count_low_bin",
-    "draw_portrait",
-    "estimate_kernel",
-    "export_encoding",
-    "find_encoding",
-    "inspect_table",
-    "measure_faithfulness",
-    "measure_precision",
-    "measure_width",
-    "read_encoding",
-    "read_model",
-    "reconstruct",
-    "reconstruct_all_positions",
-    "reconstruct_positions",
-]
+#: Public name -> what lets it take a table, a SPEC or a function of positions in place of an encoding.
+_WRAPPERS = {
+    "compare_encodings": "accept_all",
+    "compute_density_spectrum": "accept",
+    "compute_grid_spectrum": "accept",
+    "compute_lag_window_spectrum": "accept",
+    "compute_spectrum": "accept",
+    "count_low_bin": "accept",
+    "draw_portrait": "accept",
+    "estimate_kernel": "accept",
+    "export_encoding": "accept",
+    "measure_faithfulness": "accept",
+    "measure_precision": "accept",
+}
+
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
@@ -160,8 +146,12 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _WRAPPERS:
+        found = getattr(import_module(f"{__name__}.library"), _WRAPPERS[name])(found)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *_HOMES})

@@ -14,6 +14,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+import typer.main
 
 from pe_spectra import (
     GivenArray,
@@ -24,6 +25,7 @@ from pe_spectra import (
     read_encoding,
     reconstruct_positions,
 )
+from pe_spectra.cli.program import build_app
 from pe_spectra.encodings import equal_rows
 from pe_spectra.encodings.parameters import Parameter
 from pe_spectra.exact import ladder_words
@@ -83,6 +85,11 @@ def count_reference_digits() -> int:
         found += [int(row["digits"]) for row in csv.DictReader(lines) if row.get("digits")]
     assert len(found) > 100
     return min(found)
+
+
+def count_commands() -> int:
+    """How many commands the program has."""
+    return len(typer.main.get_command(build_app()).commands)
 
 
 def find_merged(bidirectional: str) -> tuple[int, int, int]:

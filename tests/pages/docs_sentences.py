@@ -39,11 +39,11 @@ from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.summary import LOW_BINS, MOST_NEGATIVE
 from tests.mutation.mutants import read_mutants
 from tests.pages import docs_numbers as numbers
+from tests.pages import readme, test_house
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
-from tests.pages import test_house
 from tests.pages.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
 
-README, FAITHFULNESS, MODELS = "README.md", "docs/faithfulness.md", "docs/models.md"
+README, TOUR, FAITHFULNESS, MODELS = "README.md", "docs/commands.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
 CONTRIBUTING = "CONTRIBUTING.md"
 #: Where the page on faithfulness draws its lines, and what pi is divided by where a phase breaks a port.
@@ -68,8 +68,11 @@ class Sentence:
 #: What is computed, by page and in the order of the page.
 SENTENCES = (
     Sentence(README, "held against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
+    Sentence(README, "`pe-spectra encodings` lists {} with formula", lambda: (name_number(len(ENCODINGS)),)),
+    Sentence(README, "All {} commands, each with an answer", lambda: (name_number(numbers.count_commands()),)),
     Sentence(README, "what bfloat16 and float16 leave of {} positions", lambda: (group(staircase.LENGTH),)),
-    Sentence(README, "the catalogue, {} encodings with formula", lambda: (name_number(len(ENCODINGS)),)),
+    Sentence(TOUR, "on a terminal of {} columns", lambda: (readme.COLUMNS,)),
+    Sentence(TOUR, "the catalogue, {} encodings with formula", lambda: (name_number(len(ENCODINGS)),)),
     Sentence(FAITHFULNESS, "at bandwidth {}, on a lattice", lambda: (DEFAULT_BANDWIDTH,)),
     Sentence(FAITHFULNESS, "well separated: at least {} of the typical", lambda: (SEPARATED,)),
     Sentence(FAITHFULNESS, "here a {} of what", lambda: ({0.05: "twentieth"}[SEPARATED / 2],)),
@@ -353,7 +356,7 @@ SENTENCES = (
 
 #: Numbers that no code decides: the page, the words, and why.
 CONVENTIONS = (
-    (README, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
+    (TOUR, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
     (PRECISION, "below some ten, one more rounding", "advice"),
     (QUANTITIES, "Below some ten, one more rounding", "advice"),
     (QUANTITIES, "an absolute error of some 1e-16", "an order of magnitude: what float64 leaves of shares"),

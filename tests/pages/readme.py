@@ -1,4 +1,4 @@
-"""What README.md shows of the program, made from the program: run this file to bring it up to date.
+"""What README.md and the tour of commands show of a terminal, and the errata: run this file to bring them up to date.
 
 .venv/bin/python tests/pages/readme.py
 """
@@ -17,24 +17,26 @@ from pathlib import Path
 
 from pe_spectra.claims import GradedClaim, grade_claims
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README, TOUR, ERRATA_PAGE = ROOT / "README.md", ROOT / "docs" / "commands.md", ROOT / "docs" / "errata.md"
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 ERRATA = re.compile(r"<!-- errata -->\n(?P<errata>.*?)<!-- /errata -->", re.DOTALL)
-COLUMNS = 100
+COLUMNS = 80
 
 
-def run_on_terminal(command: str, directory: Path) -> str:
-    """Run a command of README on a terminal of 100 columns, without colours; return what stdout shows."""
+def run_on_terminal(command: str) -> str:
+    """Run a command on a terminal of 80 columns, without colours or figures; return what stdout shows."""
     leader, follower = pty.openpty()
     ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm", "PYTHONUTF8": "1"}
+    environment["PE_SPECTRA_NO_FIGURE"] = "1"
     arguments = command.split()[1:]
     process = subprocess.Popen(
         [sys.executable, "-m", "pe_spectra", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=follower,
         stderr=subprocess.DEVNULL,
-        cwd=directory,
+        cwd=ROOT,
         env=environment,
     )
     os.close(follower)
@@ -65,11 +67,11 @@ def write_errata(claims: tuple[GradedClaim, ...]) -> str:
     return "".join(lines)
 
 
-def update(text: str, directory: Path) -> str:
-    """Return README with its outputs and errata made anew; a block that ends in `...` keeps its length."""
+def update(text: str) -> str:
+    """Return a page with its outputs and errata made anew; a block that ends in `...` keeps its length."""
 
     def show(match: re.Match[str]) -> str:
-        output = run_on_terminal(match["command"], directory)
+        output = run_on_terminal(match["command"])
         if match["output"].endswith("...\n"):
             kept = max(1, match["output"].count("\n") - 1)
             output = "".join(line + "\n" for line in output.split("\n")[:kept]) + "...\n"
@@ -81,4 +83,5 @@ def update(text: str, directory: Path) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(update(README.read_text(encoding="utf-8"), README.parent), encoding="utf-8")
+    for page in (README, TOUR, ERRATA_PAGE):
+        page.write_text(update(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -28,7 +28,7 @@ COMMANDS = [(page, text) for page, text in INLINE if re.match(r"pe-spectra( |$)"
 OPTIONS = [(page, text) for page, text in INLINE if re.match(r"(?!pe-spectra)(?:[a-z-]+ )*--?[a-z]", text)]
 SPECS = [(page, text) for page, text in INLINE if re.fullmatch(r"[a-z0-9.-]+(:[a-z]+=|::|\?)\S+", text)]
 #: What stands for a word of the reader's in a command line.
-PLACEHOLDERS = {"NAME": "rope"}
+PLACEHOLDERS = {"NAME": "rope", "COMMAND": "spectrum"}
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +101,15 @@ def test_every_spec_in_a_sentence_is_one(page: str, text: str) -> None:
 
 
 def test_the_first_spec_of_the_readme_is_that_of_its_parameters() -> None:
-    text = re.search(r"`-e (rope:d=64[^`]*)`", PAGES["README.md"])[1]
+    text = re.search(r"`-e (rope:d=64[^`]*)`", PAGES["docs/commands.md"])[1]
     given = {"d": 64, "base": 5e5, "scaling": "yarn", "factor": 4.0, "original": 4096}
     assert given.items() <= read_encoding(text).parameters.items()
 
 
-def test_several_values_have_the_three_forms_of_the_readme(program) -> None:
-    line = next(line for line in PAGES["README.md"].splitlines() if line.startswith("Options with several values"))
+def test_several_values_have_the_three_forms_of_the_page(program) -> None:
+    line = next(
+        line for line in PAGES["docs/commands.md"].splitlines() if line.startswith("Options with several values")
+    )
     *forms, ranges = re.findall(r"`(--s [^`]*)`", line)
     answers = [program(f"reconstruct -e dft:d=80 --no-figure --format csv {form}").out for form in forms]
     assert len(forms) == 3
@@ -118,7 +120,7 @@ def test_several_values_have_the_three_forms_of_the_readme(program) -> None:
 
 
 def test_a_variable_sets_an_option(program) -> None:
-    name, value = re.search(r"`(PE_SPECTRA_\w+)=(\d+)`", PAGES["README.md"]).groups()
+    name, value = re.search(r"`(PE_SPECTRA_\w+)=(\d+)`", PAGES["docs/commands.md"]).groups()
     found = json.loads(program("spectrum --d 64 --json --no-figure", **{name: value}).out)
     assert found["encoding"]["parameters"]["rho"] == float(value)
     given = json.loads(program("spectrum --d 64 --rho 100 --json --no-figure", **{name: value}).out)
@@ -140,7 +142,7 @@ def shape(value: object) -> object:
 
 
 def test_the_json_of_the_readme_is_that_of_the_program(program) -> None:
-    shown = json.loads(re.search(r"^```json\n(.*?)^```", PAGES["README.md"], re.MULTILINE | re.DOTALL)[1])
+    shown = json.loads(re.search(r"^```json\n(.*?)^```", PAGES["docs/json.md"], re.MULTILINE | re.DOTALL)[1])
     found = json.loads(program("spectrum --json --no-figure").out)
     assert list(shown) == list(found)
     for key in ("schema", "kind", "version", "encoding", "parameters", "figure"):
@@ -153,7 +155,7 @@ def test_the_json_of_the_readme_is_that_of_the_program(program) -> None:
 def test_there_are_no_other_blocks_than_those_that_are_checked() -> None:
     fences = {page: set(re.findall(r"^```(\w*)$", text, re.MULTILINE)) - {""} for page, text in PAGES.items()}
     assert set().union(*fences.values()) == {"sh", "console", "python", "json"}
-    assert {page for page, kinds in fences.items() if "json" in kinds} == {"README.md"}
+    assert {page for page, kinds in fences.items() if "json" in kinds} == {"docs/json.md"}
     assert {page for page, kinds in fences.items() if "sh" in kinds} == {"README.md", "CONTRIBUTING.md"}
     indented = [line for page in PAGES for line in re.findall(r"\n\n    (\S.*)", ELSEWHERE.sub("", PAGES[page]))]
     assert [line.split("(")[0].split()[0] for line in indented] == ["max", "pe-spectra", "numpy.save"]
@@ -196,7 +198,12 @@ def test_the_line_that_writes_a_dump_writes_one_that_is_read(program, folder, mo
 
 #: Where a page says that something is refused: words of the page, a command line, and what stderr says then.
 REFUSALS = (
-    ("README.md", "pickles are never opened", "inspect old.pt", "is a pickle, which can run code when it is read"),
+    (
+        "docs/commands.md",
+        "pickles are never opened",
+        "inspect old.pt",
+        "is a pickle, which can run code when it is read",
+    ),
     (
         "docs/models.md",
         "where there is none the error has the command that fetches it",
@@ -282,11 +289,11 @@ REFUSALS = (
 #: Where a page says that the program exits with 1 for what it found: words of the page, a command line, its line.
 CHECKS = (
     (
-        "README.md",
+        "docs/commands.md",
         "Exit codes: 0 done, 1 a check that was asked for",
         "faithfulness -e dft:d=8 --length 9 --require injective --no-figure",
     ),
-    ("README.md", "`--fail-on warning` is for CI", "audit no-base.json --fail-on warning"),
+    ("docs/commands.md", "`--fail-on warning` is for CI", "audit no-base.json --fail-on warning"),
     ("docs/models.md", "An unknown scaling is an error", "audit unknown.json --fail-on error"),
     ("docs/models.md", "`--check` exits 1 where something differs", "diff llama-3.1-8b.json port/inv_freq.npy --check"),
     (
@@ -306,6 +313,7 @@ PROMISING = re.compile(
     r"\b(?:(?:is|are) refused|never opened|exits?(?: with)? (?:code )?[12]\b|exit codes?)", re.IGNORECASE
 )
 ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
+    "README.md": ("how to report",),
     "docs/reading-tables.md": ("can run code when they are read, so they are refused",),  # its console block
     "docs/models.md": ("In CI, over all configurations of a repository, exit 1",),  # the line for CI above
     "docs/quantities.md": ("the exit code is 2; `verdict`",),  # the refusal of damaged.json

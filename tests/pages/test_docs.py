@@ -38,7 +38,8 @@ DOCS = ROOT / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
 DOCUMENT = PAGES["quantities.md"]
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
-BLOCKS = [(page, match) for page, text in PAGES.items() for match in CONSOLE.finditer(text)]
+#: Those of commands.md are shown as on a terminal, and held by test_readme.
+BLOCKS = [(page, match) for page, text in PAGES.items() if page != "commands.md" for match in CONSOLE.finditer(text)]
 #: Lines of an output that is shown in part; of one that the page has already, as many as there are.
 SHOWN = 7
 
@@ -273,7 +274,8 @@ def update() -> None:
             text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
             return f"```console\n$ {match['command']}\n{text}```"
 
-        for page, text in PAGES.items():
+        for page in dict(BLOCKS):
+            text = PAGES[page]
             (DOCS / page).write_text(CONSOLE.sub(show, text), encoding="utf-8")
 
 

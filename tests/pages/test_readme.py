@@ -1,4 +1,4 @@
-"""README tells the truth: its outputs, its errata and its examples are made by the program."""
+"""README and the tour of commands tell the truth: outputs, errata and examples are made by the program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from tests.pages import readme
 from tests.places import ROOT
 
 TEXT = readme.README.read_text(encoding="utf-8")
-BLOCKS = list(readme.CONSOLE.finditer(TEXT))
+TOUR = readme.TOUR.read_text(encoding="utf-8")
+BLOCKS = [block for text in (TEXT, TOUR) for block in readme.CONSOLE.finditer(text)]
 #: Before 15, Rich gave a column that wraps one place less: the same words, broken elsewhere.
 WRAPS_ALIKE = int(version("rich").partition(".")[0]) >= 15
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[block["command"] for block in BLOCKS])
 def test_every_output_is_what_the_command_prints(block: re.Match[str]) -> None:
-    output = readme.run_on_terminal(block["command"], readme.README.parent)
+    output = readme.run_on_terminal(block["command"])
     shown = block["output"]
     if shown.endswith("...\n"):
         assert output.startswith(shown.removesuffix("...\n"))
@@ -32,7 +33,7 @@ def test_every_output_is_what_the_command_prints(block: re.Match[str]) -> None:
 
 
 def test_the_errata_are_those_of_claims() -> None:
-    match = readme.ERRATA.search(TEXT)
+    match = readme.ERRATA.search(readme.ERRATA_PAGE.read_text(encoding="utf-8"))
     assert match is not None
     assert match["errata"] == readme.write_errata(grade_claims())
 
@@ -57,3 +58,12 @@ def test_ci_runs_the_command_of_readme() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert "pip install -e '.[test]'" in script
     assert "-m pytest" in script
+
+
+def test_it_is_short() -> None:
+    assert TEXT.count("\n") <= 250
+
+
+def test_every_page_stands_in_its_list() -> None:
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
+    assert pages <= set(re.findall(r"^\| \[[^\]]+\]\(([^)]+)\)", TEXT, re.MULTILINE))

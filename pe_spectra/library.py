@@ -1,0 +1,124 @@
+"""What the public functions take in place of an encoding: a table, a list of rows, a SPEC, or a rule for positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings import Encoding, GivenArray, Learned
+from pe_spectra.errors import InputError
+from pe_spectra.exact import I64
+from pe_spectra.limits import MAX_LENGTH
+from pe_spectra.numbers import IntegerRange
+from pe_spectra.sources import read_encoding
+
+#: A function of integer positions (S,) that returns their vectors (S, d).
+Rule: TypeAlias = Callable[[I64], ArrayLike]
+Subject: TypeAlias = Encoding | str | ArrayLike | Rule
+
+_LENGTH = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+_Rest = ParamSpec("_Rest")
+_Result = TypeVar("_Result")
+
+
+def as_encoding(subject: Subject, *, length: int | None = None, name: str = "array") -> Encoding:
+    """Return the encoding that an argument stands for.
+
+    Parameters
+    ----------
+    subject : an encoding; a table (S, d), as an array or a list of S rows; a SPEC as on the command line; or a
+        function of integer positions (S,) that returns their vectors (S, d).
+    length : S, for such a function.
+    name : what to call a table in titles and messages.
+
+    Raises
+    ------
+    InputError : a SPEC that is not known, an array that is no table, a function without a length, or one that
+        returns anything but a row for each position.
+    FileError : a file that cannot be read.
+
+    >>> as_encoding("dft:d=8").label, as_encoding([[0.0, 1.0], [1.0, 0.0]]).label
+    ('dft d=8', 'array 2 x 2')
+    >>> def wave(positions):
+    ...     return np.stack([np.sin(positions), np.cos(positions)], axis=1)
+    >>> as_encoding(wave, length=64).label
+    'wave 64 x 2'
+    """
+    if isinstance(subject, Encoding):
+        return subject
+    if isinstance(subject, str):
+        return read_encoding(subject)
+    if callable(subject) and not hasattr(subject, "__array__"):
+        if length is None:
+            raise InputError("a function of positions needs a length", "None", "length=64")
+        count = _LENGTH.check(length, "length")
+        name, subject = getattr(subject, "__name__", "function"), subject(np.arange(count, dtype=np.int64))
+        return _read_table(subject, name, rows=count)
+    return _read_table(subject, name)
+
+
+def accept(
+    function: Callable[Concatenate[Encoding, _Rest], _Result],
+) -> Callable[Concatenate[Subject, _Rest], _Result]:
+    """Let a function of an encoding take everything that :func:`as_encoding` does.
+
+    >>> from pe_spectra.spectrum import compute_spectrum
+    >>> accept(compute_spectrum)(np.eye(8)).weights.shape
+    (5,)
+    """
+
+    @wraps(function)
+    def call(encoding: Subject, *arguments: _Rest.args, **named: _Rest.kwargs) -> _Result:
+        return function(as_encoding(encoding, length=_read_length(named)), *arguments, **named)
+
+    return cast("Callable[Concatenate[Subject, _Rest], _Result]", call)
+
+
+def accept_all(
+    function: Callable[Concatenate[Sequence[Encoding], _Rest], _Result],
+) -> Callable[Concatenate[Sequence[Subject], _Rest], _Result]:
+    """Let a function of several encodings take everything that :func:`as_encoding` does, in each place.
+
+    >>> from pe_spectra.compare import compare_encodings
+    >>> rows = accept_all(compare_encodings)(["dft:d=8", np.eye(8), np.ones((8, 2))], length=8)
+    >>> [row.encoding.label for row in rows]
+    ['dft d=8', 'array 1 8 x 8', 'array 2 8 x 2']
+    """
+
+    @wraps(function)
+    def call(encodings: Sequence[Subject], *arguments: _Rest.args, **named: _Rest.kwargs) -> _Result:
+        is_one = isinstance(encodings, str | Encoding | np.ndarray) or callable(encodings)
+        found: list[Encoding] = []
+        tables = 0
+        several: Any = [encodings] if is_one else encodings
+        for one in several:
+            tables += not isinstance(one, str | Encoding) and not callable(one)
+            found.append(as_encoding(one, length=_read_length(named), name=f"array {tables}"))
+        return function(found, *arguments, **named)
+
+    return cast("Callable[Concatenate[Sequence[Subject], _Rest], _Result]", call)
+
+
+def _read_length(named: Mapping[str, object]) -> int | None:
+    """The length among the arguments of a call; what is no number is refused where it is used."""
+    length = named.get("length")
+    return length if isinstance(length, int) else None
+
+
+def _read_table(values: Any, name: str, rows: int | None = None) -> Encoding:
+    """A table of numbers; it must have two axes, and a row for each position where their number is known."""
+    try:
+        given = GivenArray(values, origin=name)
+    except (TypeError, ValueError) as error:
+        accepted = 'a table (S, d), a list of rows, a SPEC such as "dft:d=64", or a function with length'
+        raise InputError("no encoding", type(values).__name__, accepted) from error
+    shape = given.values.shape
+    if len(shape) != 2 or (rows is not None and shape[0] != rows):
+        wanted = "(S, d)" if rows is None else f"({rows}, d): a row for each position"
+        several = "; several tables go to pe_spectra.compare_encodings" if len(shape) == 3 else ""
+        raise InputError(f"{name} is no table", " x ".join(map(str, shape)) or "one number", wanted + several)
+    return Learned(values=given)

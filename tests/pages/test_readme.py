@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -38,8 +39,10 @@ def test_the_errata_are_those_of_claims() -> None:
     assert match["errata"] == readme.write_errata(grade_claims())
 
 
-def test_the_example_of_the_library_runs() -> None:
-    failures, tried = doctest.testfile(str(readme.README), module_relative=False)
+@pytest.mark.parametrize("page", [readme.README, ROOT / "docs" / "library.md"], ids=lambda page: page.name)
+def test_the_examples_of_the_library_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    failures, tried = doctest.testfile(str(page), module_relative=False)
     assert tried > 5
     assert failures == 0
 

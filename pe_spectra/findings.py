@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import FINDING_LEVELS, RANKS, Level
@@ -101,6 +101,29 @@ def index_kinds(kinds: Iterable[Kind]) -> dict[str, Kind]:
             raise ValueError(f"two kinds of findings are called {kind.code}")
         found[kind.code] = kind
     return found
+
+
+def collect_kinds(*modules: ModuleType) -> dict[str, Kind]:
+    """Return the kinds of findings that modules declare, by code.
+
+    >>> from pe_spectra.models.stated import table_keys
+    >>> collect_kinds(table_keys)["nested-config"].levels
+    ('note',)
+    """
+    return index_kinds(
+        dict.fromkeys(one for module in modules for one in vars(module).values() if isinstance(one, Kind))
+    )
+
+
+def write_kinds(kinds: Iterable[Kind]) -> str:
+    """Write the table of kinds of findings of a page, in Markdown.
+
+    >>> seam = Kind(code="seam", levels=("note",), phrase="a break", reasoning="..", formula="a step above 3")
+    >>> print(write_kinds([seam]).splitlines()[-1])
+    | `seam` | note | a break: a step above 3 |
+    """
+    rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {kind.phrase}: {kind.formula} |\n" for kind in kinds)
+    return f"| code | level | what it means |\n|---|---|---|\n{''.join(rows)}"
 
 
 def list_failures(findings: Iterable[Finding], level: Level) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The command about configurations of models: what positional encoding each really gives, and what to distrust."""
+"""The command about configurations of models: what positional encoding each really gives, and its known problems."""
 
 from __future__ import annotations
 
@@ -21,42 +21,12 @@ if TYPE_CHECKING:
 
     from pe_spectra.records.audit import AuditedFile
 
-#: For completion, which must not import NumPy; a test keeps them equal to the explanations.
-CODES = (
-    "nested-config",
-    "unknown-key",
-    "key-not-read",
-    "older-name",
-    "original-length-twice",
-    "scaling-in-tensor",
-    "scaling-in-code",
-    "unknown-architecture",
-    "factor-by-width",
-    "scaling-not-used",
-    "rope-type-twice",
-    "base-defaulted",
-    "length-defaulted",
-    "keys-contradict",
-    "newer-keys-only",
-    "releases-differ",
-    "unknown-scaling",
-    "list-length",
-    "key-missing",
-    "refused",
-    "scaling-order",
-    "factor-below-one",
-    "head-width",
-    "layer-type-missing",
-    "original-length-missing",
-    "factor-mismatch",
-    "unseen-phases",
-    "base-below-bound",
-    "base-too-small",
-    "aliasing",
-    "attention-factor",
-    "precision",
-    "position-table-short",
-)
+
+def complete_code(incomplete: str) -> list[str]:
+    """Complete the code of a finding; only this loads the checks."""
+    from pe_spectra.models.checks import KINDS
+
+    return [code for code in KINDS if code.startswith(incomplete)]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -83,10 +53,10 @@ def audit(
         ),
     ] = None,
     trained: Annotated[
-        str | None, typer.Option("--trained", metavar="N", help="positions that were trained with  [the file's]")
+        str | None, typer.Option("--trained", metavar="N", help="training context length  [the file's]")
     ] = None,
     served: Annotated[
-        str | None, typer.Option("--served", metavar="N", help="positions that will be used  [the file's]")
+        str | None, typer.Option("--served", metavar="N", help="inference context length  [the file's]")
     ] = None,
     fail_on: options.FailOn = None,
     explain: Annotated[
@@ -94,7 +64,7 @@ def audit(
         typer.Option(
             "--explain",
             metavar="CODE",
-            autocompletion=options.complete(CODES),
+            autocompletion=complete_code,
             help="the reasoning behind a finding",
         ),
     ] = None,
@@ -105,9 +75,9 @@ def audit(
     findings, each with its numbers and what to do. No weights and no framework are needed.
     """
     if explain is not None:
-        from pe_spectra.models.checks import EXPLANATIONS
+        from pe_spectra.models.checks import KINDS
 
-        return explain_code(run, explain, EXPLANATIONS, configs or [])
+        return explain_code(run, explain, KINDS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
     level = read_level(fail_on)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
-from pe_spectra.findings import Explanation
+from pe_spectra.findings import Explanation, Kind
 from pe_spectra.numbers import Choice
 
 
-def explain_code(run: Run, text: str, explanations: Mapping[str, Explanation], others: Sequence[str]) -> Outcome:
+def explain_code(run: Run, text: str, explanations: Mapping[str, Kind | Explanation], others: Sequence[str]) -> Outcome:
     """Answer --explain, which stands alone.
 
     Parameters

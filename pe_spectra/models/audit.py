@@ -14,7 +14,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.scheme import build_scheme, rebuild_rope, turn_layer
 from pe_spectra.models.stacks import STACKS, Refusal
@@ -28,6 +28,7 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.models.turns import TURN, mark_unseen
 from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
+from pe_spectra.vocabulary import Level
 
 #: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
 MANY_TURNS = 32.0
@@ -59,6 +60,12 @@ class LayerAudit:
     served_length: int | None = None
     trained_scaled: int | None = None
     reach: int | None = None
+
+    def find(self, kind: Kind, message: str, /, *, level: Level | None = None, **data: object) -> Finding:
+        """Make a finding about these layers; of several types, the sentence begins with the name."""
+        if self.name == "all":
+            return kind.find(message, level=level, **data)
+        return kind.find(f"{self.name}: {message}", level=level, **data, layer_type=self.name)
 
     @property
     def frequencies(self) -> F64:

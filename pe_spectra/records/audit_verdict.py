@@ -11,37 +11,10 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.buckets import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.checks import KINDS
 from pe_spectra.records.answer import Verdict, join
 from pe_spectra.records.findings import RANKS
 
-#: What each finding above a note says, in a few words.
-PHRASES = {
-    "aliasing": "pairs turn by more than pi per position",
-    "attention-factor": "the attention factor is not the one of its formula",
-    "base-defaulted": "no key gives the base",
-    "base-too-small": "the base is too small for this length",
-    "factor-below-one": "the factor of the scaling is below 1",
-    "factor-mismatch": "the factor and the lengths of the scaling contradict each other",
-    "head-width": "numbers about the heads contradict each other",
-    "key-missing": "a key that the scaling needs is missing",
-    "key-not-read": "a key that the model's class does not read",
-    "keys-contradict": "the two generations of keys contradict each other",
-    "layer-type-missing": "a layer type has no keys of its own",
-    "length-defaulted": "no key gives the length",
-    "list-length": "a list of the scaling has the wrong length",
-    "older-name": "the scaling has a name that is no longer read",
-    "original-length-missing": "the length before scaling is not stated",
-    "original-length-twice": "the length before scaling is given twice",
-    "position-table-short": "the table has fewer rows than there are positions",
-    "refused": "the values give no rotation",
-    "rope-type-twice": "the scaling has two names that differ",
-    "scaling-not-used": "a scaling is given but not switched on",
-    "scaling-order": "the ends of the scaling are in the wrong order",
-    "unknown-architecture": "the architecture is not known",
-    "unknown-key": "a key is not known",
-    "unknown-scaling": "the scaling is not known",
-    "unseen-phases": "pairs see phases that training never showed",
-}
 _NAMED = 4
 _FULL = "full_attention"
 
@@ -89,9 +62,8 @@ def judge_one(audit: ModelAudit) -> Verdict:
         return Verdict(level="ok", code="clean", text=f"{_say_scheme(audit)}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
     parts = [_count(counts[level], level) for level in ("error", "warning") if counts[level]]
-    phrase = PHRASES.get(gravest.code, gravest.code.replace("-", " "))
     first = ", first" if counts.total() > 1 else ""
-    text = f"{_say_scheme(audit)}. {join(parts)}{first}: {phrase} ({gravest.code})."
+    text = f"{_say_scheme(audit)}. {join(parts)}{first}: {KINDS[gravest.code].phrase} ({gravest.code})."
     return Verdict(level=gravest.level, code=gravest.code, text=text)
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.findings import LEVELS, Explanation, Finding
+from pe_spectra.findings import LEVELS, Explanation, Finding, Kind
 from pe_spectra.records.answer import Answer, Document, Verdict
 
 #: Ranks of the levels of verdicts, the gravest highest.
@@ -49,7 +49,7 @@ def simplify(value: object) -> object:
     return value
 
 
-def answer_explanation(code: str, explanations: Mapping[str, Explanation]) -> Answer:
+def answer_explanation(code: str, explanations: Mapping[str, Kind | Explanation]) -> Answer:
     """Turn the reasoning behind a finding into an answer.
 
     >>> from pe_spectra.inspection import EXPLANATIONS

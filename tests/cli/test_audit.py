@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pe_spectra.models.checks import EXPLANATIONS
+from pe_spectra.models.checks import KINDS
 from tests.answers.audits import LLAMA2, LLAMA31, at
 from tests.pace import call_within
 from tests.places import MODELS
@@ -103,11 +103,11 @@ def test_a_folder(cli, tmp_path):
     assert cli("audit model").out == cli(f"audit {at(LLAMA2)}").out
 
 
-@pytest.mark.parametrize("code", EXPLANATIONS)
+@pytest.mark.parametrize("code", KINDS)
 def test_explain(cli, code):
     done = cli(f"audit --explain {code}")
     assert done.code == 0
-    found = EXPLANATIONS[code]
+    found = KINDS[code]
     assert done.out.startswith(found.reasoning)
     assert found.formula in done.out
     assert all(reference in done.out for reference in found.references)

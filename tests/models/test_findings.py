@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.checks import EXPLANATIONS, audit_configuration
+from pe_spectra.models.checks import KINDS, audit_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.models.configurations import YARN, audit, change, find_finding, find_message, scale, state
 from tests.places import MODELS
@@ -152,7 +152,7 @@ def test_changed_files_are_answered_or_refused_in_one_line():
         for layer in found.layers:
             assert np.all(np.isfinite(layer.frequencies))
             assert np.all(layer.frequencies >= 0)
-        assert {finding.code for finding in found.findings} <= set(EXPLANATIONS)
+        assert {finding.code for finding in found.findings} <= set(KINDS)
     assert answered > 500
     assert not any("\n" in text for text in refused)
 
@@ -210,7 +210,10 @@ def state_gemma(**others):
     return shape | {"max_position_embeddings": 32768, "rope_theta": 1e6, "rope_local_base_freq": 1e4} | others
 
 
-@pytest.mark.parametrize(("served", "turns"), [(300000, "1 of them turns there"), (2000000, " of them turn there")])
+@pytest.mark.parametrize(
+    ("served", "turns"),
+    [(300000, "1 of them completes its first there"), (2000000, " of them complete their first there")],
+)
 def test_pairs_that_turn_for_the_first_time_are_counted(cli, tmp_path, served, turns):
     config = state_gemma(rope_scaling={"rope_type": "linear", "factor": 8.0})
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -231,7 +234,7 @@ def test_first_negative_lag_is_no_lasting_change(cli, tmp_path):
     first = next(lag for lag, total in enumerate(sums, 1) if total < 0)
     assert sums[first] > 0  # at the next lag already
     start = f"the sum of cosines with base 10000 is first negative at lag {first:,}; "
-    assert message == f"{start}the 4,096 positions that are served are {4096 / first:.3g} times as many"
+    assert message == f"{start}the 4,096 positions of the context are {4096 / first:.3g} times as many"
 
 
 def test_a_lag_that_no_two_positions_have_is_no_finding(cli, tmp_path):

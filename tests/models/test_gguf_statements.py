@@ -8,7 +8,7 @@ import pytest
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.errors import FileError
 from pe_spectra.files import gguf_header
-from pe_spectra.models.checks.judge import audit_configuration
+from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stated import gguf_architectures as architectures

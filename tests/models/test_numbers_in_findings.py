@@ -231,7 +231,7 @@ def test_sentences_have_numbers_as_people_write_them(scaling, base, served):
 
 def test_far_beyond_the_first_negative_lag():
     (finding,) = find(audit(state(base=1e4, max_position_embeddings=3500000)), "base-too-small")
-    start = "the sum of cosines with base 10000 is first negative at lag 1,707; the 3,500,000 positions that are served"
+    start = "the sum of cosines with base 10000 is first negative at lag 1,707; the 3,500,000 positions of the context"
     assert finding.message.startswith(f"{start} are 2,050 times as many")
 
 

@@ -24,9 +24,9 @@ from safetensors.numpy import save_file
 from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
-from pe_spectra.findings import LEVELS
+from pe_spectra.findings import write_kinds
 from pe_spectra.inspection import EXPLANATIONS
-from pe_spectra.models.checks import EXPLANATIONS as MODEL_EXPLANATIONS
+from pe_spectra.models.checks import KINDS
 from pe_spectra.models.comparison.rotations import state_verdict
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import STACKS
@@ -40,6 +40,8 @@ DOCUMENT = PAGES["quantities.md"]
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 #: Those of commands.md are shown as on a terminal, and held by test_readme.
 BLOCKS = [(page, match) for page, text in PAGES.items() if page != "commands.md" for match in CONSOLE.finditer(text)]
+#: The table of the kinds of findings.
+TABLE = re.compile(r"(?<=\n)\| code \| level \| what it means \|\n(\|.*\n)+")
 #: Lines of an output that is shown in part; of one that the page has already, as many as there are.
 SHOWN = 7
 
@@ -84,53 +86,8 @@ def test_every_finding_stands_in_the_table_with_its_level() -> None:
     assert {code: set(levels.split(" or ")) for code, levels in rows if code in made} == made
 
 
-def list_words(node: ast.expr | None, assigned: dict[str, list[ast.expr]], seen: tuple[str, ...] = ()) -> set[str]:
-    """The strings that an expression can be, through the names of its function."""
-    found = set()
-    for part in ast.walk(node) if node is not None else ():
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found.add(part.value)
-        if isinstance(part, ast.Name) and part.id not in seen:
-            for value in assigned.get(part.id, []):
-                found |= list_words(value, assigned, (*seen, part.id))
-    return found
-
-
-def list_made(function: ast.FunctionDef) -> list[tuple[set[str], set[str]]]:
-    """The codes and the levels of each finding that a function makes."""
-    assigned: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)):
-                assigned.setdefault(name.id, []).append(node.value)
-    made = []
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("make", "Finding"):
-            given = dict(zip(("level", "code"), node.args, strict=False))
-            given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in ("level", "code")}
-            levels, codes = (list_words(given.get(name), assigned) for name in ("level", "code"))
-            made.append((codes - set(LEVELS), levels & set(LEVELS)))
-    return made
-
-
 def test_every_finding_about_a_model_stands_in_the_table_with_its_level() -> None:
-    rows = {code: set(levels.split(" or ")) for code, levels in FINDING.findall(PAGES["models.md"])}
-    assert list(rows) == list(MODEL_EXPLANATIONS)
-    made: dict[str, set[str]] = {}
-    for path in (Path(str(files("pe_spectra"))) / "models").rglob("*.py"):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            for codes, levels in list_made(function):
-                assert codes <= set(rows), path
-                if len(codes) > 1 and len(levels) > 1:  # which level belongs to which code is not seen here
-                    assert set().union(*(rows[code] for code in codes)) == levels
-                    continue
-                for code in codes:
-                    made.setdefault(code, set()).update(levels)
-    assert len(made) > 25
-    assert {code: rows[code] for code in made} == made
+    assert write_kinds(KINDS.values()) in PAGES["models.md"]
 
 
 def test_every_stack_is_named_with_the_version_that_was_read() -> None:
@@ -274,6 +231,7 @@ def update() -> None:
             text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
             return f"```console\n$ {match['command']}\n{text}```"
 
+        PAGES["models.md"] = TABLE.sub(lambda _: write_kinds(KINDS.values()), PAGES["models.md"])
         for page in dict(BLOCKS):
             text = PAGES[page]
             (DOCS / page).write_text(CONSOLE.sub(show, text), encoding="utf-8")

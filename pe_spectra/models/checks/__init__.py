@@ -1,6 +1,50 @@
 """What may be wrong with the positional encoding of a model: findings, each with its numbers and what to do."""
 
-from pe_spectra.models.checks.explanations import EXPLANATIONS
-from pe_spectra.models.checks.judge import audit_configuration
+from __future__ import annotations
 
-__all__ = ["EXPLANATIONS", "audit_configuration"]
+from pe_spectra.findings import Finding, collect_kinds
+from pe_spectra.models.audit import ModelAudit, build_layers
+from pe_spectra.models.checks import about_keys, about_lengths, about_numbers, about_scaling
+from pe_spectra.models.stated import gguf_divisors, gguf_metadata, key_names, meta_release, rotary_blocks, table_keys
+from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.vocabulary import RANKS
+
+__all__ = ["KINDS", "audit_configuration"]
+
+#: Every kind of finding about a model, by its code.
+KINDS = collect_kinds(
+    *(key_names, table_keys, rotary_blocks, gguf_divisors, gguf_metadata, meta_release),
+    *(about_keys, about_scaling, about_lengths, about_numbers),
+)
+_CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_numbers.CHECKS)
+
+
+def audit_configuration(
+    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+) -> ModelAudit:
+    """Say what a configuration really gives, and what is wrong with it.
+
+    Parameters
+    ----------
+    configuration : what the file states.
+    trained, served : lengths in positions that go before those of the file; >= 1.
+
+    Returns
+    -------
+    One audit for each layer type, and the findings, the gravest first.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
+    >>> audit = audit_configuration(read_configuration(config, "config.json"))
+    >>> audit.layers[0].never_turn, [finding.code for finding in audit.findings]
+    (18, ['base-defaulted', 'base-below-bound'])
+    """
+    layers, refused = build_layers(configuration, trained=trained, served=served)
+    by_name = {layer.name: layer for layer in layers}
+    found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
+    found += [about_numbers.report_refusal(configuration, by_name[name], why) for name, why in refused]
+    for layer in layers:
+        for check in _CHECKS:
+            found += check(configuration, layer)
+    found.sort(key=lambda finding: -RANKS[finding.level])
+    return ModelAudit(configuration=configuration, layers=layers, findings=tuple(found))

@@ -6,16 +6,24 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.description import choose_block
+from pe_spectra.models.stated.key_names import KEY_NOT_READ
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.layer_types import WITH_WINDOW
-from pe_spectra.models.stated.statement import DEFAULT_BASE, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import (
+    DEFAULT_BASE,
+    PENG,
+    SU,
+    TRANSFORMERS,
+    Configuration,
+    LayerStatement,
+    RotaryBlock,
+)
 from pe_spectra.models.wording import write_number
 from pe_spectra.vocabulary import Level
 
@@ -29,19 +37,68 @@ _TRAINED_WITH_DEFAULT = ("minicpm3",)
 _OTHER_RELEASE = "transformers-4"
 #: Parameters of the catalogue by the words of a sentence.
 _OPTIONS = {"original": "original length", "served": "served length"}
+BASE_DEFAULTED = Kind(
+    code="base-defaulted",
+    levels=("warning", "note"),
+    phrase="no key gives the base",
+    reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models and "
+    "wrong for nearly all of those with a long context: the base decides the frequency of every pair but the first.",
+    formula="a warning where the default is 10000 and the length is above 8,192, or before a scaling above 4,096, or "
+    "the scaling is llama3, which no model with this base has; else a note",
+    references=(SU, TRANSFORMERS),
+)
+KEYS_CONTRADICT = Kind(
+    code="keys-contradict",
+    levels=("error",),
+    phrase="the two generations of keys contradict each other",
+    reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and rope_scaling. A "
+    "file that holds both, of which one was edited, gives each reader another model. So does a share of the head that "
+    "stands in rope_parameters and beside it: transformers 5 reads the one inside.",
+    formula="rope_theta, rope_type, partial_rotary_factor or a parameter of the scaling is given by both generations "
+    "with other values",
+    references=(TRANSFORMERS,),
+)
+NEWER_KEYS_ONLY = Kind(
+    code="newer-keys-only",
+    levels=("note",),
+    phrase="the rotation is stated in the newer keys only",
+    reasoning="Releases before transformers 5, and other readers of the older keys, do not know rope_parameters: they "
+    "take base 10000 and no scaling without a word. For a model of base 500000 the perplexity rises by orders of "
+    "magnitude. Nothing is wrong with the file for readers of today.",
+    formula="rope_parameters without rope_theta and rope_scaling, where the older reading gives other frequencies",
+    references=(TRANSFORMERS,),
+)
+RELEASES_DIFFER = Kind(
+    code="releases-differ",
+    levels=("note",),
+    phrase="transformers 4 makes other frequencies of the same keys",
+    reasoning="Two releases of one library can make other frequencies of the same keys, for instance because the older "
+    "one does not know truncate, or places a ramp by another length. The answer is that of the newest major release.",
+    formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 and 4.57.6",
+    references=(TRANSFORMERS,),
+)
+ORIGINAL_LENGTH_MISSING = Kind(
+    code="original-length-missing",
+    levels=("warning",),
+    phrase="the length before scaling is not stated",
+    reasoning="The scaling compares wavelengths with the length that the model was trained at before its context was "
+    "lengthened. Without it, max_position_embeddings is taken, which usually is the lengthened one, and the wrong "
+    "pairs are scaled.",
+    formula="original_max_position_embeddings is absent for yarn, llama3 or longrope",
+    references=(PENG, TRANSFORMERS),
+)
+OLDER_NAME = Kind(
+    code="older-name",
+    levels=("note", "error"),
+    phrase="the scaling has a name that is no longer read",
+    reasoning="Early files of Phi-3 call LongRoPE su. Newer releases read longrope, and some refuse the older name.",
+    formula="rope_type or type is su",
+    references=(TRANSFORMERS,),
+)
 
 
-def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where no key gives the base, and what is taken in silence.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"max_position_embeddings": 131072}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_base(stated, layer)]
-    ['base-defaulted']
-    """
+def _check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where no key gives the base, and what is taken in silence."""
     statement, rotation = layer.statement, layer.rotation
     if statement is None or rotation is None:
         return
@@ -55,14 +112,13 @@ def check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Find
     meant = known or configuration.model in _TRAINED_WITH_DEFAULT
     level: Level = "warning" if not meant and _is_beyond_default(stated, rotation.scaling) else "note"
     whose = f"the default of {configuration.model}" if known else "the default"
-    reach = f", for a context of {write_length(stated)}" if stated is not None else ""
+    reach = f", for a context of {stated:,}" if stated is not None else ""
     reach += f" before {rotation.scaling} scaling" if stated is not None and rotation.scaling in _LENGTHENING else ""
-    yield make(
-        level,
-        "base-defaulted",
-        f"no key gives the base, so {_write(rotation.base)} is taken in silence, {whose}{reach}; state "
-        f"{_name_base_key(configuration, layer)}",
-        layer,
+    message = f"no key gives the base, so {_write(rotation.base)} is taken in silence, {whose}{reach}; "
+    yield layer.find(
+        BASE_DEFAULTED,
+        f"{message}state {_name_base_key(configuration, layer)}",
+        level=level,
         base=rotation.base,
         stated_length=stated,
     )
@@ -105,17 +161,8 @@ def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
     return known.base_key or "rope_theta"
 
 
-def check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare what the two generations of keys say, and what an older release makes of the file.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"rope_theta": 1e4, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_generations(stated, layer)]
-    ['keys-contradict']
-    """
+def _check_generations(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Compare what the two generations of keys say, and what an older release makes of the file."""
     statement = layer.statement
     if statement is None or configuration.format != "config.json" or layer.rotation is None:
         return
@@ -168,7 +215,7 @@ def _report_contradiction(
     message += f"; delete the stale {', '.join(stale)}"
     message += "" if used is older and older is not None else f" outside of {where}"
     data = {key: list(pair) for key, pair in different.items()}
-    return make("error", "keys-contradict", message, layer, different=data, stale=stale)
+    return layer.find(KEYS_CONTRADICT, message, different=data, stale=stale)
 
 
 def _describe(rotation: Rotation | None) -> str:
@@ -200,7 +247,7 @@ def _report_newer_only(configuration: Configuration, layer: LayerAudit, newer: R
         f"the rotation is stated in {newer.where} only, which releases before transformers 5 do not read: without a "
         f"word they take {_describe(other)}; add rope_theta and rope_scaling for them"
     )
-    yield make("note", "newer-keys-only", message, layer, base=layer.rotation.base, base_of_older_readers=other.base)
+    yield layer.find(NEWER_KEYS_ONLY, message, base=layer.rotation.base, base_of_older_readers=other.base)
 
 
 def _report_releases(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -209,7 +256,7 @@ def _report_releases(configuration: Configuration, layer: LayerAudit) -> Iterato
         return
     why = f" ({'; '.join(other.notes)})" if other.notes else ""
     message = f"{STACKS[_OTHER_RELEASE].title} reads this file otherwise: {_tell_apart(layer.rotation, other)}{why}"
-    yield make("note", "releases-differ", message, layer, other=STACKS[_OTHER_RELEASE].title)
+    yield layer.find(RELEASES_DIFFER, message, other=STACKS[_OTHER_RELEASE].title)
 
 
 def _read_older_release(configuration: Configuration, layer: LayerAudit) -> Rotation | None:
@@ -253,18 +300,8 @@ def _list_parts(a: Rotation, b: Rotation) -> Iterator[tuple[str, object, object]
         yield "attention factor", a.attention_scaling, b.attention_scaling
 
 
-def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a scaling must guess the length that the model was trained at before.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> scaling = {"type": "yarn", "factor": 4.0}
-    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 8192, "rope_scaling": scaling}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_original(stated, layer)]
-    ['original-length-missing']
-    """
+def _check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a scaling must guess the length that the model was trained at before."""
     block = layer.block
     if block is None or layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
         return
@@ -275,20 +312,11 @@ def check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         f"{block.where} has no original_max_position_embeddings, so max_position_embeddings {taken} is taken for the "
         f"length before {block.kind} scaling; state it"
     )
-    yield make("warning", "original-length-missing", message, layer, taken=taken, scaling=block.kind)
+    yield layer.find(ORIGINAL_LENGTH_MISSING, message, taken=taken, scaling=block.kind)
 
 
-def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where transformers 5 does not read the share of a head that is to be turned.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 128, "rope_theta": 1e4, "partial_rotary_factor": 0.5}
-    >>> stated = read_configuration(config, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_share(stated, layer)]
-    ['key-not-read']
-    """
+def _check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where transformers 5 does not read the share of a head that is to be turned."""
     statement, rotation = layer.statement, layer.rotation
     if statement is None or rotation is None or not statement.share_ignored:
         return
@@ -298,22 +326,16 @@ def check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         f"a share of {write_number(statement.share)} of each head is stated, but the class of this model turns all "
         f"{statement.head_dim} channels of a ladder without scaling; transformers 4 turns the share"
     )
-    yield make("warning", "key-not-read", message, layer, share=statement.share)
+    yield layer.find(KEY_NOT_READ, message, share=statement.share)
 
 
-def check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a scaling has a name that newer releases no longer know.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> scaling = {"type": "su", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
-    >>> config = {"rope_scaling": scaling}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_older_names(stated, layer)]
-    ['older-name']
-    """
+def _check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a scaling has a name that newer releases no longer know."""
     block = layer.block
     if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
         message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
-        yield make("note", "older-name", message, layer, rope_type=block.kind)
+        yield layer.find(OLDER_NAME, message, rope_type=block.kind)
+
+
+#: In the order in which their findings are listed.
+CHECKS = (_check_base, _check_generations, _check_original, _check_share, _check_older_names)

@@ -1,156 +1,92 @@
-"""Findings about context lengths: what scaling reaches, phases that training never showed, bases too small."""
+"""Findings about context lengths: phases that training did not cover, bases too small, pairs that alias."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
 
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks.making import make, write_length
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import turn_layer
-from pe_spectra.models.stated.statement import Configuration, RotaryBlock
+from pe_spectra.models.stated.statement import PENG, SU, Configuration
 from pe_spectra.models.wording import write_number, write_rounded
-from pe_spectra.vocabulary import Level
 
-#: Factor and ratio of lengths that differ by less agree.
-_NEAR = 0.01
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
 _SCANNED = 1 << 20
 #: Published models reach up to 38 times the first negative lag (Mistral Nemo); this is beyond.
 _FAR = 64
 #: What rounding may take off a quotient that is an integer.
 _ROUNDING = 1e-9
-_ORIGINAL = "original_max_position_embeddings"
-_LONGROPE = ("longrope", "su")
+UNSEEN_PHASES = Kind(
+    code="unseen-phases",
+    levels=("warning",),
+    phrase="pairs see out-of-range phases, not covered in training",
+    reasoning="A pair that never completed a period in training has shown only a part of its circle. At a longer "
+    "context it enters the rest, which training did not cover: this is where extrapolation fails first. Pairs that "
+    "completed a period have shown every phase.",
+    formula="max(theta_i L0, theta'_i T) < 2 pi and theta'_i l > 1.01 max(theta_i L0, theta'_i T); L0 the original "
+    "length, T the one trained with the scaling, l the inference context length, theta' the scaled frequency; at most "
+    "the sliding window each",
+    references=(
+        "Liu et al. 2023, arXiv:2310.05209 (scaling laws of RoPE-based extrapolation; critical dimension)",
+        PENG,
+    ),
+)
+BASE_BELOW_BOUND = Kind(
+    code="base-below-bound",
+    levels=("note",),
+    phrase="the sum of cosines turns negative within the context",
+    reasoning="Men et al. hold that a model cannot retrieve beyond the lag at which the sum of the cosines of all "
+    "pairs turns negative. Most published models serve two to eight times more than that, so it is a note. It is made "
+    "only where all channels of a head are turned.",
+    formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the inference context length; "
+    "lags up to 2**20 over the number of pairs are tried (16,384 for 64 pairs), `context` tries more",
+    references=("Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)",),
+)
+BASE_TOO_SMALL = Kind(
+    code="base-too-small",
+    levels=("warning",),
+    phrase="the base is too small for this length",
+    reasoning="The sum of the cosines of all pairs turns negative so early that no published model of this shape but "
+    "one works at the length that the file states: the base was probably lost on the way.",
+    formula="the inference context length is more than 64 times the smallest m with sum_i cos(m theta'_i) < 0",
+    references=("Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)",),
+)
+ALIASING = Kind(
+    code="aliasing",
+    levels=("note", "warning"),
+    phrase="pairs turn by more than pi per position",
+    reasoning="A pair that turns by more than pi per position cannot be told from a slower one at whole positions "
+    "(warning). Where even the slowest pair completes a period within the context, no single pair distinguishes long "
+    "distances (note): only all pairs together do.",
+    formula="theta_i > pi; or 2 pi / min theta_i below the inference context length",
+    references=(SU, "Liu 2026, arXiv:2602.10959 (a claim, not peer reviewed): L < 2 pi b"),
+)
 
 
-def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
-    """Say where no key gives the context length, and what is taken in silence; once for all layers.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}, "config.json")
-    >>> layers, _ = build_layers(stated)
-    >>> [(found.code, found.data["length"]) for found in check_length(stated, layers)]
-    [('length-defaulted', 2048)]
-    """
-    length = configuration.length
-    if length is None or not configuration.length_by_class:
-        return
-    blocks = [layer.block for layer in layers if layer.block is not None]
-    above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
-    counts = next((block.kind for block in blocks if _counts_from_length(block)), None)
-    why = f"; {counts} scaling is computed from it" if counts is not None else ""
-    why += f"; {_ORIGINAL} is {write_length(int(above))}" if above is not None else ""
-    level: Level = "warning" if why else "note"
-    message = (
-        f"no key gives the length, so {write_length(length)} positions are taken in silence, the default of "
-        f"{configuration.model}{why}; state max_position_embeddings"
-    )
-    yield make(level, "length-defaulted", message, length=length, original=above)
-
-
-def _is_above(configuration: Configuration, block: RotaryBlock) -> bool:
-    """Whether the length before a scaling leaves it nothing to lengthen, so one of the two lengths is wrong."""
-    original, length = block.find(_ORIGINAL), configuration.length
-    if original is None or length is None:
-        return False
-    if configuration.format == "config.json" and block.kind in _LONGROPE:
-        return original > length
-    if configuration.format == "config.json" and block.kind == "llama3":
-        return original >= length  # published files of the others state the two alike; transformers 4 and 5 log this
-    return block.kind in ("yarn", "linear") and block.find("factor") is not None and original > length
-
-
-def _counts_from_length(block: RotaryBlock) -> bool:
-    """Whether a scaling takes max_position_embeddings for a number that its block does not have."""
-    if block.kind == "dynamic":
-        return True
-    if block.kind not in ("yarn", "llama3", *_LONGROPE):
-        return False
-    return block.find(_ORIGINAL) is None or block.find("factor") is None
-
-
-def check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the factor of a scaling with the ratio of the lengths that the file states.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> scaling = {"type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4096}
-    >>> config = {"max_position_embeddings": 32768, "rope_scaling": scaling}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_factor(stated, layer)]
-    ['factor-mismatch']
-    """
-    block, length = layer.block, configuration.length
-    original = block.find(_ORIGINAL) if block is not None else None
-    if block is None or original is None or length is None:
-        return
-    factor, ratio = block.find("factor"), length / original
-    if _is_above(configuration, block):
-        if not configuration.length_by_class:  # else the finding about the length says so
-            message = _tell_lengths_apart(int(original), length)
-            yield make("warning", "factor-mismatch", message, layer, factor=factor, ratio=ratio, original=original)
-        return
-    if block.kind not in ("yarn", "linear") or factor is None or length == original:
-        return
-    if abs(ratio / factor - 1) <= _NEAR:
-        return
-    reached = round(factor * original)
-    by_class = " by default" if configuration.length_by_class else ""
-    message = (
-        f"{block.where}.factor {write_number(factor)} reaches from {write_length(int(original))} to "
-        f"{write_length(reached)} positions, but max_position_embeddings is {write_length(length)}{by_class}, "
-        f"{write_number(ratio)} times as many; set factor to {write_number(ratio)} or max_position_embeddings to "
-        f"{reached}"
-    )
-    level: Level = "warning" if ratio > factor else "note"
-    yield make(level, "factor-mismatch", message, layer, factor=factor, ratio=ratio, original=original)
-
-
-def _tell_lengths_apart(original: int, length: int) -> str:
-    order = "not below" if original == length else "above"
-    return (
-        f"{_ORIGINAL} is {write_length(original)}, {order} max_position_embeddings, {write_length(length)}, while a "
-        "scaling lengthens a context: check the two lengths"
-    )
-
-
-def check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Name pairs that see phases at the served length that training never showed.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated, served=65536)
-    >>> [found.code for found in check_unseen(stated, layer)]
-    ['unseen-phases']
-    """
+def _check_unseen(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Name pairs that see out-of-range phases at the inference context length."""
     if not layer.unseen or layer.served_length is None or layer.original_length is None:
         return
     served = layer.limit(layer.served_length)
     turned = layer.frequencies[list(layer.unseen)] * (served / (2 * np.pi))
     newly = int(np.count_nonzero(turned >= 1))
-    turn = "turns" if newly == 1 else "turn"
+    complete = "completes its" if newly == 1 else "complete their"
     safe = _find_safe_length(configuration, layer)
-    or_less = f" or serve at most {write_length(safe)}" if safe is not None else ""
+    or_less = f" or serve at most {safe:,}" if safe is not None else ""
     message = (
-        f"{len(layer.unseen)} of {len(layer.frequencies)} pairs never completed a turn in training and see phases at "
-        f"{write_length(served)} positions that it did not show ({newly} of them {turn} there for the first time); "
-        f"scale the frequencies (see context){or_less}"
+        f"{len(layer.unseen)} of {len(layer.frequencies)} pairs never completed a period in training and see "
+        f"out-of-range phases (not covered in training) at {served:,} positions ({newly} of them {complete} "
+        f"first there); scale the frequencies (see context){or_less}"
     )
-    data = {"pairs": list(layer.unseen), "served_length": served, "first_turns": newly}
-    yield make("warning", "unseen-phases", message, layer, **data)
+    yield layer.find(UNSEEN_PHASES, message, pairs=list(layer.unseen), served_length=served, first_turns=newly)
 
 
 def _find_safe_length(configuration: Configuration, layer: LayerAudit) -> int | None:
@@ -181,17 +117,8 @@ def _search_safe_length(configuration: Configuration, layer: LayerAudit) -> int 
     return first + steps - 1 if steps else None
 
 
-def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the served length with the first lag at which the sum of cosines is negative.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"rope_theta": 1e4, "max_position_embeddings": 131072}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_base_size(stated, layer)]
-    ['base-too-small']
-    """
+def _check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Compare the inference context length with the first lag at which the sum of cosines is negative."""
     turning = layer.frequencies[layer.frequencies > 0]
     if not turning.size or layer.served_length is None or _has_still_channels(layer):
         return
@@ -200,16 +127,15 @@ def check_base_size(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     if lag is None or lag >= reach:  # positions 0 .. reach - 1 have no longer lag than reach - 1
         return
     far = reach > _FAR * lag
-    level, code = ("warning", "base-too-small") if far else ("note", "base-below-bound")
     base = layer.rotation.base if layer.rotation is not None else None
     with_base = f" with base {write_number(base)}" if base is not None else ""
     message = (
-        f"the sum of cosines{with_base} is first negative at lag {write_length(lag)}; the {write_length(reach)} "
-        f"positions that are served are {write_rounded(reach / lag)} times as many"
+        f"the sum of cosines{with_base} is first negative at lag {lag:,}; the {reach:,} "
+        f"positions of the context are {write_rounded(reach / lag)} times as many"
     )
     if far:
         message += "; few published models go beyond 10 times: enlarge the base or scale (see context)"
-    yield make("warning" if level == "warning" else "note", code, message, layer, first_negative_lag=lag, reach=reach)
+    yield layer.find(BASE_TOO_SMALL if far else BASE_BELOW_BOUND, message, first_negative_lag=lag, reach=reach)
 
 
 def _has_still_channels(layer: LayerAudit) -> bool:
@@ -226,21 +152,12 @@ def _find_negative(frequencies: tuple[float, ...], limit: int) -> int | None:
     return find_first_negative_lag([Decimal(theta) for theta in frequencies], limit)
 
 
-def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a frequency is above pi, or where every pair has turned within the context.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"rope_theta": 1e2, "max_position_embeddings": 4096}
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, **config}, "config.json")
-    >>> (layer,), _ = build_layers(stated)
-    >>> [found.code for found in check_aliases(stated, layer)]
-    ['aliasing']
-    """
+def _check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a frequency is above pi, or where every pair completes a period within the context."""
     above = int(np.count_nonzero(layer.frequencies > np.pi))
     if above:
         message = f"{above} pairs turn by more than pi per position, so they alias to slower ones"
-        yield make("warning", "aliasing", message, layer, pairs=above)
+        yield layer.find(ALIASING, message, level="warning", pairs=above)
         return
     turning = layer.frequencies[layer.frequencies > 0]
     if turning.size and layer.served_length is not None:
@@ -248,31 +165,10 @@ def check_aliases(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
         slowest = float(2 * np.pi / turning.min())
         if slowest < reach:
             message = (
-                f"every pair completes a turn within {write_length(reach)} positions (longest wavelength "
+                f"every pair completes a period within {reach:,} positions (longest wavelength "
                 f"{write_rounded(slowest, 4)}): no pair alone tells how far apart two positions are"
             )
-            yield make("note", "aliasing", message, layer, longest_wavelength=slowest, reach=reach)
+            yield layer.find(ALIASING, message, longest_wavelength=slowest, reach=reach)
 
 
-def check_table(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Compare the rows of a table of positions with the length that is stated or served.
-
-    >>> from pe_spectra.models.audit import build_layers
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "gpt2", "n_positions": 1024, "n_embd": 768}, "config.json")
-    >>> (layer,), _ = build_layers(stated, served=2048)
-    >>> [found.code for found in check_table(stated, layer)]
-    ['position-table-short']
-    """
-    rows = configuration.values.get("rows")
-    if configuration.scheme != "learned" or not isinstance(rows, int) or layer.served_length is None:
-        return
-    unused = int(configuration.values.get("unused", 0))
-    if rows - unused >= layer.served_length:
-        return
-    kept = f" ({unused} of {rows} rows are no positions)" if unused else ""
-    message = (
-        f"the table of positions has {write_length(rows - unused)} rows{kept}, fewer than the "
-        f"{write_length(layer.served_length)} positions that are asked for; there is no code beyond"
-    )
-    yield make("error", "position-table-short", message, layer, rows=rows, unused=unused, served=layer.served_length)
+CHECKS = (_check_unseen, _check_base_size, _check_aliases)

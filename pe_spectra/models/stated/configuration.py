@@ -25,7 +25,7 @@ from pe_spectra.models.stated.known_models import (
 )
 from pe_spectra.models.stated.rotary_keys import asks_rotation, read_rotary
 from pe_spectra.models.stated.statement import Configuration, SchemeName
-from pe_spectra.models.stated.table_keys import check_table_type, note_encoder
+from pe_spectra.models.stated.table_keys import NESTED_CONFIG, check_table_type, note_encoder
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
@@ -77,7 +77,7 @@ def _find_text_part(keys: Keys) -> tuple[Keys, tuple[Finding, ...]]:
         return keys, ()
     where = found.where.rstrip(".")
     message = f"the model has several parts; {where} is the one that reads text, and what is audited"
-    return found, (Finding(level="note", code="nested-config", message=message, data={"part": where}),)
+    return found, (NESTED_CONFIG.find(message, part=where),)
 
 
 def _choose_scheme(keys: Keys, model: str) -> SchemeName:

@@ -15,7 +15,7 @@ from typing import Any
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.statement import KeyValue, LayerStatement, RotaryBlock
 
@@ -26,6 +26,15 @@ STILL = 1e20
 _TOLERANCE = 1e-5
 #: llama3 as it was published: the length before it, and the turns between which it blends (Llama 3, Llama 4).
 _LLAMA3_LENGTH, _LLAMA3_ENDS = 8192, ((1.0, 4.0), (1.0, 1.0))
+SCALING_IN_TENSOR = Kind(
+    code="scaling-in-tensor",
+    levels=("note",),
+    phrase="the scaling is in a tensor, not among the keys",
+    reasoning="A GGUF file of a Llama 3 model names no scaling among its keys: the divisor of each pair is in the "
+    "tensor rope_freqs.weight. A reader of the keys alone takes the plain ladder.",
+    formula="the divisors of rope_freqs.weight are those of llama3 scaling within float32",
+    references=("ggml-org/llama.cpp, convert_hf_to_gguf.py",),
+)
 
 
 def apply_tensors(
@@ -94,26 +103,22 @@ def _apply_divisors(
     if block.kind == "default" and still and set(divisors[: len(divisors) - still]) <= {1.0}:
         share = (len(divisors) - still) / len(divisors)
         message = f"{DIVISORS} keeps {still} of {len(divisors)} pairs from turning"
-        findings.append(_report(message, scaling="proportional", still=still))
+        findings.append(SCALING_IN_TENSOR.find(message, scaling="proportional", still=still))
         values: dict[str, KeyValue] = {"divisors": divisors}
         return replace(layer, share=share, older=replace(block, kind="proportional", values=values))
     base = layer.default_base if block.base is None else block.base
     found = _recognise_llama3(divisors, base, original) if block.kind == "default" else None
     if found is not None:
         message = f"the scaling is in the tensor {DIVISORS}: llama3 with factor {found['factor']:g}"
-        findings.append(_report(message, scaling="llama3", factor=found["factor"]))
+        findings.append(SCALING_IN_TENSOR.find(message, scaling="llama3", factor=found["factor"]))
         return replace(layer, older=replace(block, kind="llama3", values={**found, "divisors": divisors}))
     message = f"{DIVISORS} divides frequencies by {min(divisors):g} to {max(divisors):g}, which is no known scaling"
-    findings.append(_report(message, scaling="divisors", least=min(divisors), most=max(divisors)))
+    findings.append(SCALING_IN_TENSOR.find(message, scaling="divisors", least=min(divisors), most=max(divisors)))
     if block.kind != "default":
         return replace(layer, older=replace(block, values={**block.values, "divisors": divisors}))
     values = _list_divisors(divisors, divisors, original)
     values |= {"attention_factor": 1.0, "divisors": divisors}
     return replace(layer, older=replace(block, kind="longrope", values=values))
-
-
-def _report(message: str, **data: object) -> Finding:
-    return Finding(level="note", code="scaling-in-tensor", message=message, data=data)
 
 
 def _recognise_llama3(divisors: Sequence[float], base: float, original: int | None) -> dict[str, float] | None:

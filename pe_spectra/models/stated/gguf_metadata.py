@@ -12,7 +12,7 @@ from typing import Any
 
 from pe_spectra.encodings.rope_scaling import compute_yarn_attention
 from pe_spectra.errors import FileError, shorten
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.stated import gguf_architectures as known
 from pe_spectra.models.stated.gguf_divisors import apply_tensors
@@ -28,6 +28,15 @@ from pe_spectra.models.stated.statement import (
 
 _POSITIONS = "position_embd.weight"
 _KINDS = ("none", "linear", "yarn", "longrope")
+UNKNOWN_ARCHITECTURE = Kind(
+    code="unknown-architecture",
+    levels=("warning",),
+    phrase="the architecture is not known",
+    reasoning="The keys of a GGUF file do not say how channels are paired; llama.cpp knows it by architecture. For one "
+    "that is not known here the layout is a guess.",
+    formula="general.architecture is not in the list of llama_model_rope_type",
+    references=("ggml-org/llama.cpp, src/llama-model.cpp",),
+)
 
 
 def read_gguf_configuration(
@@ -98,7 +107,7 @@ def _choose_scheme(
         shown = shorten(repr(name))
         raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
     message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
-    return "rotary", (Finding(level="warning", code="unknown-architecture", message=message, data={"name": name}),)
+    return "rotary", (UNKNOWN_ARCHITECTURE.find(message, name=name),)
 
 
 def _read_values(scheme: SchemeName, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int | float | str]:

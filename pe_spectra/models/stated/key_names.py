@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Literal
 
 from pe_spectra.errors import shorten
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
-from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.models.stated.statement import TRANSFORMERS, LayerStatement
 from pe_spectra.models.wording import write_number
 
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
@@ -54,6 +53,51 @@ _ON_TOP = (
     "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
     "partial_rotary_factors", "compress_rope_theta",
 )  # fmt: skip
+UNKNOWN_KEY = Kind(
+    code="unknown-key",
+    levels=("warning", "note"),
+    phrase="a key is not known",
+    reasoning="A misspelt key is ignored in silence by every reader, and a default takes its place: a rope_thetha of "
+    "500000 gives base 10000. A warning is made where a known key is spelled nearly so, or where the key stands in a "
+    "rotary block; a note where a key only looks as if it were about rotation.",
+    formula="similarity of spelling at least 0.85 on top of the file (difflib), any unknown key inside rope_parameters "
+    "or rope_scaling",
+    references=(TRANSFORMERS,),
+)
+KEY_NOT_READ = Kind(
+    code="key-not-read",
+    levels=("warning", "error"),
+    phrase="a key that the model's class does not read",
+    reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another class is "
+    "ignored without a word, and a default stands in its place. An error where the file means a rotation with it that "
+    "nothing else states: rope_parameters nested by layer type for a class that reads it flat, or a scaling that is "
+    "named by type alone for one that reads rope_type. An error too for position_embedding_type relative_key: "
+    "transformers 5 removed these tables of distances from BERT and its like, and adds the table of positions, which "
+    "was not trained.",
+    formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
+    "transformers 5.23.0 does not read, where reading it would change the answer; position_embedding_type other than "
+    "absolute beside a learned table",
+    references=(TRANSFORMERS, "huggingface/transformers, pull request 41170"),
+)
+SCALING_IN_CODE = Kind(
+    code="scaling-in-code",
+    levels=("note",),
+    phrase="the model's own code scales beyond a length",
+    reasoning="Some checkpoints bring their own code along, which changes the base with the length that it is given. "
+    "What the configuration states then holds up to the trained length only.",
+    formula="use_dynamic_ntk is true and model_type is qwen: base times (2**ceil(log2(l / seq_length) + 1) - "
+    "1)**(D/(D-2)) for l above seq_length",
+    references=("Qwen/Qwen-7B, modeling_qwen.py",),
+)
+HEAD_WIDTH = Kind(
+    code="head-width",
+    levels=("error",),
+    phrase="numbers about the heads contradict each other",
+    reasoning="Numbers that describe the heads contradict each other, so tensors of these shapes cannot be multiplied, "
+    "or a list of sections does not cover the pairs.",
+    formula="key-value heads divide the heads; the sections of mrope add up to D/2",
+    references=(TRANSFORMERS,),
+)
 
 
 def check_block_spelling(block: Keys) -> list[Finding]:
@@ -87,8 +131,7 @@ def _report_key(name: str, key: str, known: tuple[str, ...], *, certain: bool = 
     near = get_close_matches(key, known, n=1, cutoff=0.6)
     meant = f"; {near[0]} is the nearest that is known" if near else ""
     message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
-    level: Literal["warning", "note"] = "warning" if certain else "note"
-    return Finding(level=level, code="unknown-key", message=message, data={"key": name, "nearest": near[:1]})
+    return UNKNOWN_KEY.find(message, level="warning" if certain else "note", key=name, nearest=near[:1])
 
 
 def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
@@ -113,7 +156,7 @@ def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
             else f"; its layout is {known.layout}"
         )
         message = f"{keys.where}{key} is not read by the class of {model}{meant}"
-        found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
+        found.append(KEY_NOT_READ.find(message, key=key, model=model))
     nested = keys.find_object("attn_config")
     stated = nested.find_number("rope_theta") if nested is not None and not nested.find_truth("rope") else None
     if nested is not None and stated is not None and stated != taken:
@@ -122,7 +165,7 @@ def check_ignored(keys: Keys, known: KnownModel, model: str) -> list[Finding]:
             f"{key} {write_number(stated)} is not read by the class of {model}, which takes base "
             f"{write_number(taken)}; it reads {wanted}"
         )
-        found.append(Finding(level="warning", code="key-not-read", message=message, data={"key": key, "model": model}))
+        found.append(KEY_NOT_READ.find(message, key=key, model=model))
     return found
 
 
@@ -152,7 +195,7 @@ def check_code(keys: Keys, model: str) -> list[Finding]:
         f"{keys.where}use_dynamic_ntk: the code of {model} enlarges the base with the length{beyond}, in steps of a "
         "factor of 2; this answer is for the length before"
     )
-    return [Finding(level="note", code="scaling-in-code", message=message, data={"key": "use_dynamic_ntk"})]
+    return [SCALING_IN_CODE.find(message, key="use_dynamic_ntk")]
 
 
 def check_heads(keys: Keys) -> list[Finding]:
@@ -166,13 +209,13 @@ def check_heads(keys: Keys) -> list[Finding]:
     if heads is None or pairs is None or heads % pairs == 0:
         return []
     message = f"{heads} heads cannot share {pairs} heads of keys and values evenly"
-    return [Finding(level="error", code="head-width", message=message, data={"heads": heads, "key_value_heads": pairs})]
+    return [HEAD_WIDTH.find(message, heads=heads, key_value_heads=pairs)]
 
 
 def check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
     """The sections of mrope say which pairs turn by time, height and width; they cover all pairs.
 
-    >>> from pe_spectra.models.stated.statement import LayerStatement
+    >>> from pe_spectra.models.stated.statement import TRANSFORMERS, LayerStatement
     >>> keys = Keys({"rope_scaling": {"mrope_section": [8, 8, 8]}}, "config.json")
     >>> check_sections(keys, LayerStatement(head_dim=128))[0].code
     'head-width'
@@ -186,5 +229,5 @@ def check_sections(keys: Keys, layer: LayerStatement) -> list[Finding]:
                 f"{block.where}mrope_section adds up to {write_number(sum(sections))} pairs, but {pairs} pairs are "
                 "turned; its sections must cover them"
             )
-            return [Finding(level="error", code="head-width", message=message, data={"sections": sections})]
+            return [HEAD_WIDTH.find(message, sections=sections)]
     return []

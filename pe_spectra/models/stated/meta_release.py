@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.rotary_blocks import SCALING_NOT_USED
 from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
 
 #: llama/model.py of Llama 1 and 2, whose files have no rope_theta.
@@ -27,6 +28,16 @@ _LLAMA32_WIDTHS, _LLAMA32_FACTOR = (2048, 3072), 32.0
 _LLAMA4_KEYS = ("nope_layer_interval", "moe_args", "attention_chunk_size", "use_qk_norm")
 #: Keys of files of the same name that other releases have, which turn in another way.
 _FOREIGN = ("yarn", "llama_4_scaling", "rope_scaling", "rope_parameters")
+FACTOR_BY_WIDTH = Kind(
+    code="factor-by-width",
+    levels=("note",),
+    phrase="the factor of the scaling is not stated",
+    reasoning="Meta's params.json asks for scaling, but does not give its factor. In transformers Llama 3.2 models of "
+    "1B and 3B have 32, and Llama 3.1 has 8; Meta's own code has 8 for all, and for a params.json the answer is that "
+    "of Meta's code.",
+    formula="use_scaled_rope without rope_scaling_factor, dim 2048 or 3072",
+    references=("meta-llama/llama-models, models/llama3/model.py",),
+)
 
 
 def read_params(params: Mapping[str, Any], path: str) -> Configuration:
@@ -81,7 +92,7 @@ def _read_head_width(keys: Keys) -> int:
 def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryBlock:
     base = keys.find_number("rope_theta")
     block = RotaryBlock(where="", base=base, base_key="rope_theta" if base is not None else "")
-    stated = {
+    stated: dict[str, Any] = {
         name: keys.find_number(key)
         for key, name in (("rope_scaling_factor", "factor"), ("rope_high_freq_factor", "high_freq_factor"))
     }
@@ -89,7 +100,7 @@ def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryB
     if not scaled:
         if scaled is None and any(number is not None for number in stated.values()):
             message = "a factor of a scaling is given, but not use_scaled_rope, so nothing is scaled"
-            findings.append(Finding(level="warning", code="scaling-not-used", message=message, data=stated))
+            findings.append(SCALING_NOT_USED.find(message, **stated))
         return block
     values: dict[str, KeyValue] = dict(_LLAMA4 if fourth else _LLAMA3)
     if not fourth and stated["factor"] is None and keys.find_integer("dim") in _LLAMA32_WIDTHS:
@@ -98,7 +109,7 @@ def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryB
             "no key gives the factor of the scaling: Meta's own code has 8 for all models, which is the answer here; "
             "transformers has 32 for models of this width (Llama 3.2)"
         )
-        findings.append(Finding(level="note", code="factor-by-width", message=message, data={"factor": 32.0}))
+        findings.append(FACTOR_BY_WIDTH.find(message, factor=_LLAMA32_FACTOR))
     values.update({name: number for name, number in stated.items() if number is not None})
     values["original_max_position_embeddings"] = _ORIGINAL
     return replace(block, where="use_scaled_rope", kind="llama3", values=values)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.errors import shorten
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.key_names import (
     BASES,
+    KEY_NOT_READ,
     LISTS,
     LOCAL_BASES,
     NUMBERS,
@@ -17,13 +18,52 @@ from pe_spectra.models.stated.key_names import (
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.layer_types import COMPRESSED, FULL, MAIN, SLIDING, list_stated_types
-from pe_spectra.models.stated.statement import DEFAULT_BASE, KeyValue, RotaryBlock
+from pe_spectra.models.stated.statement import DEFAULT_BASE, TRANSFORMERS, KeyValue, RotaryBlock
 from pe_spectra.models.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
 _ORIGINAL = "original_max_position_embeddings"
 #: Keys without meaning where no scaling is asked for.
 _OF_SCALINGS = ("factor", "low_freq_factor", "high_freq_factor", *LISTS)
+ORIGINAL_LENGTH_TWICE = Kind(
+    code="original-length-twice",
+    levels=("warning",),
+    phrase="the length before scaling is given twice",
+    reasoning="The length before scaling may stand beside the rotary block or in it. transformers 5 takes the one "
+    "beside it, transformers 4.57 the one in it for yarn and llama3, so the two should agree.",
+    formula="original_max_position_embeddings is given in both places with other values; beside the block the class of "
+    "Phi-3 has 4096 where the file has none",
+    references=(TRANSFORMERS,),
+)
+SCALING_NOT_USED = Kind(
+    code="scaling-not-used",
+    levels=("warning",),
+    phrase="a scaling is given but not switched on",
+    reasoning="A factor is given, but what turns scaling on is not: for Meta's code the switch, for transformers the "
+    "name of the scaling. Nothing is scaled, in silence.",
+    formula="params.json: rope_scaling_factor is given and use_scaled_rope is not true; config.json: factor, "
+    "low_freq_factor, short_factor or their like without rope_type",
+    references=("meta-llama/llama-models, models/llama3/model.py", TRANSFORMERS),
+)
+ROPE_TYPE_TWICE = Kind(
+    code="rope-type-twice",
+    levels=("warning",),
+    phrase="the scaling has two names that differ",
+    reasoning="Older files name the scaling under type, newer ones under rope_type. A file with both that differ is "
+    "read otherwise by readers of either key.",
+    formula="type != rope_type in one block; rope_type is read",
+    references=(TRANSFORMERS,),
+)
+LAYER_TYPE_MISSING = Kind(
+    code="layer-type-missing",
+    levels=("warning", "error"),
+    phrase="a layer type has no keys of its own",
+    reasoning="rope_parameters may be nested by the type of a layer. A type that the model has and the file leaves out "
+    "is turned by the default of its class, which nobody wrote down.",
+    formula="a type of layer_types that is turned has no entry in rope_parameters (warning), or rope_parameters is "
+    "flat and the class reads it by layer type (error)",
+    references=(TRANSFORMERS,),
+)
 
 
 def read_blocks(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> tuple[Blocks, Blocks]:
@@ -78,8 +118,7 @@ def _report_nested(found: Keys, nested: list[str], known: KnownModel, model: str
         f"{shorten(nested[0])} is read, not even its rope_theta; base {write_number(base)} is taken in silence; write "
         f"its keys into {where} itself"
     )
-    data = {"key": f"{found.where}{nested[0]}", "model": model, "base": base}
-    return Finding(level="error", code="key-not-read", message=message, data=data)
+    return KEY_NOT_READ.find(message, level="error", key=f"{found.where}{nested[0]}", model=model, base=base)
 
 
 def _report_flat(found: Keys, known: KnownModel, model: str) -> Finding:
@@ -90,7 +129,7 @@ def _report_flat(found: Keys, known: KnownModel, model: str) -> Finding:
         else "so nothing in it is read and the defaults of the class are taken"
     )
     message = f"{where} is flat, but the class of {model} reads an object for each layer type, {effect}"
-    return Finding(level="error", code="layer-type-missing", message=message, data={"missing": [FULL, SLIDING]})
+    return LAYER_TYPE_MISSING.find(message, level="error", missing=[FULL, SLIDING])
 
 
 def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> Blocks:
@@ -140,8 +179,7 @@ def _drop_type(block: RotaryBlock, scaling: Keys | None, model: str, findings: l
         f"{scaling.where}type {shorten(repr(block.kind))} is not read by the class of {model} in transformers 5, so "
         "its layers are not scaled, and transformers 4 may refuse the file; write rope_type"
     )
-    data = {"key": f"{scaling.where}type", "model": model}
-    findings.append(Finding(level="error", code="key-not-read", message=message, data=data))
+    findings.append(KEY_NOT_READ.find(message, level="error", key=f"{scaling.where}type", model=model))
     return replace(block, kind="default", type_inside=None)
 
 
@@ -165,8 +203,7 @@ def _add_original(keys: Keys, known: KnownModel, blocks: Blocks, findings: list[
             message = (
                 f"{_ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
             )
-            data = {"beside": original, "inside": inside}
-            findings.append(Finding(level="warning", code="original-length-twice", message=message, data=data))
+            findings.append(ORIGINAL_LENGTH_TWICE.find(message, beside=original, inside=inside))
         found[name] = replace(block, values={**block.values, _ORIGINAL: float(original)}, original_beside=True)
     return found
 
@@ -220,9 +257,7 @@ def _read_block(block: Keys, findings: list[Finding]) -> RotaryBlock:
     older = block.find_text("type")
     if older is not None and older != kind:
         message = f"{where} has rope_type {shorten(repr(kind))} and type {shorten(repr(older))}; rope_type is read"
-        findings.append(
-            Finding(level="warning", code="rope-type-twice", message=message, data={"rope_type": kind, "type": older})
-        )
+        findings.append(ROPE_TYPE_TWICE.find(message, rope_type=kind, type=older))
     values = _read_values(block)
     original = values.get(_ORIGINAL)
     unused = [key for key in _OF_SCALINGS if key in values] if kind == "default" else []
@@ -264,4 +299,4 @@ def _report_unused(block: Keys, unused: list[str]) -> Finding:
         f"{block.where.rstrip('.')} has {named}, but {stated}, so nothing is scaled, in silence; state rope_type, or "
         f"delete {named}"
     )
-    return Finding(level="warning", code="scaling-not-used", message=message, data={"keys": unused})
+    return SCALING_NOT_USED.find(message, keys=unused)

@@ -32,7 +32,7 @@ from pe_spectra.models.stated.layer_types import (
     list_layer_types,
     list_stated_types,
 )
-from pe_spectra.models.stated.rotary_blocks import read_blocks
+from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, read_blocks
 from pe_spectra.models.stated.statement import LayerStatement, RotaryBlock
 
 
@@ -114,7 +114,7 @@ def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[L
         f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default of "
         "the class is taken for it; state it, or null where it is not turned"
     )
-    return [Finding(level="warning", code="layer-type-missing", message=message, data={"missing": missing})]
+    return [LAYER_TYPE_MISSING.find(message, missing=missing)]
 
 
 def _choose_default(known: KnownModel, name: str) -> float:

@@ -14,6 +14,10 @@ from typing import Literal
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
 
+#: Sources that several kinds of findings have.
+SU = "Su et al. 2021, arXiv:2104.09864"
+PENG = "Peng et al. 2023, arXiv:2309.00071"
+TRANSFORMERS = "huggingface/transformers, src/transformers/modeling_rope_utils.py (5.23.0, 4.57.6)"
 #: The base that every reader takes where neither the file nor the model's class has one.
 DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
 from pe_spectra.errors import shorten
-from pe_spectra.findings import Finding
+from pe_spectra.findings import Finding, Kind
+from pe_spectra.models.stated.key_names import KEY_NOT_READ
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_schemes import BY_TYPE, WITH_DISTANCES
+from pe_spectra.models.stated.statement import TRANSFORMERS
 
 _KEY = "position_embedding_type"
 _OF_DISTANCES = ("relative_key", "relative_key_query")
@@ -21,6 +22,17 @@ _ENCODERS: Mapping[str, tuple[str, int, str]] = MappingProxyType(
         "whisper": ("max_source_positions", 1500, "fixed sinusoids"),
         "led": ("max_encoder_position_embeddings", 16384, "a learned table"),
     }
+)
+NESTED_CONFIG = Kind(
+    code="nested-config",
+    levels=("note",),
+    phrase="the model has several parts, of which one is audited",
+    reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part that reads "
+    "text in an object of their own. Keys of the same name on top belong to the whole and are not read. The encoder of "
+    "Whisper and that of LED have an encoding of their own beside the decoder's.",
+    formula="thinker_config, text_config, language_config and llm_config are followed, the outermost first; model_type "
+    "whisper or led: the decoder is audited",
+    references=(TRANSFORMERS,),
 )
 
 
@@ -66,9 +78,8 @@ def check_table_type(keys: Keys, model: str, rows: int | None) -> list[Finding]:
         )
     else:
         message += f", which adds {table} all the same; write absolute if it was trained"
-    level: Literal["error", "warning"] = "error" if relative else "warning"
     data = {"key": f"{keys.where}{_KEY}", "model": model, "distances": 2 * rows - 1 if relative and rows else None}
-    return [Finding(level=level, code="key-not-read", message=message, data=data)]
+    return [KEY_NOT_READ.find(message, level="error" if relative else "warning", **data)]
 
 
 def note_encoder(keys: Keys, model: str) -> list[Finding]:
@@ -86,5 +97,4 @@ def note_encoder(keys: Keys, model: str) -> list[Finding]:
         f"the model has several parts; the decoder is what is audited, and the encoder has {what} of its own for "
         f"{positions:,} positions ({key})"
     )
-    data = {"part": "decoder", "encoder_positions": positions}
-    return [Finding(level="note", code="nested-config", message=message, data=data)]
+    return [NESTED_CONFIG.find(message, part="decoder", encoder_positions=positions)]

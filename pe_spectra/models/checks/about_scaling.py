@@ -1,0 +1,188 @@
+"""Findings about the scaling that a file asks for: the ends of its ramp, its factor, the lengths before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pe_spectra.findings import Finding, Kind
+from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.stated.statement import PENG, TRANSFORMERS, Configuration, RotaryBlock
+from pe_spectra.models.wording import write_number
+from pe_spectra.vocabulary import Level
+
+#: Factor and ratio of lengths that differ by less agree.
+_NEAR = 0.01
+_ORIGINAL = "original_max_position_embeddings"
+_LONGROPE = ("longrope", "su")
+#: The ends of a ramp by its scaling, in turns within the original length: below, above; as they are where not set.
+_ENDS = {
+    "yarn": (("beta_slow", 1.0), ("beta_fast", 32.0)),
+    "llama3": (("low_freq_factor", 1.0), ("high_freq_factor", 4.0)),
+}
+LENGTH_DEFAULTED = Kind(
+    code="length-defaulted",
+    levels=("note", "warning"),
+    phrase="no key gives the length",
+    reasoning="Where no key gives the length, the class of the model has one, 2,048 for many. All that is said about "
+    "periods, windows and phases then holds up to a length that nobody wrote down.",
+    formula="a warning where the scaling is computed from it (dynamic; yarn, llama3 and longrope without factor or "
+    "original_max_position_embeddings) or original_max_position_embeddings is above it (llama3: not below); else a "
+    "note",
+    references=(TRANSFORMERS,),
+)
+FACTOR_MISMATCH = Kind(
+    code="factor-mismatch",
+    levels=("warning", "note"),
+    phrase="the factor and the lengths of the scaling contradict each other",
+    reasoning="The factor says how far the scaling reaches, the lengths how far the model is to be used. Where the "
+    "file asks for more than the factor covers, the slow pairs see out-of-range phases (not covered in training). "
+    "Where it asks for less, nothing breaks, and a note says what the scaling would reach. Where the length before the "
+    "scaling is the longer one, one of the two is wrong.",
+    formula="yarn, linear: max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; "
+    "below: note; original_max_position_embeddings above max_position_embeddings (llama3: not below, for which "
+    "transformers writes a line in its log): warning",
+    references=(PENG, TRANSFORMERS),
+)
+SCALING_ORDER = Kind(
+    code="scaling-order",
+    levels=("error",),
+    phrase="the ends of the scaling are in the wrong order",
+    reasoning="Two numbers say between which turns the frequencies go over from kept to slowed. In the wrong order "
+    "they still compute: YaRN's ramp then runs backwards, slows the fast pairs and keeps the slow ones; the one of "
+    "Llama 3 becomes a step. transformers writes a line in its log, and turns by it. What is answered is what it "
+    "computes.",
+    formula="yarn: beta_fast < beta_slow; llama3: high_freq_factor < low_freq_factor",
+    references=(PENG, TRANSFORMERS),
+)
+FACTOR_BELOW_ONE = Kind(
+    code="factor-below-one",
+    levels=("warning",),
+    phrase="the factor of the scaling is below 1",
+    reasoning="A scaling lengthens the context by its factor. With one below 1 it does the opposite, and no model is "
+    "published with that; the inverse may have been meant. transformers writes a line in its log, and turns by it.",
+    formula="factor < 1, or where factor is null max_position_embeddings < original_max_position_embeddings",
+    references=(TRANSFORMERS,),
+)
+
+
+def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
+    """Say where no key gives the context length, and what is taken in silence; once for all layers.
+
+    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}, "config.json")
+    >>> [(found.code, found.data["length"]) for found in check_length(stated, build_layers(stated)[0])]
+    [('length-defaulted', 2048)]
+    """
+    length = configuration.length
+    if length is None or not configuration.length_by_class:
+        return
+    blocks = [layer.block for layer in layers if layer.block is not None]
+    above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
+    counts = next((block.kind for block in blocks if _counts_from_length(block)), None)
+    why = f"; {counts} scaling is computed from it" if counts is not None else ""
+    why += f"; {_ORIGINAL} is {int(above):,}" if above is not None else ""
+    level: Level = "warning" if why else "note"
+    message = (
+        f"no key gives the length, so {length:,} positions are taken in silence, the default of "
+        f"{configuration.model}{why}; state max_position_embeddings"
+    )
+    yield LENGTH_DEFAULTED.find(message, level=level, length=length, original=above)
+
+
+def _is_above(configuration: Configuration, block: RotaryBlock) -> bool:
+    """Whether the length before a scaling leaves it nothing to lengthen, so one of the two lengths is wrong."""
+    original, length = block.find(_ORIGINAL), configuration.length
+    if original is None or length is None:
+        return False
+    if configuration.format == "config.json" and block.kind in _LONGROPE:
+        return original > length
+    if configuration.format == "config.json" and block.kind == "llama3":
+        return original >= length  # published files of the others state the two alike; transformers 4 and 5 log this
+    return block.kind in ("yarn", "linear") and block.find("factor") is not None and original > length
+
+
+def _counts_from_length(block: RotaryBlock) -> bool:
+    """Whether a scaling takes max_position_embeddings for a number that its block does not have."""
+    if block.kind == "dynamic":
+        return True
+    if block.kind not in ("yarn", "llama3", *_LONGROPE):
+        return False
+    return block.find(_ORIGINAL) is None or block.find("factor") is None
+
+
+def _check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a ramp ends before it begins, which readers compute all the same."""
+    block, rotation = layer.block, layer.rotation
+    if block is None or rotation is None or rotation.scaling not in _ENDS:
+        return
+    (low_name, low), (high_name, high) = (
+        (name, block.find(name) or default) for name, default in _ENDS[rotation.scaling]
+    )
+    if low <= high:
+        return
+    backwards = rotation.scaling == "yarn" and configuration.format == "config.json"
+    effect = (
+        "the ramp runs backwards: pairs that turn often are slowed, and those that hardly turn are not"
+        if backwards
+        else "there is no ramp: pairs are slowed by the whole factor or not at all"
+    )
+    message = (
+        f"{block.where}.{high_name} {write_number(high)} is below {low_name} {write_number(low)}, so {effect}; "
+        "exchange the two, unless the model was trained so"
+    )
+    data: dict[str, Any] = {low_name: low, high_name: high}
+    yield layer.find(SCALING_ORDER, message, **data)
+
+
+def _check_small_factor(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a factor is below 1, which readers compute all the same."""
+    block, rotation = layer.block, layer.rotation
+    factor = rotation.options.get("factor") if rotation is not None else None
+    if block is None or not isinstance(factor, int | float) or factor >= 1:
+        return
+    key = next((key for key in ("factor", "alpha") if block.find(key) == factor), None)
+    what = f"{block.where}.{key}" if key else "max_position_embeddings over original_max_position_embeddings"
+    advice = f"was {write_number(1 / factor)} meant?" if key else "check the two lengths"
+    message = f"{what} is {write_number(factor)}, below 1, while a scaling lengthens a context by its factor: {advice}"
+    yield layer.find(FACTOR_BELOW_ONE, message, factor=factor)
+
+
+def _check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Compare the factor of a scaling with the ratio of the lengths that the file states."""
+    block, length = layer.block, configuration.length
+    original = block.find(_ORIGINAL) if block is not None else None
+    if block is None or original is None or length is None:
+        return
+    factor, ratio = block.find("factor"), length / original
+    if _is_above(configuration, block):
+        if not configuration.length_by_class:  # else the finding about the length says so
+            message = _tell_lengths_apart(int(original), length)
+            yield layer.find(FACTOR_MISMATCH, message, factor=factor, ratio=ratio, original=original)
+        return
+    if block.kind not in ("yarn", "linear") or factor is None or length == original:
+        return
+    if abs(ratio / factor - 1) <= _NEAR:
+        return
+    reached = round(factor * original)
+    by_class = " by default" if configuration.length_by_class else ""
+    message = (
+        f"{block.where}.factor {write_number(factor)} reaches from {int(original):,} to "
+        f"{reached:,} positions, but max_position_embeddings is {length:,}{by_class}, "
+        f"{write_number(ratio)} times as many; set factor to {write_number(ratio)} or max_position_embeddings to "
+        f"{reached}"
+    )
+    level: Level = "warning" if ratio > factor else "note"
+    yield layer.find(FACTOR_MISMATCH, message, level=level, factor=factor, ratio=ratio, original=original)
+
+
+def _tell_lengths_apart(original: int, length: int) -> str:
+    order = "not below" if original == length else "above"
+    return (
+        f"{_ORIGINAL} is {original:,}, {order} max_position_embeddings, {length:,}, while a "
+        "scaling lengthens a context: check the two lengths"
+    )
+
+
+CHECKS = (_check_order, _check_small_factor, _check_factor)

@@ -5,73 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasBias, HasFrequencies, HasKernel, HasTable
+from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
-from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
+from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
     METRICS,
-    Measured,
-    Metric,
     PeriodMatch,
     Resolution,
-    measure_kernel_metrics,
+    Views,
     measure_ladder_resolution,
+    measure_metrics,
     measure_periods,
-    measure_table_metrics,
 )
-from pe_spectra.spectrum import (
-    Spectrum,
-    compute_spectrum,
-    estimate_grid_kernel,
-    estimate_kernel,
-    measure_toeplitz_share,
-)
+from pe_spectra.spectrum import Spectrum, compute_spectrum, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
-from pe_spectra.spectrum.shape import classify_shape
 
 DEFAULT_LENGTH = 128
-#: Every metric by name, in the order in which they are shown.
-COMPARED: Mapping[str, Metric] = MappingProxyType(
-    {
-        "low_bin_mass": Metric(
-            definition="weight of the first ten bins of the spectrum", unit="", better=None, source="Eq. (15)"
-        ),
-        "centroid": Metric(
-            definition="mean frequency of the spectrum", unit="rad/position", better=None, source="Eq. (15)"
-        ),
-        "effective_bins_entropy": Metric(
-            definition="exp of the entropy of the weights", unit="bins", better="higher", source="Shannon 1948"
-        ),
-        "flatness": Metric(
-            definition="geometric over arithmetic mean of the weights",
-            unit="",
-            better="higher",
-            source="Wiener entropy",
-        ),
-        "min_separation": Metric(
-            definition="smallest distance of two codes", unit="", better="higher", source="Definition 1"
-        ),
-        "toeplitz_share": Metric(
-            definition="share of the Gram matrix's energy that is a function of the lag alone",
-            unit="",
-            better="higher",
-            source="orthogonal projection on Toeplitz matrices",
-        ),
-        **METRICS,
-    }
-)
-#: What holds of a kernel on a grid along a row, or does not depend on the order of positions.
-_OF_GRIDS = ("kernel_half_width", "sidelobe", "kernel_monotonicity", "stable_rank", "effective_rank")
-#: What a spectrum with weights of both signs does not have, and why.
-OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "flatness")
-SIGNED = "the spectrum has weights of both signs, which are no shares"
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
+_TOO_LARGE = "the table has too many entries to be held"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +38,7 @@ class Comparison:
     ----------
     encoding, length : what was measured, on how many positions.
     injective : Definition 1; None where it is not decided.
-    values : every name of `COMPARED` -> its value, or None; notes : why it is None.
+    values : every name of `METRICS` -> its value, or None; notes : why it is None.
     kernel : (L,) k(tau)/k(0) at lags 0 .. L-1, the mean over heads; on a grid along a row. None without one.
     spectrum : on a grid along a row; None where it is not defined.
     periods : what the kernel does at the periods of the data.
@@ -113,7 +69,7 @@ def compare_encodings(
     periods: Sequence[tuple[str, float]] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Measure encodings by everything in `COMPARED`.
+    """Measure encodings by everything in `METRICS`.
 
     Parameters
     ----------
@@ -160,7 +116,7 @@ def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Compa
     >>> [row.encoding.name for row in sort_comparisons(rows, "min_separation")]
     ['one-hot', 'ramp']
     """
-    sign = -1.0 if COMPARED[metric].better == "higher" else 1.0
+    sign = -1.0 if METRICS[metric].better == "higher" else 1.0
 
     def rank(one: Comparison) -> tuple[bool, float]:
         value = one.values[metric]
@@ -172,27 +128,37 @@ def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Compa
 def _compare(
     encoding: Encoding, size: int, step_seconds: float | None, periods: Sequence[tuple[str, float]]
 ) -> Comparison:
-    kernel = _find_kernel(encoding, size)
-    spectrum = _find_spectrum(encoding, size)
+    kernel, spectrum = _find_kernel(encoding, size), _find_spectrum(encoding, size)
     faithfulness = measure_faithfulness(encoding, length=size, limit=0)
-    measured = _measure(encoding, size, kernel)
-    values, notes = dict(measured.values), dict(measured.notes)
-    is_signed = spectrum is not None and classify_shape(spectrum) == "signed"
-    for name, value in _summarise(spectrum, faithfulness, is_signed=is_signed).items():
-        values[name] = value
-        if value is None:
-            notes[name] = SIGNED if is_signed and name in OF_SHARES else "not defined for this encoding"
-    matches = _match_periods(encoding, size, step_seconds, periods)
+    views = Views(spectrum=spectrum, faithfulness=faithfulness, kernel=kernel)
+    measured = measure_metrics(_add_codes(views, encoding, size))
     return Comparison(
         encoding=encoding,
         length=size,
         injective=faithfulness.injective,
-        values=MappingProxyType({name: values.get(name) for name in COMPARED}),
-        notes=MappingProxyType(notes),
+        values=measured.values,
+        notes=measured.notes,
         kernel=kernel,
         spectrum=spectrum,
-        periods=matches,
+        periods=_match_periods(encoding, size, step_seconds, periods),
         remarks=_remark(encoding, step_seconds),
+    )
+
+
+def _add_codes(views: Views, encoding: Encoding, size: int) -> Views:
+    """Add the codes of positions, and what is known of them; on a grid no two positions have one lag."""
+    if encoding.shape is not None:
+        vectors = read_grid_codes(encoding, encoding.shape) if isinstance(encoding, HasTable) else None
+        return replace(views, vectors=vectors, missing={"table": _ON_A_GRID})
+    if not isinstance(encoding, HasTable):
+        return views
+    if size * encoding.d > MAX_HELD_ENTRIES:
+        return replace(views, missing=dict.fromkeys(("vectors", "table", "beyond"), _TOO_LARGE))
+    return replace(
+        views,
+        table=read_codes(encoding, size),
+        resolution=_find_resolution(encoding, size),
+        beyond=_find_beyond(encoding, size),
     )
 
 
@@ -219,58 +185,6 @@ def _find_spectrum(encoding: Encoding, size: int) -> Spectrum | None:
         return None
 
 
-def _summarise(spectrum: Spectrum | None, faithfulness: Faithfulness, *, is_signed: bool) -> dict[str, float | None]:
-    summary = spectrum.summary if spectrum is not None and not is_signed else None
-    return {
-        "low_bin_mass": summary.low_bin_mass if summary else None,
-        "centroid": summary.centroid if summary else None,
-        "effective_bins_entropy": summary.effective_bins_entropy if summary else None,
-        "flatness": summary.flatness if summary else None,
-        "min_separation": faithfulness.min_separation,
-        "toeplitz_share": _find_share(faithfulness, spectrum),
-    }
-
-
-def _find_share(faithfulness: Faithfulness, spectrum: Spectrum | None) -> float | None:
-    if spectrum is not None and spectrum.toeplitz_share is not None:
-        return spectrum.toeplitz_share
-    encoding = faithfulness.encoding
-    if isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
-        return 1.0  # a function of the lag by its formula
-    if not isinstance(encoding, HasTable) or faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
-        return None
-    return measure_toeplitz_share(read_codes(encoding, faithfulness.length))
-
-
-def _measure(encoding: Encoding, size: int, kernel: F64 | None) -> Measured:
-    if encoding.shape is not None:
-        return _measure_on_grid(encoding, kernel)
-    if isinstance(encoding, HasTable) and size * encoding.d <= MAX_HELD_ENTRIES:
-        return measure_table_metrics(
-            read_codes(encoding, size),
-            kernel=kernel,
-            resolution=_find_resolution(encoding, size),
-            beyond=_find_beyond(encoding, size),
-        )
-    if kernel is None:
-        return Measured(values={}, notes=dict.fromkeys(METRICS, "no table that can be held, and no kernel"))
-    return measure_kernel_metrics(kernel)
-
-
-def _measure_on_grid(encoding: Encoding, kernel: F64 | None) -> Measured:
-    """What does not need one lag for each pair of positions; kernels along a row of the grid."""
-    shape = encoding.shape or (1, 1)
-    if isinstance(encoding, HasTable):
-        found = measure_table_metrics(read_grid_codes(encoding, shape), kernel=kernel)
-    elif kernel is not None:
-        found = measure_kernel_metrics(kernel)
-    else:
-        found = Measured(values={}, notes={})
-    kept = {name: value for name, value in found.values.items() if name.startswith(_OF_GRIDS)}
-    notes = {name: found.notes.get(name, _ON_A_GRID) for name in METRICS if kept.get(name) is None}
-    return Measured(values=kept, notes=notes)
-
-
 def _find_resolution(encoding: Encoding, size: int) -> Resolution | None:
     """Exact Fisher information at positions 0 .. size-1 where the codes are sines and cosines."""
     if not isinstance(encoding, HasFrequencies) or not isinstance(encoding, HasTable):
@@ -288,12 +202,7 @@ def _find_resolution(encoding: Encoding, size: int) -> Resolution | None:
         weights[is_lone] = lone
         return measure_ladder_resolution(found.values, weights, found.amplitude)
 
-    least = measure(shares[slowest])
-    return replace(
-        measure(shares.mean(axis=0)),
-        fisher_information_min=least.fisher_information_min,
-        cramer_rao_bound_worst=least.cramer_rao_bound_worst,
-    )
+    return measure(shares.mean(axis=0)).with_worst_of(measure(shares[slowest]))
 
 
 def _find_beyond(encoding: HasTable, size: int) -> F64 | None:

@@ -23,7 +23,7 @@ from pe_spectra.limits import (
     MAX_INSPECTED_PLACES,
     MAX_INSPECTED_ROWS,
 )
-from pe_spectra.metrics.rank import measure_ranks
+from pe_spectra.metrics.resolution import measure_ranks
 from pe_spectra.metrics.tables import centre
 from pe_spectra.spectrum import (
     GridSpectrum,

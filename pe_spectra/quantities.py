@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, ov
 from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown
 
 Document = dict[str, object]
-_DECLARED = "quantity"
+#: Where a field of a dataclass keeps its declaration.
+DECLARED = "quantity"
 #: Of a short description: characters of a line, and lines.
 _LONGEST_LINE, _MOST_LINES = 110, 10
 _Value = TypeVar("_Value")
@@ -72,7 +73,7 @@ def quantity(text: str, *, default: Any = MISSING, default_factory: Any = MISSIN
     >>> quantity("Frequencies below the edge.", minimum=0).metadata["quantity"].minimum
     0
     """
-    declared = {_DECLARED: Quantity(text=text, **more)}
+    declared = {DECLARED: Quantity(text=text, **more)}
     if default_factory is not MISSING:
         return field(default_factory=default_factory, metadata=declared)
     return field(metadata=declared) if default is MISSING else field(default=default, metadata=declared)
@@ -333,7 +334,7 @@ def _write_cells(value: Any) -> Cell | list[Cell]:
 def _read_declaration(value: object) -> Quantity | None:
     if isinstance(value, Derived):
         return value.quantity
-    return value.metadata.get(_DECLARED) if isinstance(value, Field) else None
+    return value.metadata.get(DECLARED) if isinstance(value, Field) else None
 
 
 def _list_attributes(doc: str, declared: Mapping[str, Quantity]) -> str:

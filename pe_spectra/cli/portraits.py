@@ -85,13 +85,11 @@ def compare(
     its definition. With --step and --periods lags are times.
     """
     from pe_spectra.cli.requirements import check_metrics, parse_requirements
-    from pe_spectra.compare import COMPARED, choose_length, compare_encodings, sort_comparisons
+    from pe_spectra.compare import choose_length, compare_encodings, sort_comparisons
     from pe_spectra.domains import parse_periods
     from pe_spectra.records.comparison import answer_comparison
 
-    if sort is not None:
-        _check_metric(sort, tuple(COMPARED))
-    requirements = parse_requirements(require or [], tuple(COMPARED))
+    requirements = parse_requirements(require or [], _list_metrics(sort))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
     named = _collect(specs, all_, timed=bool(wanted), d=d, rho=rho, rows=rows, start=start, step=step)
     seconds, notes = _settle_step(named, step, timed=bool(wanted))
@@ -213,10 +211,13 @@ def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool
     return read_duration(_STEP), (f"--periods: positions are taken to be {_STEP} apart; --step says otherwise",)
 
 
-def _check_metric(name: str, known: tuple[str, ...]) -> None:
-    """Refuse a metric that is not known; of the many that are, the nearest are named."""
-    if name in known:
-        return
+def _list_metrics(name: str | None) -> tuple[str, ...]:
+    """List the metrics; refuse a name that is none of them: of the many that there are, the nearest are named."""
+    from pe_spectra.metrics import METRICS
+
+    known = tuple(METRICS)
+    if name is None or name in known:
+        return known
     from difflib import get_close_matches
 
     near, hint = list(known), ""

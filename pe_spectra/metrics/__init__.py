@@ -1,14 +1,23 @@
-"""One-number summaries of tables, kernels and frequencies, for comparing encodings side by side.
+"""One-number summaries for comparing encodings side by side; none needs a model.
 
-Pure functions of arrays; none needs a model. Their definitions stand in `METRICS`.
+Each metric is declared beside the function that measures it, as a field of what that function returns; `METRICS` is
+the list of them all. A new one is a field and its value there, and its slow version in `tests/naive_metrics.py`.
 """
 
 from __future__ import annotations
 
-from pe_spectra.metrics.definitions import METRICS, Metric
-from pe_spectra.metrics.gathering import Measured, measure_kernel_metrics, measure_table_metrics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from numpy.typing import ArrayLike
+
+from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution, spectra
+from pe_spectra.metrics.kernel_shape import PeriodMatch, find_kernel_periods, measure_periods
 from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution, measure_table_resolution
-from pe_spectra.metrics.time_periods import PeriodMatch, find_kernel_periods, measure_periods
+from pe_spectra.metrics.tables import Measure, Metric, average_diagonals, check_table, rescale
+from pe_spectra.spectrum import Spectrum
 
 __all__ = [
     "METRICS",
@@ -16,10 +25,107 @@ __all__ = [
     "Metric",
     "PeriodMatch",
     "Resolution",
+    "Views",
     "find_kernel_periods",
-    "measure_kernel_metrics",
     "measure_ladder_resolution",
+    "measure_metrics",
     "measure_periods",
-    "measure_table_metrics",
     "measure_table_resolution",
 ]
+
+_MODULES = (spectra, kernel_shape, order, resolution, linearity, probes)
+_MEASURES: tuple[Measure, ...] = tuple(measure for module in _MODULES for measure in module.MEASURES)
+#: Every metric by name, in the order in which they are shown.
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {
+        name: declared
+        for measure in _MEASURES
+        for name, declared in measure.kind.quantities().items()
+        if isinstance(declared, Metric)
+    }
+)
+_NO_TABLE = "the encoding has no table of codes"
+#: View -> why it is missing, where nothing else is known.
+_MISSING = {
+    "spectrum": "not defined for this encoding",
+    "faithfulness": "not defined for this encoding",
+    "kernel": "no table that can be held, and no kernel",
+    "vectors": _NO_TABLE,
+    "table": _NO_TABLE,
+    "beyond": "no codes beyond the length",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Views:
+    """What metrics are measured on: views of an encoding at S positions; None for one that it does not have.
+
+    Attributes
+    ----------
+    spectrum, faithfulness : as they are measured by default.
+    kernel : (L,) at lags 0, 1, .., one head, exact where there is one; means along the Gram diagonals of vectors
+        that have none.
+    bias : (L,) whose exponential the kernel is.
+    vectors : (S, d), the codes in any order; `table` unless given.
+    table : (S, d), the codes of positions 0 .. S-1 along a line.
+    beyond : (B, d), the codes of the positions after S-1.
+    resolution : exact Fisher information of a ladder.
+    missing : why a view is missing, by its name, where more is known than that.
+
+    >>> Views(table=[[1.0, 0.0], [0.0, 2.0]]).kernel  # (1 + 4)/2, and 0
+    array([2.5, 0. ])
+    """
+
+    spectrum: Spectrum | None = None
+    faithfulness: Faithfulness | None = None
+    kernel: ArrayLike | None = None
+    bias: ArrayLike | None = None
+    vectors: ArrayLike | None = None
+    table: ArrayLike | None = None
+    beyond: ArrayLike | None = None
+    resolution: Resolution | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.vectors is None:
+            object.__setattr__(self, "vectors", self.table)
+        if self.kernel is None and self.vectors is not None:
+            object.__setattr__(self, "kernel", average_diagonals(rescale(check_table(self.vectors))[0]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Metrics by name.
+
+    Attributes
+    ----------
+    values : name of `METRICS` -> number, or None; all names, in their order.
+    notes : name -> why its value is None; each None has one.
+
+    >>> measure_metrics(Views(kernel=[4.0, 3.0, 1.0])).values["kernel_half_width"]
+    1.5
+    """
+
+    values: Mapping[str, float | None]
+    notes: Mapping[str, str]
+
+
+def measure_metrics(views: Views) -> Measured:
+    """Measure every metric for which there are views, with a budget of work.
+
+    >>> import numpy as np
+    >>> found = measure_metrics(Views(table=np.eye(12)))
+    >>> round(found.values["stable_rank"], 9), found.notes["extrapolation_rmse"]
+    (12.0, 'no codes beyond the length')
+    """
+    values: dict[str, float | None] = {}
+    notes: dict[str, str] = {}
+    for measure in _MEASURES:
+        lacking = next((name for name in measure.needs if getattr(views, name) is None), None)
+        if lacking is not None:
+            found = measure.kind.explain(views.missing.get(lacking, _MISSING[lacking]))
+        else:
+            found = measure.function(*(getattr(views, name) for name in (*measure.needs, *measure.takes)))
+        values |= {name: getattr(found, name) for name in measure.kind.quantities()}
+        notes |= found.reasons
+    return Measured(values=MappingProxyType(values), notes=MappingProxyType(notes))

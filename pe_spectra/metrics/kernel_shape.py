@@ -1,12 +1,81 @@
-"""The shape of a kernel k(tau): how wide its main lobe is, and what rises beside it."""
+"""The shape of a kernel k(tau): how wide its main lobe is, what rises beside it, and at which times it comes back."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
 from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
-from pe_spectra.metrics.tables import check_kernel
+from pe_spectra.metrics.order import WANG, measure_kernel_monotonicity
+from pe_spectra.metrics.tables import TIE, Measure, Metrics, check_kernel, metric, or_reason
+
+#: A peak of a kernel's spectrum counts from this share of the largest.
+_SMALLEST_PEAK = 0.01
+#: Points of the padded transform for each lag.
+_PADDING = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelShape(Metrics):
+    """The form of a kernel."""
+
+    kernel_half_width: float | None = metric(
+        "first lag where k(tau)/k(0) falls to 1/2, linear between lags",
+        unit="positions",
+        above=0,
+        source="half width at half maximum",
+    )
+    sidelobe_ratio: float | None = metric(
+        "largest local maximum of k(tau)/k(0) beyond its first local minimum",
+        better="lower",
+        source="sidelobe level, array processing",
+    )
+    sidelobe_lag: float | None = metric(
+        "lag of that maximum", unit="positions", minimum=2, source="sidelobe level, array processing"
+    )
+    kernel_monotonicity: float | None = metric(
+        "share of pairs t1 < t2 of lags with k(t1) > k(t2), ties one half",
+        better="higher",
+        minimum=0,
+        maximum=1,
+        source=WANG,
+    )
+
+
+def measure_kernel_shape(kernel: ArrayLike, bias: ArrayLike | None = None) -> KernelShape:
+    """Measure the form of a kernel.
+
+    Parameters
+    ----------
+    kernel : (L,) at lags 0, 1, .., one head.
+    bias : (L,) whose exponential the kernel is; its order is the same, and does not underflow.
+
+    >>> measure_kernel_shape(np.exp(-np.arange(50.0)), bias=-np.arange(50.0)).kernel_monotonicity
+    1.0
+    """
+    values = check_kernel(kernel)
+    flat = "k(0) is not positive" if values[0] <= 0 else ""
+    sidelobe = measure_sidelobe(values)
+    alone = flat or "no local maximum beyond the main lobe"
+    wide = flat or f"the kernel stays above half of its peak up to lag {len(values) - 1}"
+    monotonicity = measure_kernel_monotonicity(values if bias is None else bias)
+    return KernelShape.tell(
+        {
+            "kernel_half_width": or_reason(measure_half_width(values), wide),
+            "sidelobe_ratio": sidelobe.value if sidelobe else alone,
+            "sidelobe_lag": sidelobe.lag if sidelobe else alone,
+            "kernel_monotonicity": or_reason(monotonicity, "fewer than two lags"),
+        }
+    )
+
+
+MEASURES = (Measure(kind=KernelShape, function=measure_kernel_shape, needs=("kernel",), takes=("bias",)),)
 
 
 def measure_half_width(kernel: ArrayLike) -> float | None:
@@ -65,3 +134,178 @@ def measure_sidelobe(kernel: ArrayLike) -> Sidelobe | None:
     if values[0] <= 0:
         return None
     return find_sidelobe(values / values[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeriodMatch:
+    """What a kernel does at one period of the data.
+
+    Attributes
+    ----------
+    name, seconds : the period.
+    lag : the period in steps; need not be whole.
+    ratio : k(lag)/k(0); None where the kernel is not known so far out, or k(0) is not positive.
+    is_local_maximum : whether a whole lag next to the period (the lag itself where it is whole) is a
+        local maximum of the kernel; None where a neighbour is not known.
+    nearest_period : the period of the encoding nearest on a log scale, seconds; None where it has none.
+    nearest_ratio : nearest_period / seconds; 1 is a period that the encoding has.
+    note : what a reader must know; "" mostly.
+
+    >>> kernel = np.cos(2 * np.pi * np.arange(49) / 24)
+    >>> day, = measure_periods(kernel, step_seconds=3600.0, periods=[("day", 86400.0)])
+    >>> day.lag, day.ratio, day.is_local_maximum
+    (24.0, 1.0, True)
+    """
+
+    name: str
+    seconds: float
+    lag: float
+    ratio: float | None
+    is_local_maximum: bool | None
+    nearest_period: float | None
+    nearest_ratio: float | None
+    note: str = ""
+
+
+def measure_periods(
+    kernel: Callable[[F64], F64] | ArrayLike,
+    *,
+    step_seconds: float,
+    periods: Sequence[tuple[str, float]],
+    frequencies: ArrayLike | None = None,
+) -> tuple[PeriodMatch, ...]:
+    """Read a kernel at the periods of the data: lag = seconds / step_seconds.
+
+    Parameters
+    ----------
+    kernel : a function of real lags in steps, (L,) -> (L,), or its values at lags 0, 1, .., which are
+        taken linearly between whole lags.
+    step_seconds : time from one position to the next, above 0.
+    periods : names, and lengths in seconds above 0.
+    frequencies : (M,) of the encoding, rad/position; None: the peaks of the kernel's spectrum where the
+        kernel is given by its values, none where it is a function.
+
+    Raises
+    ------
+    InputError : a step or a period that is not above 0.
+
+    Source: the question of a kernel's period is standard in time series analysis; the indicator is our own.
+
+    >>> hours = np.cos(2 * np.pi * np.arange(200) / 24)
+    >>> (match,) = measure_periods(hours, step_seconds=3600.0, periods=[("day", 86400.0)])
+    >>> round(match.ratio, 9), match.is_local_maximum, round(match.nearest_ratio, 2)
+    (1.0, True, 1.0)
+    """
+    _check_seconds(step_seconds, "step")
+    for name, seconds in periods:
+        _check_seconds(seconds, f"period {name}")
+    reader = _Kernel(kernel)
+    own = _list_own_periods(reader, frequencies) * step_seconds
+    return tuple(_match(reader, name, float(seconds), float(step_seconds), own) for name, seconds in periods)
+
+
+def find_kernel_periods(kernel: ArrayLike) -> F64:
+    """Periods of a kernel in positions, strongest first: peaks of its windowed cosine transform.
+
+    Blackman lag window over all L lags, eight-fold padding, peaks refined by a parabola; those of at least
+    1 % of the largest. Periods above 2 L/3 cannot be told from a trend and are left out.
+
+    Parameters
+    ----------
+    kernel : (L,) at lags 0, 1, ...
+
+    Source: Blackman & Tukey 1958.
+
+    >>> find_kernel_periods(np.cos(2 * np.pi * np.arange(500) / 24)).round(2).tolist()
+    [24.0]
+    """
+    values = check_kernel(kernel)
+    length = len(values)
+    angle = np.pi * np.arange(length) / length
+    window = 0.42 + 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
+    weights = window * np.where(np.arange(length) == 0, 1.0, 2.0)
+    scale = float(np.max(np.abs(values)))
+    if length < 8 or scale <= 0:
+        return np.empty(0)
+    windowed = (values / scale - np.sum(weights * values / scale) / np.sum(weights)) * weights
+    size = _PADDING << length.bit_length()
+    spectrum = np.fft.rfft(windowed, n=size).real
+    inner = np.flatnonzero((spectrum[1:-1] > spectrum[:-2]) & (spectrum[1:-1] >= spectrum[2:])) + 1
+    inner = inner[inner * (2 * length) > 3 * size]
+    # a kernel without any period leaves rounding
+    floor = max(TIE * float(np.sum(weights)), _SMALLEST_PEAK * float(np.max(spectrum[inner], initial=0.0)))
+    inner = inner[spectrum[inner] >= floor]
+    inner = inner[np.argsort(-spectrum[inner], kind="stable")]
+    left, middle, right = spectrum[inner - 1], spectrum[inner], spectrum[inner + 1]
+    place = inner + 0.5 * (left - right) / (left - 2 * middle + right)
+    return np.asarray(size / place)
+
+
+class _Kernel:
+    """A kernel that is read at real lags, given as a function or by its values."""
+
+    def __init__(self, kernel: Callable[[F64], F64] | ArrayLike) -> None:
+        self._function: Callable[[F64], F64] | None = kernel if callable(kernel) else None
+        self.values: F64 | None = None if callable(kernel) else check_kernel(kernel)
+        self.peak = self.read(0.0) or 0.0
+
+    @property
+    def is_function(self) -> bool:
+        return self._function is not None
+
+    def read(self, lag: float) -> float | None:
+        """Value at a lag; None beyond the values that are known."""
+        if self._function is not None:
+            return float(np.asarray(self._function(np.array([lag])), dtype=float).reshape(-1)[0])
+        if self.values is None or lag > len(self.values) - 1:
+            return None
+        return float(np.interp(lag, np.arange(len(self.values)), self.values))
+
+    def is_maximum(self, lag: int) -> bool | None:
+        """Whether the value at a whole lag is below neither neighbour and above one of them."""
+        if lag < 1:
+            return False
+        around = [self.read(float(near)) for near in (lag - 1, lag, lag + 1)]
+        if any(value is None for value in around):
+            return None
+        before, here, after = (value or 0.0 for value in around)
+        slack = TIE * abs(self.peak)
+        above = max(here - before, here - after) > slack
+        return above and min(here - before, here - after) >= -slack
+
+
+def _match(kernel: _Kernel, name: str, seconds: float, step: float, own: F64) -> PeriodMatch:
+    lag = seconds / step
+    value = kernel.read(lag)
+    whole = lag == round(lag)
+    found = [kernel.is_maximum(near) for near in sorted({math.floor(lag), math.ceil(lag)})]
+    nearest = float(own[np.argmin(np.abs(np.log(own / seconds)))]) if len(own) else None
+    notes = []
+    if lag < 1:
+        notes.append("the period is shorter than a step")
+    if value is None:
+        notes.append(f"the kernel is known up to lag {len(kernel.values) - 1 if kernel.values is not None else 0}")
+    elif not whole and not kernel.is_function:
+        notes.append("the lag is not whole: taken linearly between its neighbours")
+    return PeriodMatch(
+        name=name,
+        seconds=seconds,
+        lag=lag,
+        ratio=value / kernel.peak if value is not None and kernel.peak > 0 else None,
+        is_local_maximum=True if True in found else None if None in found else False,
+        nearest_period=nearest,
+        nearest_ratio=None if nearest is None else nearest / seconds,
+        note="; ".join(notes),
+    )
+
+
+def _list_own_periods(kernel: _Kernel, frequencies: ArrayLike | None) -> F64:
+    if frequencies is not None:
+        w = np.asarray(frequencies, dtype=float)
+        return np.asarray(2 * np.pi / w[w > 0])
+    return find_kernel_periods(kernel.values) if kernel.values is not None else np.empty(0)
+
+
+def _check_seconds(value: float, name: str) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise InputError(f"{name} is no length of time", repr(value), "a number of seconds above 0 is accepted")

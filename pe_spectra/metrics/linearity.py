@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import centre, check_table, explain_budget, is_beyond_budget, narrow
+from pe_spectra.metrics.tables import (
+    Measure,
+    Metrics,
+    centre,
+    check_table,
+    explain_budget,
+    is_beyond_budget,
+    metric,
+    narrow,
+)
 
 #: Shifts that are tried, as far as they are at most an eighth of the length.
 SHIFTS = (1, 4, 16, 64, 256)
@@ -26,23 +35,25 @@ _ROUNDING = 1e-12
 _SEED = 0
 
 
+_SHIFT = "claim: Vaswani et al. 2017, Sec. 3.5; indicator: ours"
+
+
 @dataclass(frozen=True, kw_only=True)
-class ShiftLinearity:
+class ShiftLinearity(Metrics):
     """Held-out R**2 of the best affine map from e(s) to e(s + k).
 
-    Attributes
-    ----------
-    by_shift : (k, R**2) for each shift tried; at most 1, below 0 where the mean code is the better guess.
-    mean, worst : over the shifts; None where nothing was fitted.
-    components : how many principal components were kept.
-    note : why `mean` and `worst` are None; "" where they are not.
+    `by_shift` has (k, R**2) for each shift tried, below 0 where the mean code is the better guess; `components` is how
+    many principal components were kept.
     """
 
-    by_shift: tuple[tuple[int, float], ...]
-    mean: float | None
-    worst: float | None
-    components: int | None
-    note: str = ""
+    shift_linearity_mean: float | None = metric(
+        "held-out R**2 of an affine map from e(s) to e(s + k), mean over k", better="higher", maximum=1, source=_SHIFT
+    )
+    shift_linearity_worst: float | None = metric(
+        "held-out R**2 of an affine map from e(s) to e(s + k), worst k", better="higher", maximum=1, source=_SHIFT
+    )
+    by_shift: tuple[tuple[int, float], ...] = ()
+    components: int | None = None
 
 
 def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
@@ -69,31 +80,31 @@ def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
     Source: the claim of Vaswani et al. 2017, Sec. 3.5; this indicator is our own.
 
     >>> angle = np.arange(64)[:, None] * np.array([1.0, 0.3])
-    >>> round(measure_shift_linearity(np.hstack([np.sin(angle), np.cos(angle)])).worst, 9)
+    >>> round(measure_shift_linearity(np.hstack([np.sin(angle), np.cos(angle)])).shift_linearity_worst, 9)
     1.0
     """
     values = check_table(table)
     length = len(values)
     shifts = [shift for shift in SHIFTS if shift <= length // 8]
     if not shifts:
-        return _explain(f"{length} positions are too few for a shift")
+        return ShiftLinearity.explain(f"{length} positions are too few for a shift")
     if is_beyond_budget(values):
-        return _explain(explain_budget("shift linearity", values))
+        return ShiftLinearity.explain(explain_budget("shift linearity", values))
     codes = _keep_components(narrow(centre(values)))
     if codes is None:
-        return _explain("all codes are equal")
+        return ShiftLinearity.explain("all codes are equal")
     kept = codes.shape[1]
     splits = [_split(length, shift) for shift in shifts]
     fewest = min(len(fitted) for fitted, _ in splits)
     if fewest < ROWS_PER_COMPONENT * kept:
-        return _explain(f"{fewest} fitted positions for {kept} components would overfit", kept)
+        return ShiftLinearity.explain(f"{fewest} fitted positions for {kept} components would overfit", components=kept)
     by_shift = tuple((k, _score(codes, k, *split)) for k, split in zip(shifts, splits, strict=True))
     scores = [score for _, score in by_shift]
-    return ShiftLinearity(by_shift=by_shift, mean=sum(scores) / len(scores), worst=min(scores), components=kept)
+    found = {"shift_linearity_mean": sum(scores) / len(scores), "shift_linearity_worst": min(scores)}
+    return ShiftLinearity.tell(found, by_shift=by_shift, components=kept)
 
 
-def _explain(note: str, components: int | None = None) -> ShiftLinearity:
-    return ShiftLinearity(by_shift=(), mean=None, worst=None, components=components, note=note)
+MEASURES = (Measure(kind=ShiftLinearity, function=measure_shift_linearity, needs=("table",)),)
 
 
 def _keep_components(centred: F64) -> F64 | None:

@@ -1,12 +1,28 @@
-"""Does similarity fall, and distance grow, with the lag? Shares of pairs in order, and a rank correlation."""
+"""Does similarity fall, and distance grow, with the lag, and depend on it alone? Shares of pairs and of variances."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import TIE, centre, check_kernel, check_table, tame
+from pe_spectra.metrics.tables import (
+    MAX_PRODUCT_WORK,
+    TIE,
+    Measure,
+    Metrics,
+    centre,
+    check_kernel,
+    check_table,
+    count_product_work,
+    explain_budget,
+    metric,
+    or_reason,
+    rescale,
+)
 from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
@@ -16,6 +32,58 @@ _FEWEST_ANCHORS = 16
 _BLOCK = 1 << 17
 #: Entries in a row that are compared each with each before they are merged.
 _STRETCH = 8
+#: Columns of a product of two tables that are held at a time.
+_COLUMNS = 1 << 10
+WANG = "property: Wang et al., ICLR 2021; indicator: ours"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOrder(Metrics):
+    """How the similarities and distances of a table's rows follow their lags."""
+
+    table_monotonicity: float | None = metric(
+        "share of triples, t between s and u, with <e_s, e_t> > <e_s, e_u>, ties one half",
+        better="higher",
+        minimum=0,
+        maximum=1,
+        source=WANG,
+    )
+    translation_invariance: float | None = metric(
+        "1 - Var(along diagonals)/Var(all) of the Gram matrix", better="higher", minimum=0, maximum=1, source=WANG
+    )
+    distance_lag_spearman: float | None = metric(
+        "rank correlation of the lag with the root mean squared distance at that lag",
+        better="higher",
+        minimum=-1,
+        maximum=1,
+        source="Spearman 1904; use on mean distances: ours",
+    )
+
+
+def measure_table_order(table: ArrayLike) -> TableOrder:
+    """Measure how similarities and distances of positions 0 .. S-1 follow their lags.
+
+    >>> measure_table_order([[0.0], [1.0], [2.0], [3.0]]).distance_lag_spearman
+    1.0
+    """
+    values = check_table(table)
+    few = "fewer than three positions"
+    uneven = (
+        explain_budget("translation invariance", values)
+        if count_product_work(values) > MAX_PRODUCT_WORK
+        else "all entries of the Gram matrix are equal"
+    )
+    same = few if len(values) < 3 else "the mean distance is the same at every lag"
+    return TableOrder.tell(
+        {
+            "table_monotonicity": or_reason(measure_table_monotonicity(values), few),
+            "translation_invariance": or_reason(measure_translation_invariance(values), uneven),
+            "distance_lag_spearman": or_reason(measure_distance_lag_spearman(values), same),
+        }
+    )
+
+
+MEASURES = (Measure(kind=TableOrder, function=measure_table_order, needs=("table",)),)
 
 
 def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
@@ -42,7 +110,7 @@ def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
     length = len(values)
     if length < 2:
         return None
-    rows, _ = tame(values[None, :])
+    rows, _ = rescale(values[None, :])
     descending, ties = count_descents(rows, TIE * float(np.max(np.abs(rows))))
     pairs = length * (length - 1) // 2
     return (float(descending[0]) + 0.5 * float(ties[0])) / pairs
@@ -69,7 +137,7 @@ def measure_table_monotonicity(table: ArrayLike) -> float | None:
     >>> measure_table_monotonicity([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     1.0
     """
-    values, _ = tame(check_table(table))
+    values, _ = rescale(check_table(table))
     length = len(values)
     if length < 3:
         return None
@@ -211,3 +279,66 @@ def _rank(values: F64, tie: float = 0.0) -> F64:
     up_to = np.searchsorted(rising, values + tie, side="right")
     ranks: F64 = (below + 1 + up_to) / 2
     return ranks
+
+
+def measure_translation_invariance(table: ArrayLike) -> float | None:
+    """1 - Var(along diagonals) / Var(all) of the Gram matrix G_st = <e_s, e_t>; 0 to 1, without a unit.
+
+    Var(all) is the variance of all S**2 entries, Var(along diagonals) the mean square of what is left
+    when each diagonal's own mean is taken off. 1: a dot product depends on the lag alone.
+
+    Not to be confused with the Toeplitz share (:func:`pe_spectra.spectrum.gram.measure_toeplitz_share`), the
+    share of the *energy* (sum of squares) of G that its diagonal means hold: that one counts the grand
+    mean as well, so it is high for any codes with a large common part; this one asks what explains
+    the differences.
+
+    No S x S matrix is formed, and no sum of squares is taken from another. With the mean code m,
+    z_s = e_s - m and a_s = <m, z_s>, G_st less its mean is a_s + a_t + <z_s, z_t>: over all pairs its squares
+    sum to 2 S ||a||**2 + ||Z'Z||**2, and the means of <z_s, z_t> along diagonals come by FFT.
+
+    Parameters
+    ----------
+    table : (S, d), positions 0 .. S-1 in its rows.
+
+    Returns
+    -------
+    None where all codes, and so all entries of G, are equal, or beyond 2**34 multiplications S d min(S, d).
+
+    Source: translation invariance as a property: Wang et al., ICLR 2021; this indicator is our own
+    (the correlation ratio, Fisher 1925).
+
+    >>> round(measure_translation_invariance(np.eye(4)), 12)
+    1.0
+    >>> measure_translation_invariance([[1.0, 1.0], [1.0, 1.0]]) is None
+    True
+    """
+    values = check_table(table)
+    if count_product_work(values) > MAX_PRODUCT_WORK:
+        return None
+    # a constant column adds the same to each dot product
+    varying = values[:, (values != values[0]).any(axis=0)]
+    if not varying.size:
+        return None
+    # to a largest entry near 1: then the largest change is above 2**-54, and `centre` keeps the scale
+    varying = np.ldexp(varying, -math.frexp(float(np.max(np.abs(varying))))[1])
+    centred = centre(varying)
+    # the mean code is the first less what is left of it, and rounds if it is written down
+    along = centred @ varying[0] - centred @ centred[0]
+    length = len(values)
+    spread = 2 * length * float(along @ along) + _sum_gram_squares(centred)
+    pairs = np.arange(length, 0, -1.0)
+    ends = np.cumsum(along)[::-1] + np.cumsum(along[::-1])[::-1]
+    means = compute_gram_kernel(centred) + ends / pairs
+    entries = 2 * pairs
+    entries[0] = length
+    return min(1.0, float(np.sum(entries * means**2)) / spread)
+
+
+def _sum_gram_squares(table: F64) -> float:
+    # ||E E^T|| = ||E^T E|| in the Frobenius norm: take the smaller one, some rows at a time
+    tall = table if len(table) >= table.shape[1] else table.T
+    total = 0.0
+    for start in range(0, tall.shape[1], _COLUMNS):
+        product = tall[:, start : start + _COLUMNS].T @ tall
+        total += float(np.sum(product * product))
+    return total

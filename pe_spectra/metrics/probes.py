@@ -15,11 +15,15 @@ from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.metrics.tables import (
     MAX_PRODUCT_WORK,
     TIE,
+    Measure,
+    Metrics,
     check_table,
     explain_budget,
     is_beyond_budget,
+    metric,
     narrow,
-    tame,
+    or_reason,
+    rescale,
     triangulate,
 )
 
@@ -32,36 +36,43 @@ _BEYOND_RANGE = "the error of the probe is beyond the range of float64"
 _EPS = float(np.finfo(float).eps)
 
 
+_PROBE = "Wang & Chen 2020, arXiv:2010.04903; Golub, Heath & Wahba 1979"
+_BEYOND = "ours, after Press et al. 2022, arXiv:2108.12409"
+
+
 @dataclass(frozen=True, kw_only=True)
-class Probe:
+class Probe(Metrics):
     """How well a ridge regression reads positions off codes that it was not fitted on.
 
-    Attributes
-    ----------
-    rmse : root of the mean squared error, positions; None with a note.
-    r2 : 1 - sum of squared errors over the sum of squared deviations of the positions from their mean;
-        at most 1, 0 or less where the code says nothing, -inf below the range of float64.
+    R**2 is 0 or less where the code says nothing.
     """
 
-    rmse: float | None
-    r2: float | None
-    note: str = ""
+    probe_rmse: float | None = metric(
+        "error of ridge regression of s on e(s), five interleaved folds",
+        unit="positions",
+        better="lower",
+        minimum=0,
+        source=_PROBE,
+    )
+    probe_r2: float | None = metric(
+        "R**2 of ridge regression of s on e(s), five interleaved folds", better="higher", maximum=1, source=_PROBE
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extrapolation:
-    """What happens beyond the length that was fitted.
+class Extrapolation(Metrics):
+    """What happens beyond the length that was fitted; a separation of 0 is a repeated code."""
 
-    Attributes
-    ----------
-    rmse : of a probe fitted on the first positions and asked about those beyond, positions.
-    smallest_separation : smallest distance of two codes among all those positions; 0 is a repeated code.
-    notes : why something is None.
-    """
-
-    rmse: float | None
-    smallest_separation: float | None
-    notes: tuple[str, ...] = ()
+    extrapolation_rmse: float | None = metric(
+        "error of the probe fitted on 0 .. S-1 at the positions after them",
+        unit="positions",
+        better="lower",
+        minimum=0,
+        source=_BEYOND,
+    )
+    extrapolation_separation: float | None = metric(
+        "smallest distance of two codes, those after S-1 included", better="higher", minimum=0, source=_BEYOND
+    )
 
 
 def measure_position_probe(table: ArrayLike) -> Probe:
@@ -82,16 +93,16 @@ def measure_position_probe(table: ArrayLike) -> Probe:
     Source: position probes: Wang & Chen 2020 (arXiv:2010.04903); ridge by generalised
     cross-validation: Golub, Heath & Wahba 1979.
 
-    >>> measure_position_probe(np.arange(20.0)[:, None]).r2 > 0.999999
+    >>> measure_position_probe(np.arange(20.0)[:, None]).probe_r2 > 0.999999
     True
     """
     values = check_table(table)
     length = len(values)
     if length < FEWEST_POSITIONS:
-        return Probe(rmse=None, r2=None, note=f"{length} positions are too few for five folds")
+        return Probe.explain(f"{length} positions are too few for five folds")
     if is_beyond_budget(values):
-        return Probe(rmse=None, r2=None, note=explain_budget("the position probe", values))
-    codes = _narrow_alike(tame(_take_first_off(values))[0])
+        return Probe.explain(explain_budget("the position probe", values))
+    codes = _narrow_alike(rescale(_take_first_off(values))[0])
     wanted: F64 = np.arange(length, dtype=np.float64) - (length - 1) / 2
     errors = np.empty(length)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -99,9 +110,9 @@ def measure_position_probe(table: ArrayLike) -> Probe:
             errors[held_out] = fit.predict(codes[held_out]) - wanted[held_out]
     rmse = _root_mean_square(errors)
     if rmse is None:
-        return Probe(rmse=None, r2=None, note=_BEYOND_RANGE)
+        return Probe.explain(_BEYOND_RANGE)
     share = rmse / math.sqrt((length * length - 1) / 12)  # the positions lie so far from their mean
-    return Probe(rmse=rmse, r2=1 - share * share)
+    return Probe.tell({"probe_rmse": rmse, "probe_r2": 1 - share * share})
 
 
 def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
@@ -124,30 +135,32 @@ def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
 
     >>> ramp = np.arange(40.0)[:, None]
     >>> found = measure_extrapolation(ramp[:20], ramp[20:])
-    >>> found.rmse < 1e-3, found.smallest_separation
+    >>> found.extrapolation_rmse < 1e-3, found.extrapolation_separation
     (True, 1.0)
     """
     first, second = check_table(table), check_table(beyond, "table beyond the length")
     if first.shape[1] != second.shape[1]:
         raise InputError("widths of the two tables differ", f"{first.shape[1]} and {second.shape[1]}", "one width")
     values = np.concatenate([first, second])
-    notes, error = [], None
+    error: float | str
     if len(first) < FEWEST_POSITIONS:
-        notes.append(f"{len(first)} positions are too few to fit a probe")
+        error = f"{len(first)} positions are too few to fit a probe"
     elif is_beyond_budget(values):
-        notes.append(explain_budget("the position probe", values))
+        error = explain_budget("the position probe", values)
     else:
-        error = _miss_beyond(values, len(first))
-        if error is None:
-            notes.append(_BEYOND_RANGE)
-    smallest = None
+        error = or_reason(_miss_beyond(values, len(first)), _BEYOND_RANGE)
     if len(values) ** 2 * values.shape[1] > MAX_PRODUCT_WORK:
-        notes.append(explain_budget("the smallest separation", values))
+        smallest: float | str = explain_budget("the smallest separation", values)
     else:
-        smallest = find_closest_pair(values).distance
-        if smallest is None:
-            notes.append("the smallest separation is beyond the range of float64")
-    return Extrapolation(rmse=error, smallest_separation=smallest, notes=tuple(notes))
+        distance = find_closest_pair(values).distance
+        smallest = or_reason(distance, "the smallest separation is beyond the range of float64")
+    return Extrapolation.tell({"extrapolation_rmse": error, "extrapolation_separation": smallest})
+
+
+MEASURES = (
+    Measure(kind=Probe, function=measure_position_probe, needs=("table",)),
+    Measure(kind=Extrapolation, function=measure_extrapolation, needs=("table", "beyond")),
+)
 
 
 def _miss_beyond(values: F64, length: int) -> float | None:
@@ -155,7 +168,7 @@ def _miss_beyond(values: F64, length: int) -> float | None:
     with np.errstate(over="ignore", invalid="ignore"):
         codes = _take_first_off(values)
         # the scale is that of the rows that are fitted: those beyond may be of another size altogether
-        codes = codes / tame(codes[:length])[1]
+        codes = codes / rescale(codes[:length])[1]
         missed = fit_ridge(codes[:length], np.arange(length, dtype=float)).predict(codes[length:])
     return _root_mean_square(missed - np.arange(length, len(values)))
 

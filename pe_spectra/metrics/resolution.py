@@ -1,59 +1,198 @@
-"""How finely a position can be read off its code under noise: Fisher information."""
+"""How finely a table resolves positions: the directions that it uses, and its Fisher information under noise."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.metrics.tables import check_table, tame
+from pe_spectra.metrics.tables import (
+    Measure,
+    Metrics,
+    centre,
+    check_table,
+    explain_budget,
+    is_beyond_budget,
+    metric,
+    or_reason,
+    rescale,
+    triangulate,
+)
 
 _Exponents = NDArray[np.intc]
+_STABLE, _ENTROPY = "Rudelson & Vershynin 2007", "Roy & Vetterli 2007"
+_FISHER = "Cramer 1946, Rao 1945"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolution:
+class Ranks(Metrics):
+    """How many directions a table uses, by two rival definitions, as it is and with each column's mean taken off."""
+
+    stable_rank: float | None = metric("sum s**2 / s_1**2 of the table", minimum=1, source=_STABLE)
+    stable_rank_centred: float | None = metric(
+        "sum s**2 / s_1**2 of the table less its column means", minimum=1, source=_STABLE
+    )
+    effective_rank_entropy: float | None = metric("exp(H(p)), p = s / sum s, of the table", minimum=1, source=_ENTROPY)
+    effective_rank_entropy_centred: float | None = metric(
+        "exp(H(p)), p = s / sum s, of the table less its column means", minimum=1, source=_ENTROPY
+    )
+
+
+def measure_ranks(table: ArrayLike) -> Ranks:
+    """Measure stable rank and entropy effective rank, raw and centred.
+
+    The first singular value of a table of sines and cosines is mostly the mean code: centred ranks
+    say what is left to tell positions apart.
+
+    Parameters
+    ----------
+    table : (S, d), codes of the positions in its rows.
+
+    Returns
+    -------
+    Ranks without a unit; a rank is None where every singular value is 0 (centred: all rows equal),
+    all are None where S d min(S, d) is above 2**34 or min(S, d)**3 above 2**32.
+
+    Source: stable rank: Rudelson & Vershynin 2007; effective rank: Roy & Vetterli 2007.
+
+    >>> ranks = measure_ranks(np.eye(4))
+    >>> round(ranks.stable_rank, 6), round(ranks.effective_rank_entropy, 6), round(ranks.stable_rank_centred, 6)
+    (4.0, 4.0, 3.0)
+    """
+    values = check_table(table)
+    if is_beyond_budget(values):
+        return Ranks.explain(explain_budget("the rank", values))
+    raw = compute_singular_values(rescale(values)[0])
+    centred = compute_singular_values(centre(values))
+    zero, equal = "every code is 0", "all codes are equal"
+    return Ranks.tell(
+        {
+            "stable_rank": or_reason(compute_stable_rank(raw), zero),
+            "stable_rank_centred": or_reason(compute_stable_rank(centred), equal),
+            "effective_rank_entropy": or_reason(compute_effective_rank_entropy(raw), zero),
+            "effective_rank_entropy_centred": or_reason(compute_effective_rank_entropy(centred), equal),
+        }
+    )
+
+
+def compute_singular_values(table: F64) -> F64:
+    """Singular values of a table, largest first, shape (min(S, d),); of its triangle, never of its Gram matrix.
+
+    >>> compute_singular_values(np.array([[3.0, 0.0], [0.0, 4.0]])).round(12)
+    array([4., 3.])
+    """
+    from scipy.linalg import svdvals
+
+    upright = table if table.shape[0] >= table.shape[1] else table.T
+    # a long table is brought to its triangle first; a nearly square one is decomposed as it is
+    long = upright.shape[0] > 4 * upright.shape[1]
+    values: F64 = svdvals(triangulate(upright) if long else upright, check_finite=False)
+    return values
+
+
+def compute_stable_rank(singular_values: F64) -> float | None:
+    """Sum of s**2 over the largest s**2, from singular values (m,); 1 to m, None where all are 0.
+
+    Source: Rudelson & Vershynin 2007, "Sampling from large matrices".
+
+    >>> compute_stable_rank(np.array([2.0, 1.0, 1.0]))
+    1.5
+    """
+    largest = float(np.max(singular_values))
+    if largest <= 0:
+        return None
+    return float(np.sum((singular_values / largest) ** 2))
+
+
+def compute_effective_rank_entropy(singular_values: F64) -> float | None:
+    """exp(H(p)), p = s / sum s: the singular values themselves, not their squares; 1 to m, None where all are 0.
+
+    Source: Roy & Vetterli 2007, "The effective rank".
+
+    >>> round(compute_effective_rank_entropy(np.array([1.0, 1.0, 0.0])), 12)
+    2.0
+    """
+    total = float(np.sum(singular_values))
+    if total <= 0:
+        return None
+    shares = singular_values[singular_values > 0] / total
+    return float(np.exp(-np.sum(shares * np.log(shares))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution(Metrics):
     """Fisher information J(p) = ||de/dp||**2 about a position, for noise of variance 1 on each column.
 
-    For noise of standard deviation s, divide the information by s**2 and multiply the bounds by s.
-
-    Attributes
-    ----------
-    fisher_information_mean, fisher_information_min : over positions, per position squared, at least 0;
-        None where it is beyond the range of float64, or not 0, but below it.
-    cramer_rao_bound_mean : 1/sqrt(mean J), positions: no unbiased estimate has a smaller standard
-        deviation; None where the information is 0 or the bound is beyond the range. Known also where J itself
-        is beyond or below the range.
-    cramer_rao_bound_worst : 1/sqrt(min J), the same at the worst position.
-    is_exact : from frequencies; otherwise from central differences.
+    For noise of standard deviation s, divide the information by s**2 and multiply the bounds by s: no unbiased
+    estimate has a smaller standard deviation. A bound is known also where J itself is beyond or below the range of
+    float64. `is_exact`: from frequencies; otherwise from central differences.
 
     >>> found = measure_ladder_resolution([4.0], [1.0])  # J = w**2
     >>> found.fisher_information_mean, found.cramer_rao_bound_mean, found.is_exact
     (16.0, 0.25, True)
     """
 
-    fisher_information_mean: float | None
-    fisher_information_min: float | None
-    cramer_rao_bound_mean: float | None
-    cramer_rao_bound_worst: float | None
-    is_exact: bool
+    fisher_information_mean: float | None = metric(
+        "mean of ||de/dp||**2 over positions, for unit noise",
+        unit="per position squared",
+        better="higher",
+        minimum=0,
+        source=_FISHER,
+    )
+    fisher_information_min: float | None = metric(
+        "smallest ||de/dp||**2, for unit noise",
+        unit="per position squared",
+        better="higher",
+        minimum=0,
+        source=_FISHER,
+    )
+    cramer_rao_bound_mean: float | None = metric(
+        "1/sqrt of the mean Fisher information, for unit noise",
+        unit="positions",
+        better="lower",
+        minimum=0,
+        source=_FISHER,
+    )
+    cramer_rao_bound_worst: float | None = metric(
+        "1/sqrt of the smallest Fisher information, for unit noise",
+        unit="positions",
+        better="lower",
+        minimum=0,
+        source=_FISHER,
+    )
+    is_exact: bool = False
 
-    def explain(self, name: str) -> str:
-        """Say why the attribute `name` is None.
+    def with_worst_of(self, other: Resolution) -> Resolution:
+        """Take the smallest information, and its bound, from another."""
+        names = ("fisher_information_min", "cramer_rao_bound_worst")
+        reasons = {name: reason for name, reason in self.reasons.items() if name not in names}
+        reasons |= {name: reason for name, reason in other.reasons.items() if name in names}
+        return replace(
+            self,
+            fisher_information_min=other.fisher_information_min,
+            cramer_rao_bound_worst=other.cramer_rao_bound_worst,
+            reasons=reasons,
+        )
 
-        >>> measure_table_resolution([[0.0], [1e-200], [2e-200]]).explain("fisher_information_mean")
-        'below the range of float64'
-        """
-        mean = self.fisher_information_mean, self.cramer_rao_bound_mean
-        least = self.fisher_information_min, self.cramer_rao_bound_worst
-        information, bound = mean if name.endswith("_mean") else least
-        if information == 0:
-            return "the information is 0"
-        is_large = name.startswith("cramer") or (bound is not None and bound < 1)
-        return f"{'beyond' if is_large else 'below'} the range of float64"
+
+def measure_resolution(table: ArrayLike, exact: Resolution | None = None) -> Resolution:
+    """Return the exact information where it is known, else that of central differences.
+
+    >>> measure_resolution([[0.0], [2.0], [4.0]]).fisher_information_mean, measure_resolution([[1.0]]).reasons[
+    ...     "fisher_information_mean"
+    ... ]
+    (4.0, 'fewer than three positions')
+    """
+    return exact or measure_table_resolution(table) or Resolution.explain("fewer than three positions")
+
+
+MEASURES = (
+    Measure(kind=Ranks, function=measure_ranks, needs=("vectors",)),
+    Measure(kind=Resolution, function=measure_resolution, needs=("table",), takes=("resolution",)),
+)
 
 
 def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitude: float = 1.0) -> Resolution:
@@ -72,7 +211,7 @@ def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitu
     1.25
     """
     w, mass = np.asarray(frequencies, dtype=float), np.asarray(masses, dtype=float)
-    w, factor = tame(np.where(mass > 0, w, 0.0))
+    w, factor = rescale(np.where(mass > 0, w, 0.0))
     scale, exponent = math.frexp(amplitude)
     with np.errstate(under="ignore"):
         squared = float(np.sum(mass * w * w)) * scale * scale
@@ -139,19 +278,20 @@ def _subtract(after: F64, before: F64) -> tuple[F64, _Exponents]:
 def _summarise(mean: tuple[float, int], least: tuple[float, int], *, exact: bool) -> Resolution:
     """Put together mean and least J, each given as (squared, exponent): squared x 4**exponent."""
     (mean_information, mean_bound), (least_information, least_bound) = _invert(*mean), _invert(*least)
-    return Resolution(
-        fisher_information_mean=mean_information,
-        fisher_information_min=least_information,
-        cramer_rao_bound_mean=mean_bound,
-        cramer_rao_bound_worst=least_bound,
-        is_exact=exact,
-    )
+    found = {
+        "fisher_information_mean": mean_information,
+        "fisher_information_min": least_information,
+        "cramer_rao_bound_mean": mean_bound,
+        "cramer_rao_bound_worst": least_bound,
+    }
+    return Resolution.tell(found, is_exact=exact)
 
 
-def _invert(squared: float, exponent: int) -> tuple[float | None, float | None]:
-    """Return J = squared x 4**exponent and 1/sqrt(J); None where float64 has no such number."""
+def _invert(squared: float, exponent: int) -> tuple[float | str, float | str]:
+    """Return J = squared x 4**exponent and 1/sqrt(J), or in their place why float64 has no such number."""
     if squared == 0:
-        return 0.0, None
+        return 0.0, "the information is 0"
     with np.errstate(over="ignore", under="ignore"):
         information, bound = float(np.ldexp(squared, 2 * exponent)), float(np.ldexp(1 / math.sqrt(squared), -exponent))
-    return information if 0 < information < math.inf else None, bound if bound < math.inf else None
+    side = "beyond" if bound < 1 else "below"
+    return information if 0 < information < math.inf else f"{side} the range of float64", bound

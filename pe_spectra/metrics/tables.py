@@ -1,8 +1,12 @@
-"""What the metrics share: checked arrays, budgets of work, reduced tables."""
+"""What the metrics share: how one is declared, checked arrays, budgets of work, reduced tables."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +14,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
+from pe_spectra.quantities import DECLARED, Quantity, Result
 from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Multiplications that matrix products may cost: they run several times faster than a decomposition.
@@ -20,6 +25,78 @@ TIE = 1e-9
 _BLOCK = 1 << 20
 #: Beyond these powers of two squares leave the range of float64.
 _LARGEST_EXPONENT = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric(Quantity):
+    """A quantity by which encodings are compared; its text is a definition in one line.
+
+    Attributes
+    ----------
+    better : "higher", "lower", or None where neither is.
+    source : where it comes from.
+
+    >>> from pe_spectra.metrics import METRICS
+    >>> METRICS["stable_rank"].text, METRICS["stable_rank"].better
+    ('sum s**2 / s_1**2 of the table', None)
+    """
+
+    better: Literal["higher", "lower"] | None = None
+    source: str
+
+
+def metric(text: str, *, source: str, **more: Any) -> Any:
+    """Declare a metric as a field of what measures it; what else can be said of it stands at :class:`Metric`.
+
+    >>> metric("sum s**2 / s_1**2", source="Rudelson & Vershynin 2007", minimum=1).metadata["quantity"].minimum
+    1
+    """
+    return field(metadata={DECLARED: Metric(text=text, source=source, **more)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics(Result):
+    """Metrics that are measured together; `reasons` says of each that is None why."""
+
+    reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def tell(cls, found: Mapping[str, float | str], **more: Any) -> Self:
+        """Put together values and, in place of a value, the reason why there is none."""
+        known = {name: float(one) for name, one in found.items() if not isinstance(one, str) and math.isfinite(one)}
+        reasons = {
+            name: one if isinstance(one, str) else "beyond the range of float64"
+            for name, one in found.items()
+            if name not in known
+        }
+        return cls(**dict.fromkeys(cls.quantities()) | known, reasons=MappingProxyType(reasons), **more)
+
+    @classmethod
+    def explain(cls, reason: str, **more: Any) -> Self:
+        """Say why none of them has a value."""
+        return cls.tell(dict.fromkeys(cls.quantities(), reason), **more)
+
+
+def or_reason(value: float | None, reason: str) -> float | str:
+    """Return a value, or the reason why there is none.
+
+    >>> or_reason(0.5, "fewer than two lags"), or_reason(None, "fewer than two lags")
+    (0.5, 'fewer than two lags')
+    """
+    return reason if value is None else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """Metrics, the function that measures them, and the views of an encoding that it needs, or takes where there are.
+
+    The names of views are those of :class:`pe_spectra.metrics.Views`.
+    """
+
+    kind: type[Metrics]
+    function: Callable[..., Metrics]
+    needs: tuple[str, ...]
+    takes: tuple[str, ...] = ()
 
 
 def check_table(table: ArrayLike, name: str = "table") -> F64:
@@ -56,10 +133,10 @@ def check_kernel(kernel: ArrayLike) -> F64:
     return values
 
 
-def tame(table: F64) -> tuple[F64, float]:
+def rescale(table: F64) -> tuple[F64, float]:
     """Return the table and the power of two it was divided by, 1 unless squares would leave float64.
 
-    >>> tame(np.array([[3.0]]))[1], tame(np.array([[1e300]]))[1] > 1e299
+    >>> rescale(np.array([[3.0]]))[1], rescale(np.array([[1e300]]))[1] > 1e299
     (1.0, True)
     """
     exponent = math.frexp(float(np.max(np.abs(table))))[1]
@@ -81,7 +158,7 @@ def centre(table: F64) -> F64:
         changes = table - table[0]
     if not np.isfinite(changes).all():
         changes = table / 4 - table[0] / 4
-    centred, _ = tame(changes)
+    centred, _ = rescale(changes)
     centred -= centred.mean(axis=0)
     return centred
 
@@ -124,7 +201,7 @@ def average_diagonals(table: ArrayLike) -> F64:
     >>> average_diagonals(np.eye(3)).round(12).tolist()
     [1.0, 0.0, 0.0]
     """
-    values, factor = tame(check_table(table))
+    values, factor = rescale(check_table(table))
     with np.errstate(over="ignore", under="ignore"):
         return compute_gram_kernel(values) * factor * factor
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pe_spectra.compare import COMPARED
+from pe_spectra.metrics import METRICS
 from pe_spectra.plots.style import escape_text
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def entitle_comparison(compared: Sequence[Comparison], sorted_by: str | None) ->
     if sorted_by is None:
         return f"{text}: how similar two positions are by their lag, and at which frequencies"
     best = {"higher": ", the largest first", "lower": ", the smallest first", None: ", the smallest first"}
-    return f"{text} by {_name_metric(sorted_by)}{best[COMPARED[sorted_by].better]}"
+    return f"{text} by {_name_metric(sorted_by)}{best[METRICS[sorted_by].better]}"
 
 
 def describe_comparison(compared: Sequence[Comparison], shown: Sequence[str]) -> tuple[str, ...]:
     """Define the metrics that are shown, and say what is marked in the cells, and what is left out."""
     parts = []
     for metric in shown:
-        unit = COMPARED[metric].unit
-        definition = COMPARED[metric].definition.replace("(tau)", "(τ)")  # as above the cells
+        unit = METRICS[metric].unit
+        definition = METRICS[metric].text.replace("(tau)", "(τ)")  # as above the cells
         parts.append(f"{_name_metric(metric)}: {definition}{f' ({unit})' if unit else ''}")
     lengths = sorted({one.length for one in compared})
     size = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"

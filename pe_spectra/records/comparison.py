@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from pe_spectra.compare import COMPARED, OF_SHARES, SIGNED, Comparison
+from pe_spectra.compare import Comparison
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.spectra import SIGNED
 from pe_spectra.records.answer import (
     Answer,
     Cell,
@@ -75,7 +77,7 @@ def _note_part(one: Comparison) -> tuple[str, ...]:
 
 def _note_signs(one: Comparison) -> tuple[str, ...]:
     """Say why metrics are missing that most spectra have."""
-    missing = [name for name in OF_SHARES if one.notes.get(name) == SIGNED]
+    missing = [name for name, reason in one.notes.items() if reason == SIGNED]
     return (f"{one.encoding.label}: no {', '.join(missing[:-1])} or {missing[-1]}: {SIGNED}",) if missing else ()
 
 
@@ -102,7 +104,7 @@ def _list_columns(compared: Sequence[Comparison]) -> Mapping[str, Sequence[Cell]
         "length": [c.length for c in compared],
         "injective": [c.injective for c in compared],
     }
-    columns.update({name: [c.values[name] for c in compared] for name in COMPARED})
+    columns.update({name: [c.values[name] for c in compared] for name in METRICS})
     for place, match in enumerate(compared[0].periods):
         name = match.name
         columns[f"ratio_{name}"] = [c.periods[place].ratio if c.periods else None for c in compared]
@@ -141,7 +143,7 @@ def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> list[str]:
     most, least = _write_apart(*ends)
     if sorted_by is None:
         return [f"{first} {has} the largest {chosen}{among} ({most})"]
-    better = COMPARED[chosen].better
+    better = METRICS[chosen].better
     if better is None:
         return [f"{first} {has} the smallest {chosen}{among} ({most}), {last} the largest ({least})"]
     end = "largest" if better == "higher" else "smallest"
@@ -163,7 +165,7 @@ def _write_apart(one: float, other: float) -> tuple[str, str]:
 
 
 def _list_definitions(names: Sequence[str]) -> list[tuple[str, str]]:
-    return [(name, COMPARED[name].definition) for name in names]
+    return [(name, METRICS[name].text) for name in names]
 
 
 def _list_periods(compared: Sequence[Comparison]) -> list[tuple[str, str]]:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
-from pe_spectra.compare import COMPARED, SIGNED, sort_comparisons
+from pe_spectra.compare import sort_comparisons
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.spectra import SIGNED
 from pe_spectra.records.comparison import answer_comparison
 
 # ----------------------------------------------------------------------------------- parts of tables
@@ -49,7 +51,7 @@ def judge(specs, metric):
     return ordered, answer_comparison(ordered, metric).verdict.text
 
 
-@pytest.mark.parametrize("metric", COMPARED)
+@pytest.mark.parametrize("metric", METRICS)
 def test_the_verdict_names_the_first_row(metric):
     ordered, text = judge(("sinusoidal:d=32", "dft:d=32", "ramp:length=32", "alibi", "t5"), metric)
     known = [one for one in ordered if one.values[metric] is not None and not one.encoding.is_random]
@@ -63,7 +65,7 @@ def test_the_verdict_names_the_first_row(metric):
     has, be = ("has", "is") if len(best) == 1 else ("have", "are")
     pairs = [(f"({top:.{digits}g})", f"({last.values[metric]:.{digits}g})") for digits in (4, 7, 11)]
     written, beyond = next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
-    end = "largest" if COMPARED[metric].better == "higher" else "smallest"
+    end = "largest" if METRICS[metric].better == "higher" else "smallest"
     if len(best) == len(known):
         assert f" {metric} of all " in text
         return
@@ -72,7 +74,7 @@ def test_the_verdict_names_the_first_row(metric):
         True: f"{leading} {has} the smallest {metric}{among} {written}, {last.encoding.label} the largest {beyond}; ",
         False: f"{leading} {be} the best by {metric}{among}, the {end} {written}, {last.encoding.label} "
         f"the last {beyond}; ",
-    }[COMPARED[metric].better is None]
+    }[METRICS[metric].better is None]
     assert text.startswith(says)
 
 

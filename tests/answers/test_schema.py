@@ -5,8 +5,8 @@ import json
 import jsonschema
 import pytest
 
-from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS
+from pe_spectra.metrics import METRICS
 from pe_spectra.records.answer import SCHEMA, describe_encoding
 from tests.answers.lines import draw_nothing, list_objects
 
@@ -52,10 +52,10 @@ def test_the_schema_takes_every_encoding(cls, schema):
 
 def test_the_schema_knows_every_metric(schema):
     metrics = schema["$defs"]["comparison-row"]["properties"]["metrics"]
-    assert list(metrics["properties"]) == metrics["required"] == list(COMPARED)
-    assert schema["$defs"]["comparison"]["properties"]["sorted_by"]["enum"] == [*COMPARED, None]
+    assert list(metrics["properties"]) == metrics["required"] == list(METRICS)
+    assert schema["$defs"]["comparison"]["properties"]["sorted_by"]["enum"] == [*METRICS, None]
     undefined = schema["$defs"]["comparison-row"]["properties"]["undefined"]
-    assert undefined["propertyNames"]["enum"] == list(COMPARED)
+    assert undefined["propertyNames"]["enum"] == list(METRICS)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra.cli.options import ENCODING_NAMES
-from pe_spectra.compare import COMPARED
+from pe_spectra.metrics import METRICS
 from tests.documents import read_csv, read_json
 
 #: The metrics that a comparison shows, with a value that is known beforehand.
@@ -31,7 +31,7 @@ def test_compare_in_every_format(cli):
     assert "no table" in third["undefined"]["stable_rank"]
     rows = read_csv(cli(f"{line} --format csv").out)
     for row, member in zip(rows, document["rows"], strict=True):
-        for name in COMPARED:
+        for name in METRICS:
             value = member["metrics"][name]
             assert row[name] == ("" if value is None else repr(value))
     text = cli(line).out
@@ -55,7 +55,7 @@ def test_sort(cli, metric):
     fixed = [row["metrics"][metric] for row in document["rows"] if not row["random"]]
     known = [value for value in fixed if value is not None]
     assert fixed == known + [None] * (len(fixed) - len(known))
-    assert known == sorted(known, reverse=COMPARED[metric].better == "higher")
+    assert known == sorted(known, reverse=METRICS[metric].better == "higher")
     # what is drawn at random stands behind all others
     assert [row["random"] for row in document["rows"]] == sorted(row["random"] for row in document["rows"])
 

@@ -9,10 +9,10 @@ import pytest
 from pe_spectra import Dft, Sinusoidal
 from pe_spectra.cli.inputs import read_boundary, read_positions
 from pe_spectra.cli.options import ENCODING_NAMES
-from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import GivenArray, find_encoding
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
+from pe_spectra.metrics import METRICS
 
 # ----------------------------------------------------------------------------------- places
 
@@ -301,7 +301,7 @@ def test_a_metric_that_is_not_known_is_answered_in_short(refuse, asked, nearest)
     assert text.startswith(f"--sort is not known ({asked}); ")
     listed = text.partition("accepted: ")[2].partition(", or another")[0].split(", ")
     assert len(listed) == 10
-    assert set(listed) <= set(COMPARED)
+    assert set(listed) <= set(METRICS)
     assert listed[0].startswith(nearest)
     assert text.endswith(", or another of 27 (columns of --format csv)")
     assert "did you mean flatness?" in refuse("compare dft --sort flatnes")

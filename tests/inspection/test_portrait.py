@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from pe_spectra import Learned, compute_spectrum, read_encoding
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import GivenArray
-from pe_spectra.metrics.rank import measure_ranks
+from pe_spectra.metrics.resolution import measure_ranks
 from pe_spectra.portrait import draw_portrait, resize_encoding
 from pe_spectra.records.inspection import answer_portrait
 from pe_spectra.spectrum import measure_toeplitz_share

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
+from pe_spectra.metrics import Views, measure_metrics
 from tests import naive
 from tests.making import draw_table
+
+
+def measure_all(table=None, **views):
+    """Every metric of a table, or of other views."""
+    return measure_metrics(Views(table=table, **views))
 
 
 def sinusoidal(d, length, start=0):

@@ -6,8 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import compare_encodings, read_encoding
-from pe_spectra.compare import COMPARED, OF_SHARES, SIGNED, choose_length, sort_comparisons
+from pe_spectra.compare import choose_length, sort_comparisons
 from pe_spectra.encodings import ENCODINGS
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.spectra import SIGNED, SpectrumMetrics
 
 
 def compare(spec, **options):
@@ -19,7 +21,7 @@ def test_every_encoding_has_every_metric_or_a_reason():
         if cls.name == "learned":
             continue
         (one,) = compare_encodings([cls()])
-        assert tuple(one.values) == tuple(COMPARED)
+        assert tuple(one.values) == tuple(METRICS)
         for name, value in one.values.items():
             assert (value is None) == (name in one.notes), (cls.name, name)
             assert value is None or math.isfinite(value)
@@ -48,7 +50,7 @@ def test_what_is_a_function_of_the_lag_by_its_formula_is_so_to_the_full():
 # ----------------------------------------------------------------------------------- compare
 
 
-@pytest.mark.parametrize("metric", OF_SHARES)
+@pytest.mark.parametrize("metric", SpectrumMetrics.quantities())
 def test_signed_spectra_are_in_no_ranking(previous_heads, metric):
     rows = sort_comparisons(
         compare_encodings([read_encoding(s) for s in (previous_heads, "alibi", "sandwich")]), metric

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import read_encoding
-from pe_spectra.metrics.invariance import measure_translation_invariance
+from pe_spectra.metrics.order import measure_translation_invariance
 from pe_spectra.metrics.tables import average_diagonals
 from tests.making import draw_table
 from tests.metrics.tables import HARD, beside, dft, each_table, one_hot, sinusoidal, waves

@@ -15,14 +15,14 @@ from tests.metrics.tables import dft, one_hot, sinusoidal
 @pytest.mark.parametrize(("d", "length"), [(16, 64), (64, 512), (256, 80), (256, 512), (768, 1024)])
 def test_the_sinusoid_is_shifted_by_a_linear_map(d, length):
     found = measure_shift_linearity(sinusoidal(d, length))
-    assert found.worst > 0.9999
-    assert found.worst <= found.mean <= 1
+    assert found.shift_linearity_worst > 0.9999
+    assert found.shift_linearity_worst <= found.shift_linearity_mean <= 1
     assert [k for k, _ in found.by_shift] == [k for k in SHIFTS if k <= length // 8]
 
 
 def test_random_codes_are_not_shifted_by_a_linear_map():
     found = measure_shift_linearity(draw_table(512, 32))
-    assert found.mean < 0.05
+    assert found.shift_linearity_mean < 0.05
     assert found.components == 32
 
 
@@ -44,22 +44,24 @@ def test_the_fit_is_the_least_squares_fit_on_what_is_not_held_out():
         scores.append(1 - np.sum(error**2) / np.sum(about**2))
     found = measure_shift_linearity(table)
     assert_allclose([score for _, score in found.by_shift], scores, rtol=1e-7)
-    assert_allclose([found.mean, found.worst], [np.mean(scores), min(scores)], rtol=1e-7)
+    assert_allclose(
+        [found.shift_linearity_mean, found.shift_linearity_worst], [np.mean(scores), min(scores)], rtol=1e-7
+    )
 
 
 def test_shift_linearity_is_none_where_it_would_overfit():
     for table in (one_hot(80), dft(256, 80), draw_table(100, 64)):
         found = measure_shift_linearity(table)
-        assert found.mean is found.worst is None
-        assert "overfit" in found.note
-    assert "too few" in measure_shift_linearity(one_hot(7)).note
-    assert "equal" in measure_shift_linearity(np.ones((50, 3))).note
+        assert found.shift_linearity_mean is found.shift_linearity_worst is None
+        assert "overfit" in found.reasons["shift_linearity_mean"]
+    assert "too few" in measure_shift_linearity(one_hot(7)).reasons["shift_linearity_worst"]
+    assert "equal" in measure_shift_linearity(np.ones((50, 3))).reasons["shift_linearity_worst"]
 
 
 def test_shift_linearity_of_many_positions_looks_at_some():
     angle = np.arange(20000)[:, None] * np.array([1.0, 0.1])
     found = measure_shift_linearity(np.hstack([np.sin(angle), np.cos(angle)]))
-    assert found.worst == pytest.approx(1)
+    assert found.shift_linearity_worst == pytest.approx(1)
     assert len(found.by_shift) == len(SHIFTS)
 
 
@@ -70,7 +72,9 @@ def test_codes_over_the_whole_range_are_shifted_as_smaller_ones_are():
     s = np.arange(40.0)
     table = np.column_stack([np.cos(s), np.cos(0.3 * s + 1)])
     found, expected = measure_shift_linearity(1.7e308 * table), measure_shift_linearity(table)
-    assert (found.mean, found.worst) == pytest.approx((expected.mean, expected.worst), rel=1e-9)
+    assert (found.shift_linearity_mean, found.shift_linearity_worst) == pytest.approx(
+        (expected.shift_linearity_mean, expected.shift_linearity_worst), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 5])

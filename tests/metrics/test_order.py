@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pe_spectra.metrics import measure_kernel_metrics
 from pe_spectra.metrics import order as order_module
 from pe_spectra.metrics.order import (
     compute_spearman,
@@ -19,7 +18,7 @@ from pe_spectra.metrics.order import (
     measure_table_monotonicity,
 )
 from pe_spectra.spectrum import compute_gram_kernel
-from tests.metrics.tables import dft, each_table, one_hot, ramp, sinusoidal, waves
+from tests.metrics.tables import dft, each_table, measure_all, one_hot, ramp, sinusoidal, waves
 
 # ----------------------------------------------------------------------------------- order
 
@@ -51,8 +50,8 @@ def test_a_bias_keeps_the_order_that_its_exponential_loses():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kernel = np.exp(bias)
-    assert measure_kernel_metrics(kernel).values["kernel_monotonicity"] < 0.6
-    assert measure_kernel_metrics(kernel, bias=bias).values["kernel_monotonicity"] == 1.0
+    assert measure_all(kernel=kernel).values["kernel_monotonicity"] < 0.6
+    assert measure_all(kernel=kernel, bias=bias).values["kernel_monotonicity"] == 1.0
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (4, 7), (2, 16), (5, 17)])

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.metrics import measure_table_metrics
-from pe_spectra.metrics.invariance import measure_translation_invariance
-from pe_spectra.metrics.order import measure_distance_lag_spearman
-from pe_spectra.metrics.rank import compute_effective_rank_entropy, compute_stable_rank, measure_ranks
+from pe_spectra.metrics.order import measure_distance_lag_spearman, measure_translation_invariance
+from pe_spectra.metrics.resolution import compute_effective_rank_entropy, compute_stable_rank, measure_ranks
 from pe_spectra.metrics.tables import centre, narrow, triangulate
 from tests.making import draw_table
-from tests.metrics.tables import beside, dft, each_table, one_hot, ramp, sinusoidal, waves
+from tests.metrics.tables import beside, dft, each_table, measure_all, one_hot, ramp, sinusoidal, waves
 
 # ----------------------------------------------------------------------------------- rank
 
@@ -80,7 +78,7 @@ def test_equal_codes_have_no_centred_rank_and_zeros_none():
 def test_ranks_beyond_the_budget_are_none_with_a_note():
     ranks = measure_ranks(np.broadcast_to(1.0, (5000, 5000)))
     assert ranks.stable_rank is None
-    assert "5000 x 5000" in ranks.note
+    assert "5000 x 5000" in ranks.reasons["stable_rank"]
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3), (500, 2), (1, 1)])
@@ -115,7 +113,7 @@ def test_centred_ranks_are_those_of_long_arithmetic():
 
 
 def test_small_codes_beside_ones_have_the_order_and_rank_of_the_codes_alone():
-    found = measure_table_metrics(np.hstack([np.ones((12, 1)), 1e-162 * np.arange(12.0)[:, None]])).values
+    found = measure_all(np.hstack([np.ones((12, 1)), 1e-162 * np.arange(12.0)[:, None]])).values
     assert found["distance_lag_spearman"] == pytest.approx(1, abs=1e-14)
     assert found["stable_rank_centred"] == pytest.approx(1, abs=1e-14)
     plain, mixed = measure_ranks(FOUR), measure_ranks(beside(1e-250 * FOUR, 1e80))

@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import Dft, Sinusoidal, compare_encodings
-from pe_spectra.metrics import measure_ladder_resolution, measure_table_metrics, measure_table_resolution
+from pe_spectra.metrics import measure_ladder_resolution, measure_table_resolution
 from tests import naive
 from tests.making import draw_table
-from tests.metrics.tables import sinusoidal, widen
+from tests.metrics.tables import measure_all, sinusoidal, widen
 
 # ----------------------------------------------------------------------------------- resolution
 
@@ -94,7 +94,7 @@ def test_one_slow_place_is_below_the_range_alone():
 
 
 def test_information_below_the_range_of_float64_is_said_to_be_so():
-    found = measure_table_metrics(1e-200 * draw_table(12, 3))
+    found = measure_all(1e-200 * draw_table(12, 3))
     assert found.values["fisher_information_mean"] is None
     assert found.notes["fisher_information_mean"] == "below the range of float64"
 
@@ -145,15 +145,15 @@ def test_information_and_bounds_are_those_in_fractions(table):
         shown = getattr(found, name)
         if value and not 0 < round_to_float(value) < math.inf:
             assert shown is None
-            assert found.explain(name) == f"{'below' if value < 1 else 'beyond'} the range of float64"
+            assert found.reasons[name] == f"{'below' if value < 1 else 'beyond'} the range of float64"
         else:
             assert shown == pytest.approx(round_to_float(value), rel=1e-14, abs=5e-324)
     for value, name in ((mean, FISHER[2]), (least, FISHER[3])):
         shown = getattr(found, name)
         if not value:
-            assert (shown, found.explain(name)) == (None, "the information is 0")
+            assert (shown, found.reasons[name]) == (None, "the information is 0")
         elif invert_root(value) == math.inf:
-            assert (shown, found.explain(name)) == (None, "beyond the range of float64")
+            assert (shown, found.reasons[name]) == (None, "beyond the range of float64")
         else:
             assert shown == pytest.approx(invert_root(value), rel=1e-14, abs=0)
 
@@ -165,13 +165,13 @@ def round_to_float(value):
 
 def test_information_of_a_ladder_at_the_ends_of_the_range():
     found = measure_ladder_resolution([1e200, 1.0], [1.0, 1.0], amplitude=3.0)
-    assert (found.fisher_information_mean, found.explain(FISHER[0])) == (None, "beyond the range of float64")
+    assert (found.fisher_information_mean, found.reasons[FISHER[0]]) == (None, "beyond the range of float64")
     assert found.cramer_rao_bound_mean == pytest.approx(1e-200 / 3, rel=1e-14)
     slow = measure_ladder_resolution([1.0, 1e-200], [0.0, 1.0])
     assert (slow.fisher_information_mean, slow.cramer_rao_bound_mean) == (None, pytest.approx(1e200, rel=1e-14))
     still = measure_ladder_resolution([1e-200], [1.0], amplitude=1e-200)
-    assert (still.cramer_rao_bound_mean, still.explain(FISHER[2])) == (None, "beyond the range of float64")
-    assert still.explain(FISHER[0]) == "below the range of float64"
+    assert (still.cramer_rao_bound_mean, still.reasons[FISHER[2]]) == (None, "beyond the range of float64")
+    assert still.reasons[FISHER[0]] == "below the range of float64"
 
 
 @pytest.mark.parametrize(

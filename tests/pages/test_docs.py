@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
 from pe_spectra.findings import write_kinds
 from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.metrics import METRICS
 from pe_spectra.models.checks import KINDS
 from pe_spectra.models.comparison.rotations import state_verdict
 from pe_spectra.models.lengths.methods import compare_methods
@@ -62,7 +62,7 @@ def test_every_key_of_the_schema_is_explained(key: str) -> None:
     assert f"`{key}`" in DOCUMENT
 
 
-@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize("name", METRICS)
 def test_every_metric_has_an_entry(name: str) -> None:
     section = DOCUMENT[DOCUMENT.index("## compare\n") : DOCUMENT.index("## inspect\n")]
     assert f"`{name}`" in section

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from pe_spectra import limits
 from pe_spectra.cli.program import build_command
-from pe_spectra.compare import COMPARED
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.combined import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
+from pe_spectra.metrics import METRICS
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 from tests.program.command_line_files import ABSENT, DAMAGED, MODELS, OTHERS, SETTINGS, TABLES
 
@@ -203,7 +203,7 @@ _KINDS = {
     "NAME,..": (("day", "day,week", "12h"), ("month,,day", "nonsense", ",")),
     "FILE|A:B:C": (("0:8", "0:4:0.5", "inv_freq.npy"), ("8:0", "0:9:0", "0:1e12", "1.5", "0:1:1e-9", *_FILES)),
     "TEXT": (("injective", "separation>=0.1", "rank>=3"), ("separation>=nan", "rank", "injective>=1", "x>1", "rank>=")),
-    "METRIC": (tuple(COMPARED), ("Separation", "metric")),
+    "METRIC": (tuple(METRICS), ("Separation", "metric")),
     "N|HxW": (("12", "3x3", "4x6"), ("0", "4x", "0x4", "4.5x4", "1x2x3", "9999999999x1")),
     "CONFIG": (tuple(MODELS), _FILES),
     "A B": (tuple(MODELS), _FILES),

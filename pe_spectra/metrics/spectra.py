@@ -1,0 +1,92 @@
+"""What a spectrum and a Gram matrix say in one number, beside other encodings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pe_spectra.encodings import HasBias, HasKernel, HasTable
+from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.metrics.tables import Measure, Metrics, metric, or_reason
+from pe_spectra.spectrum import Spectrum, measure_toeplitz_share
+from pe_spectra.spectrum.kernels import read_codes
+from pe_spectra.spectrum.shape import classify_shape
+
+#: Why a spectrum with weights of both signs has none of its metrics.
+SIGNED = "the spectrum has weights of both signs, which are not a distribution"
+_UNDEFINED = "not defined for this encoding"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectrumMetrics(Metrics):
+    """Summaries of a spectrum whose weights are a distribution."""
+
+    low_bin_mass: float | None = metric("weight of the first ten bins of the spectrum", source="Eq. (15)")
+    centroid: float | None = metric("mean frequency of the spectrum", unit="rad/position", minimum=0, source="Eq. (15)")
+    effective_bins_entropy: float | None = metric(
+        "exp of the entropy of the weights", unit="bins", better="higher", above=0, source="Shannon 1948"
+    )
+    flatness: float | None = metric(
+        "geometric over arithmetic mean of the weights", better="higher", minimum=0, source="Wiener entropy"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness(Metrics):
+    """How far codes keep apart, and how much of their similarities is a function of the lag."""
+
+    min_separation: float | None = metric(
+        "smallest distance of two codes", better="higher", minimum=0, source="Definition 1"
+    )
+    toeplitz_share: float | None = metric(
+        "share of the Gram matrix's energy that is a function of the lag alone",
+        better="higher",
+        minimum=0,
+        maximum=1.000001,
+        source="orthogonal projection on Toeplitz matrices",
+    )
+
+
+def measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
+    """Take its metrics from the summary of a spectrum.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> round(measure_spectrum_metrics(compute_spectrum(Dft(d=8))).centroid, 5)  # pi / 2
+    1.5708
+    """
+    if classify_shape(spectrum) == "signed":
+        return SpectrumMetrics.explain(SIGNED)
+    return SpectrumMetrics.tell({name: getattr(spectrum.summary, name) for name in SpectrumMetrics.quantities()})
+
+
+def measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
+    """Take the separation of codes, and measure the Toeplitz share of their products unless the spectrum has it.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> round(measure_likeness(measure_faithfulness(Dft(d=8))).min_separation, 5)  # sqrt 2
+    1.41421
+    """
+    share = _find_share(faithfulness, spectrum)
+    return Likeness.tell(
+        {
+            "min_separation": or_reason(faithfulness.min_separation, _UNDEFINED),
+            "toeplitz_share": or_reason(share, _UNDEFINED),
+        }
+    )
+
+
+MEASURES = (
+    Measure(kind=SpectrumMetrics, function=measure_spectrum_metrics, needs=("spectrum",)),
+    Measure(kind=Likeness, function=measure_likeness, needs=("faithfulness",), takes=("spectrum",)),
+)
+
+
+def _find_share(faithfulness: Faithfulness, spectrum: Spectrum | None) -> float | None:
+    if spectrum is not None and spectrum.toeplitz_share is not None:
+        return spectrum.toeplitz_share
+    encoding = faithfulness.encoding
+    if isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
+        return 1.0  # a function of the lag by its formula
+    if not isinstance(encoding, HasTable) or faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
+        return None
+    return measure_toeplitz_share(read_codes(encoding, faithfulness.length))

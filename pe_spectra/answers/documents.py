@@ -10,7 +10,11 @@ from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
 
 #: Modules of this room whose bodies are the documents, in the order of the commands.
-_MODULES = ("counts", "grades")
+_MODULES = (
+    "counts",
+    "grades",
+    "lengthenings",
+)
 
 _FIGURE: Schema = {
     "type": ["string", "null"],

@@ -18,7 +18,7 @@ from pe_spectra.numbers import IntegerRange, RealRange
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pe_spectra.models.lengths.methods import ContextReport
+    from pe_spectra.models.lengths.ways import ContextReport
 
 #: Widest head; as for the encoding `rope`.
 _WIDTHS = IntegerRange(minimum=4, maximum=1 << 14)
@@ -72,19 +72,19 @@ def context(
         str | None, typer.Option("--base", metavar="X", help="base that was trained with (rope_theta), 2 to 1e18")
     ] = None,
     trained: Annotated[
-        str | None, typer.Option("--trained", metavar="N", help="positions that were trained with, 8 to 1073741824")
+        str | None, typer.Option("--trained", metavar="N", help="training context length, 8 to 1073741824")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", metavar="N", help="positions that are wanted, more than --trained")
+        str | None, typer.Option("--target", metavar="N", help="inference context length, above --trained")
     ] = None,
 ) -> Outcome:
     """What each way to lengthen a context would do to a rotary model, side by side.
 
-    Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would see phases that training never
-    showed, what is kept, and the bases that the literature proposes. Without --base and --trained: which
+    Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
+    covered in training), what is kept, and the bases that the literature proposes. Without --base and --trained: which
     base for this context.
     """
-    from pe_spectra.records.context import answer_context
+    from pe_spectra.answers.lengthenings import answer_lengthenings
 
     width = _read_width(d)
     wanted = _LENGTHS.parse(_need(target, "--target", "the number of positions that is wanted"), "--target")
@@ -94,7 +94,7 @@ def context(
     with Progress("looking for negative sums", quiet=run.quiet):
         report = _report(width, model, wanted)
         every_pair = run.format == "csv" and run.screen.full
-        return run.finish(answer_context(report, every_pair=every_pair), lambda: _draw(report))
+        return run.finish(answer_lengthenings(report, every_pair=every_pair), lambda: _draw(report))
 
 
 def _report(d: int, model: tuple[float, int] | None, target: int) -> ContextReport:
@@ -130,6 +130,6 @@ def _need(text: str | None, name: str, accepted: str) -> str:
 
 
 def _draw(report: ContextReport) -> Figure:
-    from pe_spectra.plots.context import compose_context
+    from pe_spectra.plots.ladder import compose_context
 
     return compose_context(report)

@@ -11,7 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.lengthenings import entitle_lengthenings, entitle_way
 from pe_spectra.models.lengths.kernel_samples import KernelSample
+from pe_spectra.models.lengths.ways import ContextReport
 from pe_spectra.plots.axes import draw_band, draw_curve, label_powers_of_ten
 from pe_spectra.plots.sheet import Layout, lay_out, line_pitch
 from pe_spectra.plots.style import (
@@ -38,7 +40,7 @@ _AFTER: LineStyle = {"color": BLUE, "linestyle": "-"}
 _UNSEEN: LineStyle = {"color": VERMILION, "linestyle": (0, (0.9, 0.7))}
 #: Between the beads, so that the line below them does not fill the gaps in grey.
 _WHITE_BELOW: LineStyle = {"color": "white", "linestyle": "-"}
-_KEY = (("before", _BEFORE), ("after", _AFTER), ("pairs with phases that training never showed", _UNSEEN))
+_KEY = (("before", _BEFORE), ("after", _AFTER), ("pairs with out-of-range phases", _UNSEEN))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class LadderCell:
     ----------
     label : what it is called. words : its numbers, one line.
     before, after : (D/2,), wavelengths in positions, fastest pair first.
-    unseen : (D/2,), pairs that meet phases that training never showed.
+    unseen : (D/2,), pairs with out-of-range phases, not covered in training.
     kernel_before, kernel_after : mean cosine over the pairs by lag.
     """
 
@@ -60,6 +62,40 @@ class LadderCell:
     unseen: NDArray[np.bool_]
     kernel_before: KernelSample
     kernel_after: KernelSample
+
+
+def compose_context(report: ContextReport) -> Figure:
+    """Draw each way to lengthen a context beside the unchanged model, in the order of the report.
+
+    Raises
+    ------
+    ValueError : a report without a model.
+    """
+    if not report.methods or report.trained is None:
+        raise ValueError("a figure of a context needs a model")
+    before, *ways = report.methods
+    cells = []
+    for row in ways:
+        label, words = entitle_way(row, report)
+        cells.append(
+            LadderCell(
+                label=label,
+                words=words,
+                before=2 * math.pi / before.frequencies,
+                after=2 * math.pi / row.frequencies,
+                unseen=row.unseen,
+                kernel_before=before.kernel,
+                kernel_after=row.kernel,
+            )
+        )
+    factor = report.target / report.trained
+    return compose_ladders(
+        cells,
+        trained=report.trained,
+        target=report.target,
+        title=entitle_lengthenings(report),
+        small_print=(f"d = {report.d}, base {report.base:,.6g}, factor {factor:.6g} where a way has one.",),
+    )
 
 
 @fixed_style()
@@ -80,8 +116,9 @@ def compose_ladders(
         raise ValueError("a figure of ladders needs one at least")
     words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.05
     guide = (
-        f"Left: wavelength of each pair in positions, with the lengths trained, {trained:,} (dotted), and wanted, "
-        f"{target:,} (solid). Right: mean of cos(lag θ) over the pairs; line and range of stretches of lags."
+        f"Left: wavelength of each pair in positions, with the context lengths of training, {trained:,} "
+        f"(dotted), and inference, {target:,} (solid). Right: mean of cos(lag θ) over the pairs; line and range of "
+        "stretches of lags."
     )
     layout = Layout(
         title=title,

@@ -39,15 +39,15 @@ def test_json(cli):
 def test_the_first_line_answers(cli):
     first = cli(LLAMA3).out.splitlines()[0]
     assert first.startswith(
-        "At 131,072 positions 29 of 64 pairs see phases that training never showed; llama3 with factor 16"
+        "At 131,072 positions 29 of 64 pairs have out-of-range phases (not covered in training); llama3 with factor 16"
     )
-    assert "leaves none and keeps 29 of 64 as they were" in first
+    assert "leaves none and keeps 29 of 64 unchanged" in first
     first = cli("context --d 128 --base 1000 --trained 8192 --target 131072").out.splitlines()[0]
-    assert "no pair sees a phase that training never showed" in first
+    assert "no pair has out-of-range phases (not covered in training)" in first
     first = cli("context --target 131072").out.splitlines()[0]
     assert first.startswith("For 131,072 positions at d = 128 take base 23,000,000: from there")
     first = cli("context --target 10000000").out.splitlines()[0]
-    assert "the smallest base itself was not found: not searched beyond 1,048,576 positions" in first
+    assert "the smallest was not found: not searched beyond 1,048,576 positions" in first
 
 
 def test_csv_and_table_hold_the_same(cli):
@@ -105,16 +105,16 @@ def test_csv_with_full_has_every_pair(cli):
 
 
 def test_the_command_to_try_next_is_one(cli, context_report):
-    from pe_spectra.records.context import answer_context
+    from pe_spectra.answers.lengthenings import answer_lengthenings
 
     for one in (context_report, propose_bases(128, 1024), compare_methods(64, 1e4, 100, 120)):
-        command = answer_context(one).next_command
+        command = answer_lengthenings(one).next_command
         assert command.startswith("pe-spectra inspect rope:")
         spec = command.removeprefix("pe-spectra inspect ")
         assert cli(f"encodings {spec} --json").code == 0, spec
-    assert answer_context(compare_methods(128, 1e4, 8, 1 << 30)).next_command == ""
+    assert answer_lengthenings(compare_methods(128, 1e4, 8, 1 << 30)).next_command == ""
     # the base of the verdict
-    assert answer_context(propose_bases(128, 131072)).next_command.endswith("base=23000000")
+    assert answer_lengthenings(propose_bases(128, 131072)).next_command.endswith("base=23000000")
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_where_no_base_is_large_enough_the_answer_says_so(cli):
     assert done.code == 0
     answer = json.loads(done.out)
     assert answer["verdict"]["code"] == "base-not-found"
-    assert answer["verdict"]["text"].endswith("the smallest base itself was not found: there is none below 1e15.")
+    assert answer["verdict"]["text"].endswith("the smallest was not found: there is none below 1e15.")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pe_spectra.answers.lengthenings import find_best
 from pe_spectra.encodings import find_encoding
 from pe_spectra.errors import InputError
 from pe_spectra.models.lengths.kernel_samples import sample_kernel
@@ -18,7 +19,6 @@ from pe_spectra.models.lengths.methods import (
     measure_unseen_share,
     propose_bases,
 )
-from pe_spectra.records.context import find_best
 
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3", "critical-base", "men-base")
 

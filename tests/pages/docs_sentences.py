@@ -158,10 +158,12 @@ SENTENCES = (
     Sentence(MODELS, "further than pi/{} from where it should be", lambda: (EIGHTH,)),
     Sentence(MODELS, "pi/{} is our threshold", lambda: (EIGHTH,)),
     Sentence(MODELS, "no phase by more than pi/{} within", lambda: (EIGHTH,)),
-    Sentence(MODELS, "| `yarn` | keeps pairs with {} turns", lambda: (numbers.find_keyword(scale_yarn, "beta_fast"),)),
+    Sentence(
+        MODELS, "| `yarn` | keeps pairs with {} periods", lambda: (numbers.find_keyword(scale_yarn, "beta_fast"),)
+    ),
     Sentence(
         MODELS,
-        "| `llama3` | keeps pairs with {} turns",
+        "| `llama3` | keeps pairs with {} periods",
         lambda: (numbers.find_keyword(scale_llama3, "high_freq_factor"),),
     ),
     Sentence(MODELS, "theta' T > {} theta L), the share", lambda: (TOLERANCE,)),

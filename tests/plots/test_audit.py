@@ -18,8 +18,7 @@ from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.plots.audit import _list_key, compose_audit, find_unscaled, plot_wavelengths
-from pe_spectra.plots.context import compose_context
-from pe_spectra.plots.ladder import LadderCell, compose_ladders
+from pe_spectra.plots.ladder import LadderCell, compose_context, compose_ladders
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
 from tests.answers.audits import GEMMA3, LLAMA2, LLAMA31, YARN, at
 from tests.documents import read_json
@@ -235,7 +234,7 @@ def make_cells() -> list[LadderCell]:
 def test_ladders_name_axes_and_only_the_classes_that_are_drawn() -> None:
     figure = compose_context(compare_methods(128, 500000.0, 8192, 131072))
     assert {axes.get_ylabel() for axes in figure.axes} == {"wavelength", "mean cos"}
-    assert "pairs with phases that training never showed" in read_words(figure)
+    assert "pairs with out-of-range phases" in read_words(figure)
     (cell,) = [axes for axes in figure.axes if axes.texts and axes.texts[-1].get_text() == "ntk"]
     white, beads = cell.lines[-2:]
     assert white.get_color() == "white"

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from pe_spectra.encodings import find_encoding
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.plots.axes import MOST_POINTS, Place, draw_curve, place_label, thin_curve
-from pe_spectra.plots.context import compose_context
+from pe_spectra.plots.ladder import compose_context
 from pe_spectra.plots.reconstruction import compose_reconstruction
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import curve_style, escape_text, measure_text, shorten_text, wrap_text

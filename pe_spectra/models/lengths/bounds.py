@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 from pe_spectra.exact import CONTEXT, TWO_PI
+from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_RHO
 from pe_spectra.models.lengths.negative_lags import MAX_SEARCHED, BaseSearch, find_base_for_length
+from pe_spectra.quantities import Result, quantity
 
 Unit = Literal["base", "positions", "channels"]
 
@@ -30,29 +32,21 @@ _FLOAT32_EPSILON = 2.0**-23
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bound:
-    """One number that is proposed for a context length.
+class Bound(Result):
+    """One number that is proposed for a context length."""
 
-    Attributes
-    ----------
-    name : stable name.
-    value : the number; None where it is not known.
-    unit : what it counts: a base, positions, or channels.
-    assumption : what must be true for it to mean something.
-    source : where it comes from.
-    remark : why there is no value, or what to distrust; empty for nothing.
-    """
-
-    name: str
-    value: float | None
-    unit: Unit = "base"
-    assumption: str
-    source: str
-    remark: str = ""
+    name: str = quantity("Stable name.", pattern=CODE_PATTERN)
+    value: float | None = quantity("The number; null where it is not known.", minimum=0)
+    unit: Unit = quantity("What it counts.", words=get_args(Unit), default="base")
+    assumption: str = quantity("What must be true for it to mean something.")
+    source: str = quantity("Where it comes from.")
+    remark: str = quantity(
+        "Why there is no value, or what to know about it; empty for nothing.", schema={"type": "string"}, default=""
+    )
 
 
 def compute_critical_dimension(d: int, base: float, trained: int) -> int:
-    """Count the channels that completed a turn in training: 2 ceil(D/2 log_b(L/(2 pi))), from 0 to D.
+    """Count the channels that completed a period in training: 2 ceil(D/2 log_b(L/(2 pi))), from 0 to D.
 
     Source: Liu et al. 2023, arXiv:2310.05209, lemma 1.
 
@@ -69,7 +63,7 @@ def compute_critical_dimension(d: int, base: float, trained: int) -> int:
 
 
 def compute_critical_base(base: float, trained: int, target: int) -> float | None:
-    """Compute beta_0 = b**(ln(T/(2 pi))/ln(L/(2 pi))): the pair that just turned within L does so within T.
+    """Compute beta_0 = b**(ln(T/(2 pi))/ln(L/(2 pi))): the pair that just completes a period within L does so within T.
 
     Source: Liu et al. 2023, arXiv:2310.05209, Eq. 16a of their repository; GradientAI's and koboldcpp's
     automatic base is the same number.
@@ -91,7 +85,7 @@ def compute_critical_base(base: float, trained: int, target: int) -> float | Non
 
 
 def compute_extrapolation_limit(d: int, critical_dimension: int, base: float) -> float:
-    """Compute T_extra = 2 pi beta**(d_extra/D), the wavelength of the first pair that never turned in training.
+    """Compute T_extra = 2 pi beta**(d_extra/D), the wavelength of the first pair without a full period in training.
 
     Source: Liu et al. 2023, arXiv:2310.05209, Eq. 16b of their repository, for beta above the critical base.
 
@@ -166,13 +160,13 @@ def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tup
             name="critical-dimension",
             value=turning,
             unit="channels",
-            assumption="channels beyond it never completed a turn in training",
+            assumption="channels beyond it never completed a period in training",
             source=_LIU,
         ),
         Bound(
             name="critical-base",
             value=critical,
-            assumption="tuned at the target; what just turned in training just turns there",
+            assumption="fine-tuned at the target; the pair that just completed a period in training just does so there",
             remark="" if critical is not None else "it is beyond 1e300",
             source=f"{_LIU}; the automatic base of GradientAI and koboldcpp (LostRuins/koboldcpp#910)",
         ),
@@ -180,13 +174,13 @@ def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tup
             name="extrapolation-limit",
             value=limit,
             unit="positions",
-            assumption="at the critical base, wavelength of the first pair that never turned",
+            assumption="at the critical base, wavelength of the first pair that never completed a period",
             source=_LIU,
         ),
         Bound(
             name="ntk-base",
             value=compute_ntk_base(d, base, target / trained),
-            assumption="not tuned; the slowest pair slowed by target/trained, the fastest kept",
+            assumption="not fine-tuned; the slowest pair slowed by target/trained, the fastest kept",
             source="Peng et al. 2023, arXiv:2309.00071, Eq. 16",
         ),
     )
@@ -216,14 +210,14 @@ def _describe_search(found: BaseSearch | None, d: int) -> tuple[Bound, Bound]:
     smallest = Bound(
         name="men-exact",
         value=found.base if found else None,
-        assumption="smallest of two digits with no sum of cos(m theta) < 0 up to the target",
+        assumption="smallest with two significant digits with no sum of cos(m theta) < 0 up to the target",
         source=_MEN,
         remark=remark,
     )
     settled = Bound(
         name="men-settled",
         value=found.settled if found else None,
-        assumption="smallest of two digits from which on, up to twice it, no base has such a sum",
+        assumption="smallest with two significant digits from which on, up to twice it, no base has such a sum",
         source=_MEN,
         remark="" if found and found.settled else remark or "not searched for so long a context",
     )
@@ -236,7 +230,7 @@ def _list_small_bases(target: int) -> tuple[Bound, ...]:
         Bound(
             name=f"{name}-turn-base",
             value=value,
-            assumption=f"tuned at the target with a smaller base; every pair does a {name} turn",
+            assumption=f"fine-tuned at the target with a smaller base; every pair completes a {name} period",
             source=_LIU,
         )
         for name, value in turns
@@ -248,7 +242,7 @@ def _list_claims(target: int) -> tuple[Bound, ...]:
         Bound(
             name="alias-bound",
             value=target / (2 * math.pi),
-            assumption="least; a frequency 1/base completes no turn (length < 2 pi base)",
+            assumption="least; a frequency 1/base never completes a period (length < 2 pi base)",
             source=_CLAIM,
         ),
         Bound(

@@ -8,11 +8,10 @@ are slowed tell neighbouring positions apart less well. Symbols as in `bounds`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
@@ -25,111 +24,25 @@ from pe_spectra.models.lengths.bounds import (
     list_bounds_of_length,
 )
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.lengths.ways import WAYS, ContextParameters, ContextReport, Flags, MethodResult, Options
 from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.models.turns import TURN, mark_unseen
 
-Flags = NDArray[np.bool_]
-Options = Mapping[str, float | int | bool]
-
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27
-#: The published keys of each way, besides factor, original and served.
-_DEFAULTS: Mapping[str, Options] = {
-    "yarn": {"beta_fast": 32, "beta_slow": 1, "truncate": True},
-    "yarn-paper": {"beta_fast": 32, "beta_slow": 1},
-    "llama3": {"low_freq_factor": 1, "high_freq_factor": 4},
-}
-_NOTES: Mapping[str, tuple[str, ...]] = {
-    "dynamic": ("at the target; shorter texts are slowed less, and keys that are cached keep the base of their time",),
-    "yarn": ("as coded: the ramp is linear in the index of the pair",),
-    "yarn-paper": ("as the paper says: the ramp is linear in the turns; no common library computes this",),
-    "critical-base": ("Liu et al.: meant for tuning at the target",),
-    "men-base": ("Men et al.: the smallest of two digits without a negative sum up to the target; meant for training",),
-}
+#: Two ways enlarge the base to what the literature proposes, by the bound that says to what.
+_PROPOSED = {"critical-base": "critical-base", "men-base": "men-exact"}
 NO_LONGROPE = "longrope is left out: it divides each pair by a number of its own, from a search on the model"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodResult:
-    """One way to lengthen the context, at the target.
+class _Scaled:
+    """A way with its frequencies."""
 
-    Attributes
-    ----------
-    method : none, linear, ntk, dynamic, yarn, yarn-paper, llama3, critical-base or men-base.
-    parameters : what it was computed with.
-    frequencies : rad/position of each pair, fastest first, right to float64. Read-only, as all arrays here.
-    attention_scaling : factor on every cosine and sine.
-    turns : turns of each pair within the target.
-    unseen : pairs that meet phases that training never showed: they completed no turn in training, and the
-        phase theta' T is above 1.01 theta L.
-    unseen_share : of the phases that pairs meet at the target (a turn at most), the share that training never
-        showed, averaged over all pairs.
-    never_turn : pairs that complete no turn within the target.
-    kept_pairs : pairs whose frequency stays as it was.
-    min_wavelength : of the fastest pair, in positions.
-    neighbour_distance : distance of the codes of neighbouring positions over that before the change.
-    first_negative_lag : smallest lag with sum cos(m theta') < 0; None where none was found.
-    notes : what to know about it.
-    """
-
-    method: str
-    parameters: Options
-    frequencies: F64
-    attention_scaling: float
-    turns: F64
-    unseen: Flags
-    unseen_share: float
-    never_turn: int
-    kept_pairs: int
-    min_wavelength: float
-    neighbour_distance: float
-    first_negative_lag: int | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def unseen_pairs(self) -> int:
-        """How many pairs meet phases that training never showed."""
-        return int(np.count_nonzero(self.unseen))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ContextReport:
-    """What there is to know about a context length.
-
-    Attributes
-    ----------
-    d : rotary width in channels. target : the length that is wanted, in positions.
-    base, trained : of the model to be lengthened; None where only the length is asked about.
-    methods : the ways to get there, the unchanged model first; empty without a model.
-    bounds : what the literature proposes.
-    critical_dimension : channels that completed a turn in training; None without a model.
-    never_turn_in_training : pairs that completed none; None without a model.
-    scanned : lags up to which negative sums were looked for; None without a model.
-    """
-
-    d: int
-    target: int
-    base: float | None = None
-    trained: int | None = None
-    methods: tuple[MethodResult, ...] = ()
-    bounds: tuple[Bound, ...]
-    critical_dimension: int | None = None
-    never_turn_in_training: int | None = None
-    scanned: int | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs, D/2."""
-        return self.d // 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Way:
     name: str
     scaled: Scaled
-    parameters: Options = field(default_factory=lambda: MappingProxyType({}))
-    notes: tuple[str, ...] = ()
+    parameters: Options
+    notes: tuple[str, ...]
 
 
 def propose_bases(d: int, target: int) -> ContextReport:
@@ -142,7 +55,8 @@ def propose_bases(d: int, target: int) -> ContextReport:
     >>> propose_bases(128, 1024).bounds[0].value
     4300.0
     """
-    return ContextReport(d=d, target=target, bounds=list_bounds_of_length(d, target))
+    asked = ContextParameters(d=d, base=None, trained=None, target=target)
+    return ContextReport(parameters=asked, bounds=list_bounds_of_length(d, target))
 
 
 def compare_methods(d: int, base: float, trained: int, target: int) -> ContextReport:
@@ -169,10 +83,7 @@ def compare_methods(d: int, base: float, trained: int, target: int) -> ContextRe
     raised, remarks = _list_raised(d, base, {bound.name: bound for bound in bounds})
     ways = [*_list_ways(d, base, trained, target), *raised]
     return ContextReport(
-        d=d,
-        target=target,
-        base=base,
-        trained=trained,
+        parameters=ContextParameters(d=d, base=base, trained=trained, target=target),
         methods=tuple(_measure(way, before, trained, target, scanned) for way in ways),
         bounds=bounds,
         critical_dimension=compute_critical_dimension(d, base, trained),
@@ -218,43 +129,37 @@ def measure_neighbour_distance(frequencies: F64) -> float:
     return float(2 * np.sqrt(np.sum(np.sin(frequencies / 2) ** 2)))
 
 
-def _list_ways(d: int, base: float, trained: int, target: int) -> list[_Way]:
+def _list_ways(d: int, base: float, trained: int, target: int) -> list[_Scaled]:
     factor = target / trained
     given: dict[str, float | int] = {"factor": factor, "original": trained, "served": target}
     ways = []
-    for name in ("none", "linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3"):
-        keys: dict[str, float | int | bool] = {key: given[key] for key in SCALINGS[name].keys if key in given}
-        keys |= _DEFAULTS.get(name, {})
-        same = (f"the same as base {compute_ntk_base(d, base, factor):.6g}",) if name == "ntk" else ()
-        ways.append(
-            _Way(
-                name=name,
-                scaled=SCALINGS[name].function(base, d, **keys),
-                parameters=MappingProxyType({"base": base, **keys}),
-                notes=_NOTES.get(name, same),
-            )
-        )
+    for name in [name for name in WAYS if name in SCALINGS]:
+        keys = {key: given[key] for key in SCALINGS[name].keys if key in given} | dict(WAYS[name].keys)
+        same = f"the same as base {compute_ntk_base(d, base, factor):.6g}" if name == "ntk" else ""
+        ways.append(_scale(name, SCALINGS[name].function(base, d, **keys), {"base": base, **keys}, same))
     return ways
 
 
-def _list_raised(d: int, base: float, bounds: Mapping[str, Bound]) -> tuple[list[_Way], tuple[str, ...]]:
+def _list_raised(d: int, base: float, bounds: Mapping[str, Bound]) -> tuple[list[_Scaled], tuple[str, ...]]:
     """The two larger bases of the literature, and why one of them is left out."""
     ways, remarks = [], []
-    for name, bound in (("critical-base", bounds["critical-base"]), ("men-base", bounds["men-exact"])):
-        if bound.value is None:
+    for name, bound in _PROPOSED.items():
+        raised = bounds[bound].value
+        if raised is None:
             remarks.append(f"the method {name} is left out")  # the bound's remark says why
-        elif bound.value <= base:
-            remarks.append(
-                f"the method {name} is left out: {bound.value:g} is not above the base that there is, {base:g}"
-            )
+        elif raised <= base:
+            remarks.append(f"the method {name} is left out: {raised:g} is not above the base that there is, {base:g}")
         else:
-            parameters = MappingProxyType({"base": bound.value})
-            scaled = scale_nothing(bound.value, d)
-            ways.append(_Way(name=name, scaled=scaled, parameters=parameters, notes=_NOTES[name]))
+            ways.append(_scale(name, scale_nothing(raised, d), {"base": raised}))
     return ways, tuple(remarks)
 
 
-def _measure(way: _Way, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
+def _scale(name: str, scaled: Scaled, parameters: Options, remark: str = "") -> _Scaled:
+    notes = tuple(filter(None, (remark, WAYS[name].remark)))
+    return _Scaled(name=name, scaled=scaled, parameters=MappingProxyType(dict(parameters)), notes=notes)
+
+
+def _measure(way: _Scaled, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
     after = _to_float(way.scaled)
     unseen = find_unseen(before, after, trained, target)
     turns = after * target / TURN
@@ -263,6 +168,7 @@ def _measure(way: _Way, before: F64, trained: int, target: int, scanned: int) ->
     return MethodResult(
         method=way.name,
         parameters=way.parameters,
+        target=target,
         frequencies=after,
         attention_scaling=float(way.scaled.attention_factor),
         turns=turns,

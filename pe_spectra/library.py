@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from html import escape
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.answers.answer import Verdict
+from pe_spectra.answers.documents import find_answer
 from pe_spectra.encodings import Encoding, GivenArray, Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import I64
+from pe_spectra.faces import write_html
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import Result
 from pe_spectra.sources import read_encoding
 
 #: A function of integer positions (S,) that returns their vectors (S, d).
 Rule: TypeAlias = Callable[[I64], ArrayLike]
 Subject: TypeAlias = Encoding | str | ArrayLike | Rule
 
+#: Of a table in a notebook.
+_MOST_ROWS = 8
 _LENGTH = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _Rest = ParamSpec("_Rest")
 _Result = TypeVar("_Result")
@@ -122,3 +129,32 @@ def _read_table(values: Any, name: str, rows: int | None = None) -> Encoding:
         several = "; several tables go to pe_spectra.compare_encodings" if len(shape) == 3 else ""
         raise InputError(f"{name} is no table", " x ".join(map(str, shape)) or "one number", wanted + several)
     return Learned(values=given)
+
+
+def judge(result: Result) -> Verdict:
+    """Return what the program says first of a result.
+
+    Raises
+    ------
+    AttributeError : a part of a result, of which nothing is said by itself.
+
+    >>> from pe_spectra.spectrum import count_low_bin
+    >>> judge(count_low_bin(as_encoding("dft:d=64"))).code
+    'sparse-low-bin'
+    """
+    answer = find_answer(type(result))
+    if answer is None:
+        raise AttributeError(f"nothing is said of {type(result).__name__} by itself")
+    return answer(result).verdict
+
+
+def write_page(result: Result) -> str:
+    """Write the verdict of a result and its first rows in HTML.
+
+    >>> from pe_spectra.spectrum import count_low_bin
+    >>> write_page(count_low_bin(as_encoding("dft:d=64"))).startswith("<p>0 of 33 frequencies (0.0 %) lie below")
+    True
+    """
+    answer = find_answer(type(result))
+    said = f"<p>{escape(answer(result).verdict.text)}</p>" if answer is not None else ""
+    return f"{said}{write_html(result.to_columns(), most=_MOST_ROWS)}"

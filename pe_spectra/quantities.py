@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field
+from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, overload
 
 from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown
@@ -181,6 +183,26 @@ class Result:
         """Return the columns as a LaTeX tabular with the rules of booktabs."""
         return write_latex(self.to_columns(), digits)
 
+    @cached_property
+    def verdict(self) -> Any:
+        """What the program says of it first: a sentence, with a level and a code.
+
+        Raises
+        ------
+        AttributeError : a part of a result, of which nothing is said by itself.
+        """
+        return _call_library("judge", self)
+
+    @cached_property
+    def findings(self) -> tuple[Any, ...]:
+        """What a reader should know of it, each with its numbers; none where nothing is looked for."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        """Write the verdict, a small picture and the first rows, as notebooks show a result."""
+        written: str = _call_library("write_page", self)
+        return written
+
     def __repr__(self) -> str:
         """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
         words = [f"{name}={_summarise(getattr(self, name))}" for name in self._declared]
@@ -192,6 +214,11 @@ class Result:
             lines[-1] += part[: _LONGEST_LINE - 2]
         lines = [line.rstrip() for line in lines]
         return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..)"])
+
+
+def _call_library(name: str, result: Result) -> Any:
+    """Ask the room at the top, which knows answers and figures; by name, for this room knows none above it."""
+    return getattr(import_module("pe_spectra.library"), name)(result)
 
 
 def _summarise(value: Any) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
+from types import ModuleType
+from typing import get_origin, get_type_hints
 
-from pe_spectra.answers.answer import SCHEMA, Body, Verdict
+from pe_spectra.answers.answer import SCHEMA, Answer, Body, Verdict
 from pe_spectra.encodings.protocol import Encoding
+from pe_spectra.quantities import Result, list_types
 from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
 
 #: Modules of this room whose bodies are the documents, in the order of the commands.
@@ -30,15 +34,44 @@ _NO_FIGURE: Schema = {
 def list_bodies() -> tuple[type[Body], ...]:
     """Return the kinds of documents, in the order of the commands.
 
-    >>> sorted({body.kind for body in list_bodies()})[0]
-    'low-bin-count'
+    >>> "low-bin-count" in {body.kind for body in list_bodies()}
+    True
     """
     found = []
-    for name in _MODULES:
-        module = import_module(f"pe_spectra.answers.{name}")
+    for module in _import_modules():
         members = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
         found += [one for one in members if issubclass(one, Body)]
     return tuple(found)
+
+
+def find_answer(kind: type[Result]) -> Callable[..., Answer] | None:
+    """Return the function that answers about results of a kind, by the annotation of its first parameter.
+
+    >>> from pe_spectra.spectrum import LowBinCount
+    >>> find_answer(LowBinCount).__name__
+    'answer_counts'
+    """
+    for module in _import_modules():
+        for name, member in vars(module).items():
+            if name.startswith("answer_") and getattr(member, "__module__", "") == module.__name__:
+                first = next(iter(get_type_hints(member).values()))
+                if kind in list_types(first):
+                    return _one_by_one(member) if get_origin(first) is Sequence else member
+    return None
+
+
+def _one_by_one(answer: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Let a function of several results take one."""
+
+    @wraps(answer)
+    def call(result: Result) -> Answer:
+        return answer((result,))
+
+    return call
+
+
+def _import_modules() -> tuple[ModuleType, ...]:
+    return tuple(import_module(f"pe_spectra.answers.{name}") for name in _MODULES)
 
 
 def build_schema() -> Schema:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
+from pe_spectra.encodings.codes import read_codes, read_grid_codes
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import measure_faithfulness
@@ -23,7 +24,7 @@ from pe_spectra.metrics import (
     measure_periods,
 )
 from pe_spectra.spectrum import Spectrum, compute_spectrum, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
+from pe_spectra.spectrum.kernels import check_length
 
 DEFAULT_LENGTH = 128
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"

@@ -17,12 +17,12 @@ from pe_spectra.encodings import (
     HasLagTable,
     HasTable,
 )
+from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.spectrum import estimate_kernel
-from pe_spectra.spectrum.kernels import check_length, read_codes
+from pe_spectra.spectrum.kernels import check_length
 
 WHAT = ("table", "frequencies", "kernel", "bias")
 
@@ -157,8 +157,8 @@ def _export_frequencies(encoding: Encoding, found: Frequencies) -> Exported:
 
 def _export_table(encoding: Encoding, size: int) -> Exported:
     if isinstance(encoding, HasLagTable):
-        lags = np.sort(list_places(encoding, size))
-        values, index, name = encoding.lag_table(lags), lags, "lag"
+        index = np.sort(list_places(encoding, size))
+        values, name = encoding.lag_table(index), "lag"
     else:
         values, index, name = read_codes(encoding, size), np.arange(size), "position"
     return Exported(

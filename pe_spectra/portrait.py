@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pe_spectra.encodings import Encoding, GivenArray, HasBias, HasBiasMap, HasTable
+from pe_spectra.encodings.codes import list_places, read_codes, read_grid_codes
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.inspection import RowFinding, TableInspection, inspect_table, resize_table
 from pe_spectra.inspection.statements import state_spectra
 from pe_spectra.limits import (
@@ -38,7 +38,7 @@ from pe_spectra.spectrum import (
     list_axes,
     measure_toeplitz_share,
 )
-from pe_spectra.spectrum.kernels import check_length, read_codes, read_grid_codes
+from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.table_part import describe_part
 
 Found = TypeVar("Found")

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasBiasMap, HasExactKey
-from pe_spectra.faithfulness.collisions import Collisions, find_collisions, list_places
+from pe_spectra.encodings import Encoding, HasBiasMap
+from pe_spectra.encodings.codes import find_exact_key, find_theorem, list_places
+from pe_spectra.faithfulness.collisions import Collisions, find_collisions
 from pe_spectra.faithfulness.derived import decide_derived
-
-__all__ = ["Certificate", "Collisions", "certify", "certify_distance", "find_collisions", "list_places"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +40,9 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
     >>> injective, collisions.examples
     (False, ((0, 8), (1, 9)))
     """
-    theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
-    places = list_places(encoding, length)
-    if theorem is None or not isinstance(encoding, HasExactKey):
+    theorem, places = find_theorem(encoding), list_places(encoding, length)
+    key = find_exact_key(encoding, places)
+    if theorem is None or key is None:
         if length == 1 and encoding.domain == "positions":
             alone = find_collisions(places, limit, places)
             return True, Certificate(kind="single", text="a single position has none to share its code with"), alone
@@ -56,7 +55,7 @@ def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, C
             why = "its bias belongs to a query and a key, so lags have no code of their own"
         certificate = Certificate(kind="undecided", text=why)
         return None, certificate, Collisions(count=0, distinct=None, sharing=0, first=None, examples=())
-    collisions = find_collisions(encoding.exact_key(places), limit, places)
+    collisions = find_collisions(key, limit, places)
     return not collisions.count, Certificate(kind=theorem.kind, text=theorem.text), collisions
 
 

@@ -12,11 +12,12 @@ from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasBias, HasExactKey, HasLagTable, HasTable
+from pe_spectra.encodings import Encoding, HasTable
+from pe_spectra.encodings.codes import find_exact_key
 from pe_spectra.encodings.combined import Hybrid
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES
+from pe_spectra.limits import MAX_DIRECT_WORK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,39 +44,6 @@ class Collisions:
     first: tuple[int, int] | None
     examples: tuple[tuple[int, int], ...]
     largest: int | None = None
-
-
-def list_places(encoding: Encoding, length: int) -> I64:
-    """Return what codes belong to: positions 0 .. length-1, or the lags that occur between so many positions.
-
-    Lags of either sign: 0 .. length-1, then -1 .. -(length-1), so that witnesses are small and positive.
-
-    >>> from pe_spectra import Dft, read_encoding
-    >>> list_places(Dft(d=4), 3).tolist(), list_places(read_encoding("alibi:causal=no"), 3).tolist()
-    ([0, 1, 2], [0, 1, 2, -1, -2])
-    """
-    if encoding.domain == "positions" or getattr(encoding, "causal", False):
-        return np.arange(length)
-    return np.concatenate([np.arange(length), np.arange(-1, -length, -1)])
-
-
-def build_codes(encoding: Encoding, places: I64) -> F64 | None:
-    """Return the codes of positions, or of lags: rows of a table, or biases with a column for each head; (S, d).
-
-    None where an encoding has no code by position or lag, and where the codes are too many to hold.
-
-    >>> from pe_spectra import Dft, read_encoding
-    >>> build_codes(Dft(d=4), np.arange(3)).shape, build_codes(read_encoding("alibi:heads=2"), np.arange(3)).shape
-    ((3, 4), (3, 2))
-    """
-    if isinstance(encoding, HasTable):
-        return encoding.table(places) if len(places) * encoding.d <= MAX_HELD_ENTRIES else None
-    if isinstance(encoding, HasLagTable):
-        width = encoding.lag_table([0]).shape[1]
-        return encoding.lag_table(places) if len(places) * width <= MAX_HELD_ENTRIES else None
-    if isinstance(encoding, HasBias) and len(places) * encoding.heads <= MAX_HELD_ENTRIES:
-        return encoding.bias(places).T.copy()
-    return None
 
 
 def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = ") -> str:
@@ -150,8 +118,8 @@ def find_keys(encoding: Encoding, places: I64) -> Keys:
     >>> find_keys(Dft(d=4), np.arange(6))
     Keys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
     """
-    if isinstance(encoding, HasExactKey) and encoding.theorem is not None:
-        key = encoding.exact_key(places)
+    key = find_exact_key(encoding, places)
+    if key is not None:
         return Keys(merging=key, splitting=key)
     if not isinstance(encoding, Hybrid):
         return Keys(merging=None, splitting=None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasExactKey
 from pe_spectra.encodings.absolute import OneHot, Ramp
+from pe_spectra.encodings.codes import find_theorem
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.pairs import Pairs
@@ -62,7 +63,7 @@ def _decide_sampled(encoding: Encoding, places: I64, limit: int) -> Decision | N
 
 def _find_rational_theorem(encoding: Encoding) -> Theorem | None:
     """The theorem that holds for rational positions as it does for integers, if there is one."""
-    theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
+    theorem = find_theorem(encoding)
     return theorem if theorem is not None and theorem.kind in (*_RATIONAL, "constant") else None
 
 
@@ -78,7 +79,10 @@ def _decide_sum(encoding: Encoding, places: I64, limit: int) -> Decision | None:
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
     members = [member for member, weight in weighted if weight]
     waves = [member for member in members if not isinstance(member, _ALGEBRAIC)]
-    if len(waves) != 1 or not isinstance(waves[0], Pairs) or waves[0].theorem.kind not in _RATIONAL:
+    if len(waves) != 1 or not isinstance(waves[0], Pairs):
+        return None
+    theorem = find_theorem(waves[0])
+    if theorem is None or theorem.kind not in _RATIONAL:
         return None
     text = (
         f"only {waves[0].name} has sines of algebraic angles; the other members add algebraic numbers, which cannot "

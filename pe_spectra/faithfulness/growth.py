@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasTable
+from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.closest_lag import find_closest_lag
 from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_numbers
 from pe_spectra.faithfulness.closest_pair import find_closest_pair, scale_down
-from pe_spectra.faithfulness.collisions import build_codes, list_places
 from pe_spectra.faithfulness.pair_lags import PairWords
 from pe_spectra.faithfulness.separation import bound_entries, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK

@@ -16,11 +16,12 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasTable
 from pe_spectra.encodings.absolute import OneHot
+from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import measure_pairs
-from pe_spectra.faithfulness.collisions import Keys, build_codes, describe_pair, find_keys, list_places
+from pe_spectra.faithfulness.collisions import Keys, describe_pair, find_keys
 from pe_spectra.faithfulness.near_search import Found, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.spectrum.kernels import check_length

@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasLagTable, HasTable
+from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
 from pe_spectra.encodings.checking import check_encoding
+from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance
+from pe_spectra.faithfulness.certificates import Certificate, certify, certify_distance
 from pe_spectra.faithfulness.closest_numbers import count_pair_work
-from pe_spectra.faithfulness.collisions import list_places
+from pe_spectra.faithfulness.collisions import Collisions
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.growth import Grown, compute_gram_matrix, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
@@ -27,7 +28,7 @@ from pe_spectra.faithfulness.separation import (
     separate_neighbours,
     trace_lags,
 )
-from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
+from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
@@ -140,7 +141,8 @@ def measure_faithfulness(
     check_encoding(encoding)
     shown, width = LIMIT.check(limit, "limit"), None if bandwidth is None else BANDWIDTH.check(bandwidth, "bandwidth")
     size = check_length(encoding, length)
-    codes = _list_codes(encoding, size)
+    # the codes of an encoding of lags; a table of positions may be larger than what can be held
+    codes = build_codes(encoding, list_places(encoding, size)) if encoding.domain == "lags" else None
     columns = encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0
     if size * columns > MAX_STREAMED_ENTRIES:
         raise InputError(
@@ -177,22 +179,6 @@ def measure_faithfulness(
         bandwidth=used,
         notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes, *more),
     )
-
-
-def _list_codes(encoding: Encoding, size: int) -> F64 | None:
-    """The codes of an encoding of lags: its rows for lags, or its biases with a column for each head.
-
-    None for an encoding of positions, and where they are too many to hold.
-    """
-    if encoding.domain == "positions":
-        return None
-    places = list_places(encoding, size)
-    width = encoding.lag_table([0]).shape[1] if isinstance(encoding, HasLagTable) else encoding.heads
-    if len(places) * width > MAX_HELD_ENTRIES:
-        return None
-    if isinstance(encoding, HasLagTable):
-        return encoding.lag_table(places)
-    return encoding.bias(places).T.copy() if isinstance(encoding, HasBias) else None
 
 
 def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:

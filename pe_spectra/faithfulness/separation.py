@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasExactKey, HasFrequencies, HasKernel, HasLadder, HasTable
+from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
 from pe_spectra.encodings.buckets import T5
+from pe_spectra.encodings.codes import find_theorem
 from pe_spectra.encodings.lag_tables import Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.sampled import Sampled
@@ -88,7 +89,7 @@ def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] |
         return _separate_pairs(words, length)
     if isinstance(encoding, HasTable) and count_pair_work(length, encoding.d) <= MAX_PAIR_WORK:
         return separate_codes(encoding, encoding.table(length), equal)
-    theorem = encoding.theorem if isinstance(encoding, HasExactKey) else None
+    theorem = find_theorem(encoding)
     is_monotone = theorem is not None and theorem.kind == "monotone"
     if is_monotone and isinstance(encoding, HasTable) and length * encoding.d <= MAX_HELD_ENTRIES:
         return separate_neighbours(encoding, encoding.table(length))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pe_spectra.encodings import HasBias, HasKernel, HasTable
+from pe_spectra.encodings.codes import read_codes
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics.tables import Measure, Metrics, metric, or_reason
 from pe_spectra.spectrum import Spectrum, measure_toeplitz_share
-from pe_spectra.spectrum.kernels import read_codes
 from pe_spectra.spectrum.shape import classify_shape
 
 #: Why a spectrum with weights of both signs has none of its metrics.

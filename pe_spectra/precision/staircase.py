@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasBias, HasContinuousTable, HasExactKey, HasLagTable, HasTable
+from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.checking import check_encoding
+from pe_spectra.encodings.codes import Codes, find_codes, find_exact_key, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.collisions import list_places
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
 from pe_spectra.precision.dtypes import COMMON, DTYPE, Carried
@@ -106,7 +106,7 @@ def measure_precision(
     spread = SPREAD.check(embedding, "embedding")
     if isinstance(encoding, HasTable):
         _check_work(encoding.d, size, 1)  # the words of a million frequencies alone take seconds
-    subject = replace(_look_at(encoding, size), keys=_find_keys(encoding, size))
+    subject = replace(_look_at(encoding, size), keys=find_exact_key(encoding, list_places(encoding, size)))
     chosen = _choose_recipes(subject, recipes)
     pipelines = {(name, recipe.name): recipe.resolve(name) for name in kinds for recipe in chosen}
     _check_work(subject.columns, size, len(set(pipelines.values())))
@@ -162,42 +162,24 @@ def _look_at(encoding: Encoding, size: int) -> _Subject:
     if isinstance(encoding, HasContinuousTable):
         at, notes = encoding.table_at, ("its formula is computed in float64: only positions and codes are cast",)
         return _Subject(places=places, columns=encoding.d, evaluate=at, is_continuous=True, notes=notes)
-    if isinstance(encoding, HasTable):
-        return _Subject(places=places, columns=encoding.d, evaluate=_read_rows(encoding, size), notes=(_ONLY_CAST,))
-    if isinstance(encoding, HasLagTable):
-        lag_table = encoding.lag_table
-        width = lag_table([0]).shape[1]
-        return _Subject(
-            places=places, columns=width, evaluate=lambda lags: lag_table(lags.astype(np.int64)), notes=(_ONLY_CAST,)
+    codes = find_codes(encoding)
+    if codes is None:
+        raise InputError(
+            f"{encoding.name}: its bias belongs to a query and a key, so neither positions nor lags have a code",
+            accepted="an encoding with a table, or with a bias or rows by lag, is accepted",
         )
-    if isinstance(encoding, HasBias):
-        bias = encoding.bias
-        return _Subject(
-            places=places,
-            columns=encoding.heads,
-            evaluate=lambda lags: np.ascontiguousarray(bias(lags.astype(np.int64)).T),
-            notes=(_ONLY_CAST,),
-        )
-    raise InputError(
-        f"{encoding.name}: its bias belongs to a query and a key, so neither positions nor lags have a code",
-        accepted="an encoding with a table, or with a bias or rows by lag, is accepted",
-    )
+    evaluate = _read_rows(codes, places, are_rows=encoding.domain == "positions")
+    return _Subject(places=places, columns=codes.columns, evaluate=evaluate, notes=(_ONLY_CAST,))
 
 
 _ONLY_CAST = "its codes are computed in float64 and then cast: how its implementations compute them is not known here"
 
 
-def _find_keys(encoding: Encoding, size: int) -> I64 | None:
-    if not isinstance(encoding, HasExactKey) or encoding.theorem is None:
-        return None
-    return encoding.exact_key(list_places(encoding, size))
-
-
-def _read_rows(encoding: HasTable, size: int) -> Callable[[F64], F64]:
-    if size * encoding.d <= MAX_HELD_ENTRIES >> 2:
-        table = encoding.table(size)
-        return lambda positions: table[positions.astype(np.int64)]
-    return lambda positions: encoding.table(positions.astype(np.int64))
+def _read_rows(codes: Codes, places: I64, *, are_rows: bool) -> Callable[[F64], F64]:
+    if are_rows and len(places) * codes.columns <= MAX_HELD_ENTRIES >> 2:
+        table = codes.at(places)
+        return lambda chosen: table[chosen.astype(np.int64)]
+    return lambda chosen: codes.at(chosen.astype(np.int64))
 
 
 def _choose_recipes(subject: _Subject, recipes: Sequence[str | Recipe] | None) -> tuple[Recipe, ...]:

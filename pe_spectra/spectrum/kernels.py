@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasKernel, HasLagTable, HasTable
+from pe_spectra.encodings.codes import read_codes, read_grid_codes
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MIN_LENGTH
@@ -126,37 +127,6 @@ def estimate_grid_kernel(encoding: Encoding) -> Kernel:
         values = np.stack([_average_offsets(one, shape) for one in maps])
         return Kernel(values=values, source="bias-map", length=cells, toeplitz_share=None)
     raise InputError("this encoding has no kernel on a grid", encoding.label)
-
-
-def read_codes(encoding: Encoding, length: int) -> F64:
-    """Return the codes of positions 0 .. length-1, (S, d).
-
-    Raises
-    ------
-    InputError : an encoding without a table, or one too large to hold.
-
-    >>> from pe_spectra.encodings.absolute import OneHot
-    >>> read_codes(OneHot(d=3), 2)
-    array([[1., 0., 0.],
-           [0., 1., 0.]])
-    """
-    if not isinstance(encoding, HasTable):
-        raise InputError("this encoding gives positions no code", encoding.label, "an encoding with a table")
-    if length * encoding.d > MAX_HELD_ENTRIES:
-        raise InputError("the table is too large to hold", f"{length} x {encoding.d}", f"{MAX_HELD_ENTRIES} numbers")
-    return encoding.table(length)
-
-
-def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
-    """Return the codes of the places of a grid in reading order, without special rows before them.
-
-    >>> from pe_spectra import GivenArray, Learned
-    >>> table = Learned(values=GivenArray(np.arange(5.0)[:, None]), prefix=1, grid="2x2")
-    >>> read_grid_codes(table, (2, 2)).ravel()
-    array([1., 2., 3., 4.])
-    """
-    cells = shape[0] * shape[1]
-    return read_codes(encoding, encoding.rows or cells)[-cells:]
 
 
 def _exponentiate(bias: F64, *, hides_later_keys: bool = False) -> F64:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.codes import read_codes
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import IntegerRange
-from pe_spectra.spectrum.kernels import check_length, read_codes
+from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.lattice import compute_omega
 
 _LEAST = 4

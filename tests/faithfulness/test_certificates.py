@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings.codes import list_places
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.encodings.temporal import Time2Vec
 from pe_spectra.faithfulness import measure_faithfulness, separation
-from pe_spectra.faithfulness.certificates import certify, list_places
+from pe_spectra.faithfulness.certificates import certify
 from tests.making import make_encoding
 
 RHO = (0.5, 1.0, 2.0, 3.0, 10.0, 10000.0)

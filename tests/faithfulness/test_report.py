@@ -11,12 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings import find_encoding
 from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings.codes import list_places
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.certificates import certify_distance, find_collisions, list_places
+from pe_spectra.faithfulness.certificates import certify_distance
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.collisions import find_collisions
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.separation import measure_separation
 from pe_spectra.precision import measure_precision

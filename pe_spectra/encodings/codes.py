@@ -1,0 +1,118 @@
+"""The codes at these places: rows of a table, rows for lags, or biases with a column for each head.
+
+Places are positions, or the lags between them. Whoever asks for codes, or for the integers that decide
+which of them are equal, asks here; no other module goes through the views that may hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.encodings.protocol import Encoding, HasBias, HasExactKey, HasLagTable, HasTable, Theorem
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64, I64
+from pe_spectra.limits import MAX_HELD_ENTRIES
+
+
+class Codes(NamedTuple):
+    """How the codes of an encoding are read: numbers in each, and the function of places that gives them, (S, d)."""
+
+    columns: int
+    at: Callable[[I64], F64]
+
+
+def find_codes(encoding: Encoding) -> Codes | None:
+    """Return how codes are read; None where neither positions nor lags have one: a bias of a query and a key.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> found = find_codes(Dft(d=4)), find_codes(read_encoding("alibi:heads=2")), find_codes(read_encoding("fire"))
+    >>> found[0].columns, found[1].columns, found[2]
+    (4, 2, None)
+    """
+    if isinstance(encoding, HasTable):
+        return Codes(encoding.d, encoding.table)
+    if isinstance(encoding, HasLagTable):
+        return Codes(int(encoding.lag_table([0]).shape[1]), encoding.lag_table)
+    if isinstance(encoding, HasBias):
+        bias = encoding.bias
+        return Codes(encoding.heads, lambda lags: bias(lags).T.copy())
+    return None
+
+
+def list_places(encoding: Encoding, length: int) -> I64:
+    """Return what codes belong to: positions 0 .. length-1, or the lags that occur between so many positions.
+
+    Lags of either sign: 0 .. length-1, then -1 .. -(length-1), so that witnesses are small and positive.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> list_places(Dft(d=4), 3).tolist(), list_places(read_encoding("alibi:causal=no"), 3).tolist()
+    ([0, 1, 2], [0, 1, 2, -1, -2])
+    """
+    if encoding.domain == "positions" or getattr(encoding, "causal", False):
+        return np.arange(length)
+    return np.concatenate([np.arange(length), np.arange(-1, -length, -1)])
+
+
+def build_codes(encoding: Encoding, places: I64) -> F64 | None:
+    """Return the codes at places, (S, d); None where there are none, or too many to hold.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> build_codes(Dft(d=4), np.arange(3)).shape, build_codes(read_encoding("alibi:heads=2"), np.arange(3)).shape
+    ((3, 4), (3, 2))
+    """
+    codes = find_codes(encoding)
+    return None if codes is None or len(places) * codes.columns > MAX_HELD_ENTRIES else codes.at(places)
+
+
+def read_codes(encoding: Encoding, length: int) -> F64:
+    """Return the codes of positions 0 .. length-1, (S, d).
+
+    Raises
+    ------
+    InputError : an encoding without a table, or one too large to hold.
+
+    >>> from pe_spectra.encodings.absolute import OneHot
+    >>> read_codes(OneHot(d=3), 2)
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    if not isinstance(encoding, HasTable):
+        raise InputError("this encoding gives positions no code", encoding.label, "an encoding with a table")
+    if length * encoding.d > MAX_HELD_ENTRIES:
+        raise InputError("the table is too large to hold", f"{length} x {encoding.d}", f"{MAX_HELD_ENTRIES} numbers")
+    return encoding.table(length)
+
+
+def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
+    """Return the codes of the places of a grid in reading order, without special rows before them.
+
+    >>> from pe_spectra import GivenArray, Learned
+    >>> table = Learned(values=GivenArray(np.arange(5.0)[:, None]), prefix=1, grid="2x2")
+    >>> read_grid_codes(table, (2, 2)).ravel()
+    array([1., 2., 3., 4.])
+    """
+    cells = shape[0] * shape[1]
+    return read_codes(encoding, encoding.rows or cells)[-cells:]
+
+
+def find_theorem(encoding: Encoding) -> Theorem | None:
+    """Return why codes are equal exactly where the encoding's keys are; None where no theorem says so.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> find_theorem(Dft(d=8)).kind, find_theorem(read_encoding("hybrid"))
+    ('period', None)
+    """
+    return encoding.theorem if isinstance(encoding, HasExactKey) else None
+
+
+def find_exact_key(encoding: Encoding, places: I64) -> I64 | None:
+    """Return integers, (S,), that are equal exactly where the codes are, by a theorem; None without one.
+
+    >>> from pe_spectra import Dft
+    >>> find_exact_key(Dft(d=4), np.arange(6)).tolist()
+    [0, 1, 2, 3, 0, 1]
+    """
+    return encoding.exact_key(places) if isinstance(encoding, HasExactKey) and encoding.theorem is not None else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -28,6 +30,8 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema]) -> Schem
         hint = find_hint(kind, name)
         if declared.defined is not None:
             hint = hint | None
+        if declared.only is not None:
+            hint = _drop_none(hint)
         if declared.inline:
             (member,) = (one for one in list_types(hint) if isinstance(one, type) and issubclass(one, Result))
             inner = describe_result(member, definitions)
@@ -161,6 +165,11 @@ def describe_kind(kind: type) -> str:
 
 def _describe(declared: Quantity) -> str:
     return f"{declared.text} [{declared.unit}]" if declared.unit else declared.text
+
+
+def _drop_none(hint: Any) -> Any:
+    """The annotation of a key that is left out where there is no value."""
+    return reduce(or_, [one for one in _split_union(hint) if one is not NoneType])
 
 
 def _split_union(hint: Any) -> tuple[Any, ...]:

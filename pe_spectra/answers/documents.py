@@ -16,7 +16,9 @@ from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
 #: Modules of this room whose bodies are the documents, in the order of the commands.
 _MODULES = (
     "counts",
+    "drawn",
     "grades",
+    "catalogues",
     "lengthenings",
 )
 

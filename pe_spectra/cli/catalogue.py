@@ -39,7 +39,7 @@ def encodings(run: Run, name: options.EncodingName = None) -> Outcome:
 
     With a name, everything about that one; with a SPEC, the values that its parameters take.
     """
-    from pe_spectra.records.encodings import answer_catalogue, answer_encoding
+    from pe_spectra.answers.catalogues import answer_catalogue, answer_encoding
 
     if name is None:
         return run.finish(answer_catalogue())

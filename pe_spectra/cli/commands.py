@@ -45,6 +45,7 @@ def register(
     *,
     examples: tuple[str, ...],
     answers: bool = True,
+    lists: bool = False,
     figure: str = "",
     draws: bool = False,
 ) -> Callable[[Body], Body]:
@@ -54,10 +55,12 @@ def register(
     ----------
     examples : command lines that `--help` shows; the tests run them.
     answers : whether it has the options for data (--format, --json, --output, --full).
+    lists : whether a command without these has --full.
     figure : where it draws unless told otherwise; empty for a command that does so only when told.
     draws : whether a command without such a place has the options for a figure.
     """
-    shared = {**(_DATA if answers else {}), **(_FIGURE if figure or draws else {}), **_TEXT}
+    data = _DATA if answers else {"full": options.Full} if lists else {}
+    shared = {**data, **(_FIGURE if figure or draws else {}), **_TEXT}
 
     def decorate(body: Body) -> Body:
         lines = "\n".join(f"  {example}" for example in examples)

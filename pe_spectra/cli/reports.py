@@ -20,7 +20,11 @@ _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 def add_commands(app: typer.Typer) -> None:
     """Register both commands."""
     register(
-        app, "figures", answers=False, examples=("pe-spectra figures --output figures", "pe-spectra figures --check")
+        app,
+        "figures",
+        answers=False,
+        lists=True,
+        examples=("pe-spectra figures --output figures", "pe-spectra figures --check"),
     )(figures)
     register(app, "claims", examples=("pe-spectra claims", "pe-spectra claims --check --json"))(claims)
 
@@ -35,20 +39,23 @@ def figures(
     """
     size = _GRID.parse(grid, "--grid") if grid is not None else None
     place = _read_directory(directory)
+    from pe_spectra.answers.drawn import answer_checked, answer_drawn
     from pe_spectra.cli.next_command import compose_command
-    from pe_spectra.figures import build_figures, check_figures, list_figure_files
+    from pe_spectra.figures import RECIPES, build_figures, check_figures, compare_figures, list_figure_files
     from pe_spectra.files.writer import check_writable
-    from pe_spectra.records.figures import answer_checked, answer_written
 
     with Progress("computing figures", quiet=run.quiet) as progress:
         if check:
-            return run.finish(answer_checked(check_figures(place, grid=size, progress=progress.step), directory))
+            found = check_figures(place, grid=size, progress=progress.step)
+            return run.finish(answer_checked(found, directory, len(RECIPES)))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
         files = build_figures(grid=size, progress=progress.step)
         then = compose_command(
             "figures", {"check": True, "output": directory if directory != "figures" else None, "grid": grid}
         )
-        outcome = run.finish(answer_written(tuple(files), directory, next_command=then))
+        titles = {recipe.name: recipe.title for recipe in RECIPES}
+        before = compare_figures(files, place)
+        outcome = run.finish(answer_drawn(titles, tuple(files), directory, before, next_command=then))
     return Outcome(
         text=outcome.text,
         messages=outcome.messages,

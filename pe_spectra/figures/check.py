@@ -6,12 +6,12 @@ import csv
 import io
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.figures.build import Progress, compute_columns
@@ -26,34 +26,9 @@ _MOST_BYTES = 1 << 28
 _NUMBER = RealRange(minimum=-sys.float_info.max, maximum=sys.float_info.max)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """One thing in which the .csv of a figure differs from what is computed.
-
-    Attributes
-    ----------
-    figure : name of the figure, without the ending.
-    column : name of the column; None where the whole file is meant.
-    row : line of the file, the header being line 1; None where the whole column or file is meant.
-    expected, got : what was computed and what the file has, as text; empty where there is nothing.
-    reason : what is wrong, in words.
-
-    >>> found = Difference(figure="fig1_spectrum", column="weight", row=3, expected="0.1", got="0.2", reason="")
-    >>> found.expected, found.got
-    ('0.1', '0.2')
-    """
-
-    figure: str
-    column: str | None = None
-    row: int | None = None
-    expected: str = ""
-    got: str = ""
-    reason: str
-
-
 def check_figures(
     directory: Path, *, grid: int | None = None, progress: Progress | None = None
-) -> tuple[Difference, ...]:
+) -> tuple[Mismatch, ...]:
     """Compute the numbers of every figure again and compare them with the .csv files in `directory`.
 
     A column is compared within 1e-9 of its largest absolute value; a column of rounding errors within
@@ -80,7 +55,7 @@ def check_figures(
         ...
     pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
     """
-    found: list[Difference] = []
+    found: list[Mismatch] = []
     for done, recipe in enumerate(RECIPES, start=1):
         found.extend(_check_figure(recipe, compute_columns(recipe, grid), directory))
         if progress is not None:
@@ -88,16 +63,36 @@ def check_figures(
     return tuple(found)
 
 
-def _check_figure(recipe: Recipe, columns: Columns, directory: Path) -> list[Difference]:
+def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bool]:
+    """Say of each figure whose numbers are in `directory` whether they are those of `files`, by its name.
+
+    >>> from pathlib import Path
+    >>> compare_figures({"fig1_spectrum.csv": b"omega\\n0.5\\n"}, Path("nothing"))
+    {}
+    """
+    found = {}
+    for recipe in RECIPES:
+        if (directory / f"{recipe.name}.csv").exists():
+            header, *rows = _read_table(files[f"{recipe.name}.csv"])
+            cells = zip(*rows, strict=True) if rows else [()] * len(header)
+            columns = {
+                name: np.array([float(cell or "nan") for cell in column])
+                for name, column in zip(header, cells, strict=True)
+            }
+            found[recipe.name] = not _check_figure(recipe, columns, directory)
+    return found
+
+
+def _check_figure(recipe: Recipe, columns: Columns, directory: Path) -> list[Mismatch]:
     name = f"{recipe.name}.csv"
     try:
         table = _read_table(read_bytes(directory / name, limit=_MOST_BYTES, label=""))
     except FileError as error:
-        return [Difference(figure=recipe.name, reason=f"{name}: {error.reason}")]
+        return [Mismatch(figure=recipe.name, reason=f"{name}: {error.reason}")]
     except (UnicodeDecodeError, csv.Error):
-        return [Difference(figure=recipe.name, reason=f"{name} is not a table of numbers")]
+        return [Mismatch(figure=recipe.name, reason=f"{name} is not a table of numbers")]
     if not table:
-        return [Difference(figure=recipe.name, reason=f"{name} is empty")]
+        return [Mismatch(figure=recipe.name, reason=f"{name} is empty")]
     differences = _check_shape(recipe, columns, table)
     return differences or [
         difference
@@ -110,39 +105,39 @@ def _read_table(data: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))
 
 
-def _check_shape(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Difference]:
+def _check_shape(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
     """Header, number of rows, and cells of each row."""
     header, figure = table[0], recipe.name
     if len(set(header)) != len(header):
-        return [Difference(figure=figure, row=1, reason="two columns have one name")]
+        return [Mismatch(figure=figure, row=1, reason="two columns have one name")]
     differences = [
-        Difference(figure=figure, column=column, row=1, expected=column, reason="no such column")
+        Mismatch(figure=figure, column=column, row=1, expected=column, reason="no such column")
         for column in columns
         if column not in header
     ]
     differences += [
-        Difference(figure=figure, column=shorten(column), row=1, reason="a column too many")
+        Mismatch(figure=figure, column=shorten(column), row=1, reason="a column too many")
         for column in header
         if column not in columns
     ]
     if not differences and list(header) != list(columns):
         expected, got = ",".join(columns), shorten(",".join(header))
         reason = "the columns stand in another order"
-        differences.append(Difference(figure=figure, row=1, expected=expected, got=got, reason=reason))
+        differences.append(Mismatch(figure=figure, row=1, expected=expected, got=got, reason=reason))
     return differences or _check_rows(recipe, columns, table)
 
 
-def _check_rows(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Difference]:
+def _check_rows(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
     wanted, cells = 1 + next(iter(columns.values())).size, len(columns)
     odd = next((line for line, row in enumerate(table, start=1) if len(row) != cells), None)
     if odd is None and len(table) == wanted:
         return []
     expected, got = (wanted, len(table)) if odd is None else (cells, len(table[odd - 1]))
     reason = "another number of lines" if odd is None else "another number of cells"
-    return [Difference(figure=recipe.name, row=odd, expected=str(expected), got=str(got), reason=reason)]
+    return [Mismatch(figure=recipe.name, row=odd, expected=str(expected), got=str(got), reason=reason)]
 
 
-def _check_column(recipe: Recipe, column: str, expected: F64, cells: Sequence[str]) -> Difference | None:
+def _check_column(recipe: Recipe, column: str, expected: F64, cells: Sequence[str]) -> Mismatch | None:
     largest = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
     allowed = max(TOLERANCE * largest, recipe.rounding.get(column, 0.0))
     reasons = [_judge_cell(want, cell, allowed) for want, cell in zip(expected, cells, strict=True)]
@@ -151,7 +146,7 @@ def _check_column(recipe: Recipe, column: str, expected: F64, cells: Sequence[st
         return None
     first = rows[0]
     more = f", and so do {len(rows) - 1} further rows of this column" if len(rows) > 1 else ""
-    return Difference(
+    return Mismatch(
         figure=recipe.name,
         column=column,
         row=first + 2,

@@ -65,14 +65,17 @@ def test_the_figure_is_named(cli, validate, tmp_path):
 
 
 def test_documents_about_figures(validate):
-    from pe_spectra.figures import Difference
-    from pe_spectra.records.figures import answer_checked, answer_written
+    from pe_spectra.answers.drawn import Mismatch, answer_checked, answer_drawn
 
     found = [
-        Difference(figure="fig1_spectrum", column="weight", row=7, expected="0.5", got="0.6", reason="differs"),
-        Difference(figure="fig2_reconstruction", reason="no such file"),
+        Mismatch(figure="fig1_spectrum", column="weight", row=7, expected="0.5", got="0.6", reason="differs"),
+        Mismatch(figure="fig2_reconstruction", reason="no such file"),
     ]
-    for answer in (answer_written(["a.png", "a.csv"], "figures"), answer_checked([], "f"), answer_checked(found, "f")):
+    for answer in (
+        answer_drawn({"a": "A"}, ["a.png", "a.csv"], "figures", {}),
+        answer_checked([], "f", 8),
+        answer_checked(found, "f", 8),
+    ):
         validate(json.loads(json.dumps(answer.to_document(None), allow_nan=False)))
 
 

@@ -13,8 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import InputError
-from pe_spectra.figures import RECIPES, Difference, Recipe, build_figures, check, check_figures, list_figure_files
+from pe_spectra.figures import (
+    RECIPES,
+    Recipe,
+    build_figures,
+    check,
+    check_figures,
+    compare_figures,
+    list_figure_files,
+)
 from pe_spectra.figures.build import compute_columns, write_columns
 from pe_spectra.figures.recipes import Columns
 from tests.places import ROOT
@@ -231,6 +240,13 @@ def test_fresh_build_passes_its_check(folder: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_files_are_compared_with_those_that_are_there(built: dict[str, bytes], folder: Path) -> None:
+    assert compare_figures(built, folder) == dict.fromkeys(NAMES, True)
+    edit_cell(folder / "fig1_spectrum.csv", 4, 2, "0.5")
+    (folder / "fig8_gram.csv").unlink()
+    assert compare_figures(built, folder) == {"fig1_spectrum": False, **dict.fromkeys(NAMES[1:7], True)}
+
+
 def test_changed_cell_is_named(folder: Path) -> None:
     edit_cell(folder / "fig1_spectrum.csv", 4, 2, "0.5")
     (difference,) = check_figures(folder)
@@ -346,7 +362,7 @@ def test_columns_are_written_with_every_digit() -> None:
 
 def test_difference_is_frozen() -> None:
     with pytest.raises(AttributeError):
-        Difference(figure="a", reason="b").figure = "c"
+        Mismatch(figure="a", reason="b").figure = "c"
 
 
 def test_checking_draws_nothing() -> None:

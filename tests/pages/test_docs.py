@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from pe_spectra.answers.catalogues import list_views
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
 from pe_spectra.findings import write_kinds
@@ -30,7 +31,6 @@ from pe_spectra.models.checks import KINDS
 from pe_spectra.models.comparison.rotations import state_verdict
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.records.encodings import list_views
 from pe_spectra.spec import FILE_EXTENSIONS
 from tests.places import ROOT
 

@@ -112,6 +112,8 @@ class Encoding(ABC):
         super().__init_subclass__(**more)
         declared = {parameter.keyword: parameter for parameter in (*cls.accepts, *list_declared(cls))}
         cls.accepts = tuple(declared.values())
+        if "theorem" not in vars(cls) and hasattr(cls, "theorem"):
+            type.__setattr__(cls, "theorem", None)  # proved of its parents, and of what they compute
 
     @property
     def default_grid(self) -> int:
@@ -401,7 +403,11 @@ class HasExactKey(Protocol):
 
     @property
     def theorem(self) -> Theorem | None:
-        """Return why the key is exact; None where no theorem applies to these parameters, and the key is void."""
+        """Return why the key is exact; None where no theorem applies to these parameters, and the key is void.
+
+        A class says so in its own body: what was proved of its parents holds of it only if it repeats it
+        (`return super().theorem`), for it may compute something else.
+        """
 
 
 def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:

@@ -203,6 +203,11 @@ class Tensor2Tensor(Pairs):
         """Put all sines first, and a column of zeros last where d is odd."""
         return np.concatenate([sine, cosine, np.zeros((len(sine), self.d % 2))], axis=1)
 
+    @property
+    def theorem(self) -> Theorem:
+        """The first frequency is 1/min_timescale, a rational number."""
+        return super().theorem
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -253,6 +258,11 @@ class Tape(Pairs):
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put sine and cosine columns in turns."""
         return np.stack([sine, cosine], axis=2).reshape(len(sine), self.d)
+
+    @property
+    def theorem(self) -> Theorem:
+        """The first frequency is d/L, a rational number."""
+        return super().theorem
 
 
 SINUSOIDAL: tuple[type[Encoding], ...] = (Sinusoidal, Tensor2Tensor, Tape, LearnableSinusoid)

@@ -154,6 +154,11 @@ class Time2Vec(_TrendAndWaves):
     def _draw(self) -> F64:
         return np.random.Generator(np.random.PCG64(self.seed)).standard_normal((2, self.d))
 
+    @property
+    def theorem(self) -> Theorem:
+        """Its weights are those of the table or drawn, float64 numbers."""
+        return super().theorem
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +195,11 @@ class MtanLearned(_TrendAndWaves):
     @property
     def _time_unit(self) -> float:
         return self.unit
+
+    @property
+    def theorem(self) -> Theorem:
+        """Its weights are those of the table or drawn, float64 numbers."""
+        return super().theorem
 
 
 @final

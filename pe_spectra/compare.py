@@ -16,6 +16,7 @@ from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
     METRICS,
+    Metric,
     PeriodMatch,
     Resolution,
     Views,
@@ -23,27 +24,33 @@ from pe_spectra.metrics import (
     measure_metrics,
     measure_periods,
 )
+from pe_spectra.quantities import Document, Result, derived, quantity
 from pe_spectra.spectrum import Spectrum, compute_spectrum, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.wording import capitalise
 
 DEFAULT_LENGTH = 128
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
 _TOO_LARGE = "the table has too many entries to be held"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
-    """One encoding among others.
+def _describe_metric(declared: Metric) -> Document:
+    unit = f", in {declared.unit}" if declared.unit else ""
+    text = f"{capitalise(declared.text)}{unit}; null where `undefined` says why."
+    return {"type": ["number", "null"], "description": text}
 
-    Attributes
-    ----------
-    encoding, length : what was measured, on how many positions.
-    injective : Definition 1; None where it is not decided.
-    values : every name of `METRICS` -> its value, or None; notes : why it is None.
-    kernel : (L,) k(tau)/k(0) at lags 0 .. L-1, the mean over heads; on a grid along a row. None without one.
-    spectrum : on a grid along a row; None where it is not defined.
-    periods : what the kernel does at the periods of the data.
-    remarks : findings about time, each a sentence.
+
+def _has_periods(comparison: Comparison) -> bool:
+    return bool(comparison.periods)
+
+
+def _has_remarks(comparison: Comparison) -> bool:
+    return bool(comparison.remarks)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison(Result):
+    """Every metric of one encoding.
 
     >>> from pe_spectra import Dft
     >>> row, = compare_encodings([Dft(d=64)], length=64)
@@ -51,15 +58,65 @@ class Comparison:
     (True, 1.41421)
     """
 
-    encoding: Encoding
-    length: int
-    injective: bool | None
-    values: Mapping[str, float | None]
-    notes: Mapping[str, str]
+    encoding: Encoding = quantity("The encoding that was measured.")
+
+    @derived("Whether its values were drawn at random, in place of learned ones.")
+    def random(self) -> bool:
+        """Whether its values were drawn at random."""
+        return self.encoding.is_random
+
+    length: int = quantity("Number of positions that it was measured on.", minimum=1)
+    injective: bool | None = quantity("Definition 1 on these positions; null where it is not decided.")
+    values: Mapping[str, float | None] = quantity(
+        "The metrics by name.",
+        key="metrics",
+        schema={
+            "type": "object",
+            "properties": {name: _describe_metric(declared) for name, declared in METRICS.items()},
+            "required": list(METRICS),
+            "additionalProperties": False,
+        },
+    )
+    notes: Mapping[str, str] = quantity(
+        "Why a metric is null, by its name.",
+        key="undefined",
+        column=None,
+        schema={
+            "type": "object",
+            "properties": {},
+            "propertyNames": {"enum": list(METRICS)},
+            "additionalProperties": {"type": "string", "minLength": 1},
+        },
+    )
+    periods: tuple[PeriodMatch, ...] = quantity(
+        "With --periods: what the kernel does at each.", only=_has_periods, column=None
+    )
+
+    @derived("Of each period that was asked for: ratio, whether there is a maximum, nearest period.", key=None)
+    def at_periods(self) -> Mapping[str, float | None]:
+        """What the columns of tables have of each period, by name."""
+        found = {match.name: match for match in self.periods}
+        columns: dict[str, float | None] = {}
+        for name in self.asked:
+            match = found.get(name)
+            columns[f"ratio_{name}"] = match.ratio if match else None
+            columns[f"maximum_{name}"] = match.is_local_maximum if match else None
+            columns[f"nearest_{name}"] = match.nearest_period if match else None
+        return columns
+
+    remarks: tuple[str, ...] = quantity(
+        "What does not fit the time step, in sentences; left out where all does.",
+        key="findings",
+        column=None,
+        least=1,
+        only=_has_remarks,
+    )
+    #: (L,) k(tau)/k(0) at lags 0 .. L-1, the mean over heads; on a grid along a row. None without one.
     kernel: F64 | None
+    #: On a grid along a row; None where it is not defined.
     spectrum: Spectrum | None
-    periods: tuple[PeriodMatch, ...]
-    remarks: tuple[str, ...]
+    #: Names of the periods that were asked for.
+    asked: tuple[str, ...] = ()
 
 
 def compare_encodings(
@@ -108,7 +165,7 @@ def choose_length(encoding: Encoding) -> int:
 
 
 def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Comparison, ...]:
-    """Sort by a metric, the better first (the smaller where neither is), what has no value last.
+    """Sort by a metric, best first (the smaller where neither is), what has no value last.
 
     Encodings whose values are drawn at random stand behind all others.
 
@@ -142,6 +199,7 @@ def _compare(
         kernel=kernel,
         spectrum=spectrum,
         periods=_match_periods(encoding, size, step_seconds, periods),
+        asked=tuple(name for name, _ in periods),
         remarks=_remark(encoding, step_seconds),
     )
 

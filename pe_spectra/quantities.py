@@ -162,7 +162,8 @@ class Result:
         """Return the declared numbers as the columns of a table.
 
         A result with arrays has a row for each of their entries, one with members a row for each of
-        these; what it has once stands in every row. Any other result is one row.
+        these; what it has once stands in every row. Any other result is one row. A mapping is a column for
+        each of its keys.
         """
         return tabulate([self])
 
@@ -281,6 +282,8 @@ def _list_columns(result: Result) -> Iterator[tuple[str, Cell | list[Cell]]]:
             yield from ((column, list(cells)) for column, cells in tabulate(value).items())
         elif value is None and (kind := find_member(type(result), name)) is not None:
             yield from ((column, None) for column in list_column_names(kind))
+        elif isinstance(value, Mapping):
+            yield from ((str(key), _write_cells(one)) for key, one in value.items())
         else:
             yield declared.column or declared.key or name, _write_cells(value)
 

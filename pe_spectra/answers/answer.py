@@ -34,15 +34,15 @@ class Verdicts:
     """
 
     def __init__(self, *rows: tuple[str, Level, str]) -> None:
-        self._rows = {code: (level, form) for code, level, form in rows}
+        self._rows = rows
 
-    def say(self, code: str, **words: object) -> Verdict:
-        """Fill in the sentence of a verdict."""
-        level, form = self._rows[code]
-        return Verdict(level=level, code=code, text=form.format(**words))
+    def say(self, code: str, level: Level | None = None, /, **words: object) -> Verdict:
+        """Fill in the sentence of a verdict: the first of this code, or the one of a level."""
+        known, form = next((known, form) for one, known, form in self._rows if one == code and level in (known, None))
+        return Verdict(level=known, code=code, text=form.format(**words))
 
     def __iter__(self) -> Iterator[tuple[str, Level, str]]:
-        return ((code, level, form) for code, (level, form) in self._rows.items())
+        return iter(self._rows)
 
 
 @dataclass(frozen=True, kw_only=True)

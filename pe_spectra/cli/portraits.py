@@ -62,15 +62,13 @@ def add_commands(app: typer.Typer) -> None:
 def compare(
     run: Run,
     specs: options.Specs = None,
-    all_: Annotated[bool, typer.Option("--all", help="the whole catalogue; random values stand apart")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="the whole catalogue, random values last")] = False,
     d: options.Width = None,
     rho: options.Rho = None,
     length: options.ComparedLength = None,
     rows: options.Rows = None,
     positions: options.RealPositions = None,
-    sort: Annotated[
-        str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, the better first")
-    ] = None,
+    sort: Annotated[str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, best first")] = None,
     start: options.Start = None,
     step: options.Step = None,
     periods: Annotated[
@@ -84,10 +82,10 @@ def compare(
     Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
     its definition. With --step and --periods lags are times.
     """
+    from pe_spectra.answers.comparisons import answer_comparison
     from pe_spectra.cli.requirements import check_metrics, parse_requirements
     from pe_spectra.compare import choose_length, compare_encodings, sort_comparisons
     from pe_spectra.domains import parse_periods
-    from pe_spectra.records.comparison import answer_comparison
 
     requirements = parse_requirements(require or [], _list_metrics(sort))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
@@ -104,7 +102,7 @@ def compare(
         order = sort or (_ORDER_OF_ALL if all_ else None)
         compared = compared if order is None else sort_comparisons(compared, order)
         answer = answer_comparison(compared, order, check_metrics(requirements, compared))
-        return run.finish(replace(answer, notes=notes + answer.notes), lambda: _draw_comparison(compared, order))
+        return run.finish(replace(answer, notes=(*notes, *answer.notes)), lambda: _draw_comparison(compared, order))
 
 
 def inspect(

@@ -44,7 +44,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         if isinstance(declared, Metric)
     }
 )
-_NO_TABLE = "the encoding has no table of codes"
+_NO_TABLE = "the encoding has no table of position vectors"
 #: View -> why it is missing, where nothing else is known.
 _MISSING = {
     "spectrum": "not defined for this encoding",
@@ -52,7 +52,7 @@ _MISSING = {
     "kernel": "no table that can be held, and no kernel",
     "vectors": _NO_TABLE,
     "table": _NO_TABLE,
-    "beyond": "no codes beyond the length",
+    "beyond": "no position vectors beyond the length",
 }
 
 
@@ -116,7 +116,7 @@ def measure_metrics(views: Views) -> Measured:
     >>> import numpy as np
     >>> found = measure_metrics(Views(table=np.eye(12)))
     >>> round(found.values["stable_rank"], 9), found.notes["extrapolation_rmse"]
-    (12.0, 'no codes beyond the length')
+    (12.0, 'no position vectors beyond the length')
     """
     values: dict[str, float | None] = {}
     notes: dict[str, str] = {}

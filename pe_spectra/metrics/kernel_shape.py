@@ -14,6 +14,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
 from pe_spectra.metrics.order import WANG, measure_kernel_monotonicity
 from pe_spectra.metrics.tables import TIE, Measure, Metrics, check_kernel, metric, or_reason
+from pe_spectra.quantities import Result, quantity
 
 #: A peak of a kernel's spectrum counts from this share of the largest.
 _SMALLEST_PEAK = 0.01
@@ -137,19 +138,8 @@ def measure_sidelobe(kernel: ArrayLike) -> Sidelobe | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeriodMatch:
+class PeriodMatch(Result):
     """What a kernel does at one period of the data.
-
-    Attributes
-    ----------
-    name, seconds : the period.
-    lag : the period in steps; need not be whole.
-    ratio : k(lag)/k(0); None where the kernel is not known so far out, or k(0) is not positive.
-    is_local_maximum : whether a whole lag next to the period (the lag itself where it is whole) is a
-        local maximum of the kernel; None where a neighbour is not known.
-    nearest_period : the period of the encoding nearest on a log scale, seconds; None where it has none.
-    nearest_ratio : nearest_period / seconds; 1 is a period that the encoding has.
-    note : what a reader must know; "" mostly.
 
     >>> kernel = np.cos(2 * np.pi * np.arange(49) / 24)
     >>> day, = measure_periods(kernel, step_seconds=3600.0, periods=[("day", 86400.0)])
@@ -157,14 +147,21 @@ class PeriodMatch:
     (24.0, 1.0, True)
     """
 
-    name: str
-    seconds: float
-    lag: float
-    ratio: float | None
-    is_local_maximum: bool | None
-    nearest_period: float | None
-    nearest_ratio: float | None
-    note: str = ""
+    name: str = quantity("The period as it was named.")
+    seconds: float = quantity("Its length.", unit="s", above=0)
+    lag: float = quantity("Its length in steps, which need not be whole.", unit="steps", above=0)
+    ratio: float | None = quantity(
+        "k(lag)/k(0), linear between whole lags; null where it is not known so far out, or k(0) is not positive."
+    )
+    is_local_maximum: bool | None = quantity(
+        "Whether a whole lag next to the period (the lag itself where it is whole) is a local maximum of the kernel; "
+        "null where a neighbour is not known."
+    )
+    nearest_period: float | None = quantity(
+        "The encoding's own period that is nearest on a logarithmic scale; null where it has none.", unit="s"
+    )
+    nearest_ratio: float | None = quantity("That period over the one asked for; 1 where the encoding has it.")
+    note: str = quantity("What a reader must know; mostly empty.", schema={"type": "string"}, default="")
 
 
 def measure_periods(

@@ -92,7 +92,7 @@ def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
         return ShiftLinearity.explain(explain_budget("shift linearity", values))
     codes = _keep_components(narrow(centre(values)))
     if codes is None:
-        return ShiftLinearity.explain("all codes are equal")
+        return ShiftLinearity.explain("all position vectors are equal")
     kept = codes.shape[1]
     splits = [_split(length, shift) for shift in shifts]
     fewest = min(len(fitted) for fitted, _ in splits)

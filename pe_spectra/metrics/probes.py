@@ -71,7 +71,10 @@ class Extrapolation(Metrics):
         source=_BEYOND,
     )
     extrapolation_separation: float | None = metric(
-        "smallest distance of two codes, those after S-1 included", better="higher", minimum=0, source=_BEYOND
+        "smallest distance between two position vectors, those after S-1 included",
+        better="higher",
+        minimum=0,
+        source=_BEYOND,
     )
 
 

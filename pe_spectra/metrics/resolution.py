@@ -67,7 +67,7 @@ def measure_ranks(table: ArrayLike) -> Ranks:
         return Ranks.explain(explain_budget("the rank", values))
     raw = compute_singular_values(rescale(values)[0])
     centred = compute_singular_values(centre(values))
-    zero, equal = "every code is 0", "all codes are equal"
+    zero, equal = "every position vector is 0", "all position vectors are equal"
     return Ranks.tell(
         {
             "stable_rank": or_reason(compute_stable_rank(raw), zero),

@@ -36,7 +36,7 @@ class Likeness(Metrics):
     """How far codes keep apart, and how much of their similarities is a function of the lag."""
 
     min_separation: float | None = metric(
-        "smallest distance of two codes", better="higher", minimum=0, source="Definition 1"
+        "smallest distance between two position vectors", better="higher", minimum=0, source="Definition 1"
     )
     toeplitz_share: float | None = metric(
         "share of the Gram matrix's energy that is a function of the lag alone",

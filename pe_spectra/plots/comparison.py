@@ -13,16 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.markers import CARETDOWN, CARETUP
 from numpy.typing import NDArray
 
+from pe_spectra.answers.comparisons import describe_cells, entitle_comparison, list_numbers
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten
-from pe_spectra.plots.comparison_words import (
-    KERNEL_RANGE,
-    choose_metrics,
-    describe_comparison,
-    entitle_comparison,
-    find_beyond,
-    group_metrics,
-    write_metric,
-)
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out, line_pitch
 from pe_spectra.plots.style import (
     BLACK,
@@ -49,10 +41,13 @@ F64 = NDArray[np.float64]
 _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH))
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
 _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
-#: Inches of a heading above encodings that stand apart.
+#: Inches of a heading above encodings that are listed separately.
 _HEADING = 0.30
+#: Kernels beyond these values are cut.
+KERNEL_RANGE = (-1.05, 1.5)
 #: Powers of ten of the axis of spectra, at most.
 _MOST_DECADES = 5
+_GUIDE = "Left: kernel k(τ)/k(0) against the lag. Right: weight per rad/position (log) against the frequency."
 #: Units of time, the longest first, in seconds.
 _TIMES = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -90,13 +85,12 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     sections = [part for part in ([one for one in compared if not one.encoding.is_random], drawn) if part]
     across, width = next((cells, wide) for most, cells, wide in _ARRANGEMENTS if len(compared) <= most)
     rows = [math.ceil(len(part) / across) for part in sections]
-    shown = choose_metrics(sorted_by)
-    guide = _describe_cells(width)
-    words = line_pitch(TICK_SIZE) + len(group_metrics(shown)) * line_pitch(SMALL_SIZE) + 0.05
+    guide = wrap_text(_GUIDE, TICK_SIZE, width - 2 * MARGIN)
+    words = line_pitch(TICK_SIZE) + len(list_numbers(compared[0], sorted_by)) * line_pitch(SMALL_SIZE) + 0.05
     layout = _Pages(
         title=entitle_comparison(compared, sorted_by),
         heights=(_PANEL,) * sum(rows),
-        small_print=describe_comparison(compared, shown),
+        small_print=(describe_cells(compared, sorted_by, _name_cut(compared), escape_text),),
         left=_LEFT,
         right=_RIGHT,
         top=len(guide) * line_pitch(TICK_SIZE) + 0.06 + (_HEADING if drawn else 0.0) + words,
@@ -110,7 +104,7 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     first = 0
     for part, count in zip(sections, rows, strict=True):
         cells = panels[2 * across * first : 2 * across * (first + count)]
-        _draw_section(cells, part, across, shown, _find_limits(compared))
+        _draw_section(cells, part, across, sorted_by, _find_limits(compared))
         if drawn:
             _head_section(cells[0], part, words)
         first += count
@@ -175,7 +169,7 @@ def _draw_section(
     cells: Sequence[Axes],
     part: Sequence[Comparison],
     across: int,
-    shown: Sequence[str],
+    sorted_by: str | None,
     limits: tuple[tuple[float, float], tuple[float, float]],
 ) -> None:
     for place in range(len(cells) // 2):
@@ -197,7 +191,7 @@ def _draw_section(
         for axes in (kernel, density):
             axes.tick_params(length=2, pad=2)
             _anchor_ticks(axes)
-        _write_words(kernel, density, part[place], shown)
+        _write_words(kernel, density, part[place], list_numbers(part[place], sorted_by))
         if place + across >= len(part):  # nothing below
             kernel.set_xlabel(_label_lags(part[place]), fontsize=TICK_SIZE, labelpad=0)
             density.set_xlabel("ω (rad/position)", fontsize=TICK_SIZE, labelpad=0)
@@ -235,16 +229,14 @@ def _anchor_ticks(axes: Axes) -> None:
         labels[1].set_horizontalalignment("right")
 
 
-def _write_words(kernel: Axes, density: Axes, one: Comparison, shown: Sequence[str]) -> None:
+def _write_words(kernel: Axes, density: Axes, one: Comparison, numbers: Sequence[str]) -> None:
     """Name the encoding above its cell, and write its numbers."""
     figure = kernel.figure
     left, right = (axes.get_window_extent() for axes in (kernel, density))
     width = (right.x1 - left.x0) / figure.dpi
     name = escape_text(one.encoding.label, longest=120)
     lines = [(shorten_text(name, TICK_SIZE, width), TICK_SIZE, BLACK)]
-    for group in group_metrics(shown):
-        numbers = ", ".join(write_metric(metric, one) for metric in group)
-        lines.append((shorten_text(numbers, SMALL_SIZE, width), SMALL_SIZE, GREY))
+    lines += [(shorten_text(line, SMALL_SIZE, width), SMALL_SIZE, GREY) for line in numbers]
     up = 3.0
     for text, size, colour in reversed(lines):
         kernel.annotate(
@@ -278,11 +270,6 @@ def _write_guide(figure: Figure, lines: Sequence[str], axes: Axes, above: float)
         figure.text(MARGIN / width, middle / height, line, fontsize=TICK_SIZE, color=GREY, va="center_baseline")
 
 
-def _describe_cells(width: float) -> tuple[str, ...]:
-    text = "Left: kernel k(τ)/k(0) against the lag. Right: weight per rad/position (log) against the frequency."
-    return wrap_text(text, TICK_SIZE, width - 2 * MARGIN)
-
-
 def _say(axes: Axes, text: str) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
@@ -309,3 +296,27 @@ def _find_limits(compared: Sequence[Comparison]) -> tuple[tuple[float, float], t
     top = math.ceil(float(seen.max()) + 0.05) if seen.size else 1
     bottom = math.floor(float(seen.min())) if seen.size else 0
     return (low, high), (max(min(bottom, top - 2), top - _MOST_DECADES) - 0.05, top + 0.05)
+
+
+def find_beyond(one: Comparison) -> list[tuple[float, int]]:
+    """Return the ends of `KERNEL_RANGE` that a kernel lies beyond, each with the lag where it is farthest.
+
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> one, = compare_encodings([Dft(d=8)], length=8)
+    >>> find_beyond(one)
+    []
+    """
+    if one.kernel is None or not np.isfinite(one.kernel).any():
+        return []
+    lags = (int(np.nanargmin(one.kernel)), int(np.nanargmax(one.kernel)))
+    return [(end, lag) for end, lag in zip(KERNEL_RANGE, lags, strict=True) if abs(one.kernel[lag]) > abs(end)]
+
+
+def _name_cut(compared: Sequence[Comparison]) -> list[str]:
+    """Say which kernels leave their panels, and how far they go."""
+    return [
+        f"{escape_text(one.encoding.label)} to {one.kernel[lag]:.3g}".replace(" -", " −")
+        for one in compared
+        if one.kernel is not None
+        for _, lag in find_beyond(one)
+    ]

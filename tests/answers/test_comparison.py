@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
+from pe_spectra.answers.comparisons import answer_comparison
 from pe_spectra.compare import sort_comparisons
 from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.spectra import SIGNED
-from pe_spectra.records.comparison import answer_comparison
+from pe_spectra.wording import join
 
 # ----------------------------------------------------------------------------------- parts of tables
 
@@ -61,7 +62,7 @@ def test_the_verdict_names_the_first_row(metric):
     first, last = known[0], known[-1]
     top = first.values[metric]
     best = [one.encoding.label for one in known if abs(one.values[metric] - top) <= 1e-9 * abs(top)]
-    leading = " and ".join(best) if len(best) < 3 else f"{best[0]}, {best[1]} and {len(best) - 2} more"
+    leading = join(best, most=3)
     has, be = ("has", "is") if len(best) == 1 else ("have", "are")
     pairs = [(f"({top:.{digits}g})", f"({last.values[metric]:.{digits}g})") for digits in (4, 7, 11)]
     written, beyond = next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
@@ -89,7 +90,7 @@ def test_a_verdict_where_no_row_is_better_says_that():
     _, text = judge(("sinusoidal:d=32", "rope:d=32"), "min_separation")
     assert text.startswith("The min_separation of all is the same (")
     _, text = judge(("sinusoidal:d=32",), "min_separation")
-    assert text == "None of 1 is known to merge positions."
+    assert text == "No collisions found."
 
 
 def test_a_comparison_in_the_order_named_says_who_is_farthest_apart(cli):
@@ -148,7 +149,7 @@ def test_what_is_no_tie_is_written_apart():
 def test_a_table_ties_with_its_formula_in_both_orders(cli):
     for more in ("", " --sort min_separation"):
         done = cli(f"compare sin64.npy sinusoidal:d=64 --quiet{more}")
-        assert done.out.startswith("The min_separation of all is the same (1.472); none of 2 is known")
+        assert done.out.startswith("The min_separation of all is the same (1.472); no collisions found.")
 
 
 # ----------------------------------------------------------------------------------- files by name

@@ -6,9 +6,9 @@ import math
 import numpy as np
 
 from pe_spectra.cli.columns import fit_columns
-from pe_spectra.records.comparison import write_time
 from pe_spectra.records.findings import simplify
 from pe_spectra.records.spectrum import write_power
+from pe_spectra.wording import write_time
 
 # ----------------------------------------------------------------------------------- commands
 

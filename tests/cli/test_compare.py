@@ -38,7 +38,7 @@ def test_compare_in_every_format(cli):
     assert text.splitlines()[0] == document["verdict"]["text"]
     table = [cells.split("\t") for cells in text.splitlines() if "\t" in cells]
     assert table[0] == list(rows[0])
-    assert "smallest distance of two codes" in text
+    assert "smallest distance between two position vectors" in text
 
 
 def test_a_file_keeps_its_name_in_the_verdict(cli, tables):

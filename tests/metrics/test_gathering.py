@@ -101,7 +101,7 @@ def test_an_exact_kernel_and_resolution_take_the_place_of_the_table_s():
 def test_a_kernel_alone_has_no_table():
     found = measure_all(kernel=[1.0, 0.2, 0.4, 0.1])
     assert found.values["sidelobe_lag"] == 2
-    assert found.notes["probe_rmse"] == "the encoding has no table of codes"
+    assert found.notes["probe_rmse"] == "the encoding has no table of position vectors"
     assert set(found.notes) == set(METRICS) - {
         "kernel_half_width",
         "sidelobe_ratio",

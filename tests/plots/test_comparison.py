@@ -11,8 +11,7 @@ import pytest
 from pe_spectra.compare import compare_encodings, sort_comparisons
 from pe_spectra.encodings import Dft, Sinusoidal, find_encoding
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.plots.comparison import compose_comparison
-from pe_spectra.plots.comparison_words import find_beyond
+from pe_spectra.plots.comparison import compose_comparison, find_beyond
 from pe_spectra.plots.save import render
 from tests.making import give_table
 from tests.plots.figures import compared, first_curve, read_words

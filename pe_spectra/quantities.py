@@ -45,6 +45,7 @@ class Quantity:
     only : whether a result has it at all: of one that does not, JSON leaves the key out.
     defined : whether a result has a value that means something; else null stands in every face.
     inline : whether its own keys stand in place of it.
+    keys : of what is inline, the fields whose keys stand there; empty for all.
     schema : JSON Schema of values that no annotation describes.
     """
 
@@ -66,6 +67,7 @@ class Quantity:
     only: Callable[[Any], bool] | None = None
     defined: Callable[[Any], bool] | None = None
     inline: bool = False
+    keys: tuple[str, ...] = ()
     schema: Mapping[str, object] | None = None
 
 
@@ -145,17 +147,22 @@ class Result:
         """Return what is declared, by attribute, in order."""
         return cls._declared
 
-    def to_dict(self) -> Document:
-        """Return the declared numbers by key, as JSON has them: what is not finite is None."""
+    def to_dict(self, fields: Sequence[str] = ()) -> Document:
+        """Return the declared numbers by key, as JSON has them: what is not finite is None.
+
+        Where fields are named, only theirs.
+        """
         document: Document = {}
         for name, declared in self._declared.items():
-            if declared.key is None or (declared.only is not None and not declared.only(self)):
+            if declared.key is None or (fields and name not in fields):
                 continue
-            value = simplify(_read(self, name, declared))
-            if declared.inline and isinstance(value, dict):
-                document.update(value)
+            if declared.only is not None and not declared.only(self):
+                continue
+            value = _read(self, name, declared)
+            if declared.inline and isinstance(value, Result):
+                document.update(value.to_dict(declared.keys))
             else:
-                document[declared.key or name] = value
+                document[declared.key or name] = simplify(value)
         return document
 
     def to_columns(self) -> dict[str, Sequence[Cell]]:

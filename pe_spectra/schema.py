@@ -15,8 +15,10 @@ Schema = dict[str, object]
 _PLAIN = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
 
 
-def describe_result(kind: type[Result], definitions: dict[str, Schema]) -> Schema:
+def describe_result(kind: type[Result], definitions: dict[str, Schema], fields: tuple[str, ...] = ()) -> Schema:
     """Return the schema of one kind of result; those of its members go into `definitions`, by their names.
+
+    Where fields are named, no others are in it.
 
     >>> from pe_spectra.findings import Finding
     >>> describe_result(Finding, {})["required"]
@@ -25,7 +27,7 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema]) -> Schem
     properties: Schema = {}
     required: list[str] = []
     for name, declared in kind.quantities().items():
-        if declared.key is None:
+        if declared.key is None or (fields and name not in fields):
             continue
         hint = find_hint(kind, name)
         if declared.defined is not None:
@@ -34,7 +36,7 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema]) -> Schem
             hint = _drop_none(hint)
         if declared.inline:
             (member,) = (one for one in list_types(hint) if isinstance(one, type) and issubclass(one, Result))
-            inner = describe_result(member, definitions)
+            inner = describe_result(member, definitions, declared.keys)
             properties |= _take_object(inner["properties"])
             required += _take_list(inner["required"])
             continue

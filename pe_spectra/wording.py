@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -43,6 +43,34 @@ def capitalise(sentence: str) -> str:
     'At bandwidth 4 through rope d=4'
     """
     return sentence[:1].upper() + sentence[1:]
+
+
+def shorten(text: str, longest: int = 60) -> str:
+    """Leave out the middle of a text of more than `longest` characters, in whole words where they are short enough.
+
+    >>> shorten("rope d=128 base=10000 scaling=llama3 factor=8", 36)
+    'rope d=128 … scaling=llama3 factor=8'
+    """
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) // 2
+    cut = text[:head] + "…" + text[len(text) - (longest - 1 - head) :]
+    return leave_out_words(text, lambda tried: len(tried) <= longest, cut)
+
+
+def leave_out_words(text: str, fits: Callable[[str], bool], cut: str) -> str:
+    """Leave out whole words near the middle, as few as will do; `cut` breaks words, and wins if twice as long.
+
+    >>> leave_out_words("one two three four", lambda tried: len(tried) < 14, "one tw…four")
+    'one … four'
+    """
+    words = text.split(" ")
+    for kept in range(len(words) - 1, 1, -1):
+        for head in sorted(range(1, kept), key=lambda head: (abs(2 * head - kept), head)):
+            tried = " ".join([*words[:head], "…", *words[len(words) - (kept - head) :]])
+            if fits(tried):
+                return tried if 2 * len(tried) >= len(cut) else cut
+    return cut
 
 
 def write_power(logarithm: float) -> str:

@@ -87,9 +87,9 @@ def spectrum(
     points = read_length(length, encodings)
     check_count(encodings)
     check_work("--d, --grid and --bandwidth", count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS)
+    from pe_spectra.answers.spectra import answer_spectra
     from pe_spectra.cli.next_command import follow_spectrum
-    from pe_spectra.records.spectrum import answer_spectra
-    from pe_spectra.spectrum import compute_grid_spectrum
+    from pe_spectra.spectrum import compute_grid_spectrum, count_low_frequencies
 
     with Progress("computing spectra", quiet=run.quiet):
         spectra = _compute_spectra(encodings, size, bandwidths, edge, points)
@@ -97,8 +97,8 @@ def spectrum(
         typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
         typed = {**typed, "positions": positions, "grid": grid, "bandwidth": bandwidth, "boundary": boundary}
         then, more = follow_spectrum(typed, spectra), note_boundary(boundary, spectra)
-        answer = answer_spectra(spectra, _count_first(spectra), planes, next_command=then)
-        return run.finish(replace(answer, notes=answer.notes + more), lambda: _draw_spectra(spectra, planes))
+        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, next_command=then)
+        return run.finish(replace(answer, notes=(*answer.notes, *more)), lambda: _draw_spectra(spectra, planes))
 
 
 def reconstruct(
@@ -254,14 +254,6 @@ def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None
         if kernel is None
     )
     return kernels, missing
-
-
-def _count_first(spectra: Sequence[Spectrum]) -> LowBinCount | None:
-    from pe_spectra.encodings import HasFrequencies
-    from pe_spectra.spectrum import count_low_bin
-
-    encoding = spectra[0].encoding
-    return count_low_bin(encoding) if isinstance(encoding, HasFrequencies) and encoding.shape is None else None
 
 
 def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Figure:

@@ -17,7 +17,7 @@ from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
 from pe_spectra.inspection.structure import measure_noise
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.spectrum.shape import classify_shape, explain_signs
+from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.vocabulary import Level
 
 #: Numbers that a finding's data lists.
@@ -70,7 +70,7 @@ def state_spectra(spectra: Sequence[Spectrum]) -> tuple[RowFinding, ...]:
             negative_mass=spectrum.summary.negative_mass,
         )
         for spectrum in spectra
-        if classify_shape(spectrum) == "signed"
+        if spectrum.form == "signed"
     )
 
 

@@ -10,7 +10,6 @@ from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics.tables import Measure, Metrics, metric, or_reason
 from pe_spectra.spectrum import Spectrum, measure_toeplitz_share
-from pe_spectra.spectrum.shape import classify_shape
 
 #: Why a spectrum with weights of both signs has none of its metrics.
 SIGNED = "the spectrum has weights of both signs, which are not a distribution"
@@ -54,7 +53,7 @@ def measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
     >>> round(measure_spectrum_metrics(compute_spectrum(Dft(d=8))).centroid, 5)  # pi / 2
     1.5708
     """
-    if classify_shape(spectrum) == "signed":
+    if spectrum.form == "signed":
         return SpectrumMetrics.explain(SIGNED)
     return SpectrumMetrics.tell({name: getattr(spectrum.summary, name) for name in SpectrumMetrics.quantities()})
 

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.captions import name_briefly
 from pe_spectra.plots.axes import head_panel, label_integers
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells, draw_map, find_extent
 from pe_spectra.plots.sheet import Layout, lay_out
-from pe_spectra.plots.spectrum_words import name_briefly
-from pe_spectra.plots.style import GREY, PAGE_WIDTH, escape_text, fixed_style
+from pe_spectra.plots.style import GREY, PAGE_WIDTH, escape_sentence, escape_text, fixed_style
 from pe_spectra.spectrum.summary import MOST_NEGATIVE
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def compose_grid_spectra(*planes: GridSpectrum) -> Figure:
         raise ValueError("a figure of grids needs one at least")
     shown = planes[:MOST_ROWS]
     layout = Layout(
-        title=entitle_planes(planes),
+        title=escape_sentence(entitle_planes(planes)),
         heights=tuple(_find_height(plane) for plane in shown),
         top=0.30,
         gap=0.74,
@@ -126,30 +126,13 @@ def compose_grid_spectra(*planes: GridSpectrum) -> Figure:
     return figure
 
 
-def measure_means(plane: GridSpectrum) -> tuple[float, float]:
-    """Return the mean vertical and horizontal frequency, rad/position: those of the spectrum along either axis."""
-    height, width = plane.shape[0], plane.omega_horizontal.size
-    vertical = plane.weights.sum(axis=1)
-    # the plane holds one of each pair of opposite frequencies: a row that is no pair of itself stands for two
-    twice = np.full(plane.omega_vertical.size, 2.0)
-    twice[0] = 1.0
-    if max(2, height) % 2 == 0:
-        twice[-1] = 1.0
-    both = twice @ plane.weights
-    middle = width // 2
-    horizontal, omega = np.empty(width // 2 + 1), 2 * np.pi / width * np.arange(width // 2 + 1)
-    for k in range(horizontal.size):
-        horizontal[k] = (both[(middle + k) % width] + both[middle - k]) / 2
-    return float(vertical @ plane.omega_vertical / vertical.sum()), float(horizontal @ omega / horizontal.sum())
-
-
 def entitle_planes(planes: Sequence[GridSpectrum]) -> str:
     """Say in which direction the codes change faster."""
-    below = [float(-plane.weights[plane.weights < 0].sum()) for plane in planes]
+    below = [plane.negative_mass for plane in planes]
     if max(below) > MOST_NEGATIVE:
         which = "" if len(planes) == 1 else f": {name_briefly(planes[int(np.argmax(below))].encoding)}"
-        return f"Weights of both signs are no shares, and their mean is no frequency{which}"
-    means = [measure_means(plane) for plane in planes]
+        return f"Not a distribution (negative weights), so without a mean frequency{which}"
+    means = [plane.means for plane in planes]
     if len(planes) == 1:
         share, (down, across) = planes[0].toeplitz_share, means[0]
         if np.allclose(planes[0].kernel, 1.0, rtol=0, atol=1e-12):
@@ -178,9 +161,9 @@ def describe_planes(planes: Sequence[GridSpectrum]) -> tuple[str, ...]:
     lines = [f"lag-window spectrum in two dimensions ({'; '.join(sources)}), {bins}, grid {grids}"]
     if any(plane.toeplitz_share is not None for plane in planes):
         lines.append("Toeplitz share: of the Gram matrix's energy, what is a function of the offset alone")
-    below = max(float(-plane.weights[plane.weights < 0].sum()) for plane in planes)
+    below = max(plane.negative_mass for plane in planes)
     if below > 1e-12:
-        lines.append(f"weights below zero (their sum is −{below:.2g} at most) have the lowest colour")
+        lines.append(f"negative weights (their sum is −{below:.2g} at most) have the lowest colour")
     cells = {text for plane in planes for text in _describe_cells(plane) if text}
     return (*lines, *sorted(cells))
 

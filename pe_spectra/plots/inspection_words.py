@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pe_spectra.answers.captions import describe_spectra, entitle_spectra
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.inspection.findings import order_findings
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.row_panels import list_rows
-from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra
-from pe_spectra.plots.style import PAGE_WIDTH, escape_text
+from pe_spectra.plots.style import PAGE_WIDTH, escape_sentence, escape_text
 from pe_spectra.table_part import name_part
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def entitle_portrait(portrait: Portrait) -> str:
     if findings:
         return f"{name}. {escape_text(order_findings(findings)[0].message, longest=200)}"
     if portrait.spectra:
-        return f"{name}. {entitle_spectra(portrait.spectra)}"
+        return f"{name}. {escape_sentence(entitle_spectra(portrait.spectra))}"
     return name
 
 
@@ -57,7 +57,7 @@ def describe_portrait(portrait: Portrait) -> Iterator[str]:
     spectra = portrait.spectra
     if "toeplitz_share" in portrait.metrics:  # theirs is of all rows, those that are left out among them
         spectra = tuple(replace(spectrum, toeplitz_share=None) for spectrum in spectra)
-    yield from describe_spectra(spectra) if spectra else map(_escape_note, portrait.notes)
+    yield from map(escape_sentence, describe_spectra(spectra)) if spectra else map(_escape_note, portrait.notes)
     yield from _describe_share(portrait)
     if portrait.inspection is not None:
         start = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0

@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from pe_spectra.answers.captions import name_briefly
 from pe_spectra.plots.axes import head_panel, label_integers
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells, draw_map
 from pe_spectra.plots.sheet import MARGIN
-from pe_spectra.plots.spectrum_words import name_briefly
-from pe_spectra.plots.style import COLUMN_WIDTH
+from pe_spectra.plots.style import COLUMN_WIDTH, escape_text
 
 if TYPE_CHECKING:
     from pe_spectra.spectrum import LocalSpectra
@@ -64,7 +64,7 @@ def fit_panel(axes: Axes) -> None:
 def entitle_local(local: LocalSpectra) -> str:
     """Say whether the mean frequency of the stretches changes along the positions."""
     seen = np.any(local.weights > 0, axis=1)
-    name = name_briefly(local.encoding)
+    name = escape_text(name_briefly(local.encoding))
     if not seen.any():
         return f"Stretches of {name}: all are zero"
     means = local.weights[seen] @ local.omega

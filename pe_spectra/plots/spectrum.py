@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.plots.axes import (
     BAND_OPACITY,
     Place,
@@ -30,11 +31,11 @@ from pe_spectra.plots.axes import (
 )
 from pe_spectra.plots.local import LEFT, describe_local, fit_panel, plot_local
 from pe_spectra.plots.sheet import Layout, lay_out
-from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.plots.style import (
     REFERENCE_STYLE,
     LineStyle,
     curve_style,
+    escape_sentence,
     escape_text,
     fixed_style,
 )
@@ -129,8 +130,8 @@ def compose_spectrum(
         raise ValueError("a figure of spectra needs one at least")
     return compose_curves(
         _collect_curves(spectra, reference),
-        title=entitle_spectra(spectra),
-        small_print=describe_spectra(spectra),
+        title=escape_sentence(entitle_spectra(spectra)),
+        small_print=tuple(map(escape_sentence, describe_spectra(spectra))),
         per_radian=_differ_in_lattice(spectra, reference),
         last=find_last(spectra),
         decades=limit_decades(spectra),
@@ -275,7 +276,7 @@ def _name_curves(axes: Axes, curves: Sequence[SpectrumCurve]) -> bool:
 
 def _collect_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> tuple[SpectrumCurve, ...]:
     per_radian = _differ_in_lattice(spectra, reference)
-    labels = name_spectra(spectra)
+    labels = map(escape_sentence, name_spectra(spectra))
     curves = [
         _read_curve(spectrum, label, curve_style(number), per_radian)
         for number, (spectrum, label) in enumerate(zip(spectra, labels, strict=True))

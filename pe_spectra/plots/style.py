@@ -12,12 +12,14 @@ import functools
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypedDict
 
 import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import TextToPath
+
+from pe_spectra.wording import leave_out_words, shorten
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal
 PAGE_WIDTH = 7.0  # inches: both columns
@@ -117,13 +119,19 @@ def escape_text(text: str, *, longest: int = LONGEST_TEXT) -> str:
     draw become `\xNN`, `\uNNNN` or `\UNNNNNNNN`. Beyond `longest` characters the middle is left out, in
     whole words where they are short enough.
     """
-    if len(text) > longest:
-        head = (longest - 1) // 2
-        cut = text[:head] + "…" + text[len(text) - (longest - 1 - head) :]
-        text = _leave_out_words(text, lambda tried: len(tried) <= longest, cut)
+    text = shorten(text, longest)
     font = get_font(findfont(FontProperties(family=[FONT_FAMILY])))
     drawable = {character: bool(font.get_char_index(ord(character))) for character in set(text)}
     return "".join(_escape_character(character, drawable[character]) for character in text)
+
+
+def escape_sentence(text: str) -> str:
+    r"""A sentence with names from outside in it, made safe to draw as :func:`escape_text` does, in full.
+
+    >>> escape_sentence("my$table: 3 of 4")
+    'my\\$table: 3 of 4'
+    """
+    return escape_text(text, longest=len(text))
 
 
 def _escape_character(character: str, drawable: bool) -> str:
@@ -204,15 +212,4 @@ def shorten_text(text: str, size: float, width: float) -> str:
         shortened = "".join([*units[:head], "…", *units[len(units) - (kept - head) :]])
     if kept == len(units):
         return text
-    return _leave_out_words(text, lambda tried: measure_text(tried, size) <= width, shortened)
-
-
-def _leave_out_words(text: str, fits: Callable[[str], bool], cut: str) -> str:
-    """Leave out whole words near the middle, as few as will do; `cut` breaks words, and wins if twice as long."""
-    words = text.split(" ")
-    for kept in range(len(words) - 1, 1, -1):
-        for head in sorted(range(1, kept), key=lambda head: (abs(2 * head - kept), head)):
-            tried = " ".join([*words[:head], "…", *words[len(words) - (kept - head) :]])
-            if fits(tried):
-                return tried if 2 * len(tried) >= len(cut) else cut
-    return cut
+    return leave_out_words(text, lambda tried: measure_text(tried, size) <= width, shortened)

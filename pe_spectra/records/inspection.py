@@ -14,9 +14,7 @@ from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
 from pe_spectra.records.findings import describe_finding, find_failures
-from pe_spectra.records.spectrum import describe_summary
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.spectrum.shape import classify_shape
 from pe_spectra.table_part import describe_part, name_part
 
 
@@ -79,9 +77,9 @@ def _describe_resized(resized: Resized) -> Document:
             {
                 "axis": before.axis,
                 "scale": scale,
-                "centroid_before": describe_summary(before)["centroid"],
-                "centroid_after": describe_summary(after)["centroid"],
-                "beyond": None if classify_shape(after) == "signed" else beyond,
+                "centroid_before": before.summary.to_dict()["centroid"],
+                "centroid_after": after.summary.to_dict()["centroid"],
+                "beyond": None if after.form == "signed" else beyond,
             }
             for before, after, scale, beyond in zip(
                 resized.before, resized.after, resized.scales, resized.beyond, strict=True
@@ -136,7 +134,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     for spectrum in portrait.spectra:
         where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
         text = f"mean frequency {_say_mean(spectrum)}"
-        if classify_shape(spectrum) != "signed":
+        if spectrum.form != "signed":
             text += f" rad/position, {spectrum.summary.effective_bins_entropy:.1f} effective bins"
         facts.append((where, text + _say_rows(portrait)))
     facts += _list_resized(portrait.resized)
@@ -144,7 +142,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
 
 
 def _say_mean(spectrum: Spectrum) -> str:
-    if classify_shape(spectrum) == "signed":
+    if spectrum.form == "signed":
         return "- (weights of both signs)"
     return f"{spectrum.summary.centroid:.4g}"
 
@@ -192,7 +190,7 @@ def _list_resized(resized: Resized | None) -> list[tuple[str, str]]:
     for before, after, scale, beyond in zip(resized.before, resized.after, resized.scales, resized.beyond, strict=True):
         where = "mean frequency" if before.axis is None else f"mean frequency, {before.axis}"
         text = f"{_say_mean(before)} -> {_say_mean(after)} rad/position (old/new = {scale:.4g})"
-        if beyond is not None and classify_shape(after) != "signed":
+        if beyond is not None and after.form != "signed":
             text += f"; {percent(beyond)} above pi old/new, where the old table has nothing"
         facts.append((where, text))
     return facts

@@ -11,7 +11,7 @@ from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_k
 from pe_spectra.spectrum.lag_window import compute_bare_kernel, compute_lag_window_spectrum
 from pe_spectra.spectrum.lattice import compute_dft_weights, compute_omega
 from pe_spectra.spectrum.local import LocalSpectra, compute_local_spectra
-from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin
+from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin, count_low_frequencies
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.spectrum.summary import SpectrumSummary
 
@@ -34,6 +34,7 @@ __all__ = [
     "compute_omega",
     "compute_spectrum",
     "count_low_bin",
+    "count_low_frequencies",
     "estimate_grid_kernel",
     "estimate_kernel",
     "list_axes",

@@ -60,7 +60,7 @@ def compute_density_spectrum(
         raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
     if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
         return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
-    return _normalise(encoding, n, b, boundary, _sum_kernels(encoding.frequencies(), n, b, boundary))
+    return _normalise(encoding, encoding.frequencies(), n, b, boundary)
 
 
 def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) -> int:
@@ -161,8 +161,8 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
     return LogSum(exponent=np.zeros(len(k)), exponent_low=None, factor=total)
 
 
-def _normalise(encoding: Encoding, n: int, bandwidth: float, boundary: str, sums: LogSum) -> Spectrum:
-    weights, log_weights = _divide_by_sum(sums)
+def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> Spectrum:
+    weights, log_weights = _divide_by_sum(_sum_kernels(frequencies, n, bandwidth, boundary))
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -175,6 +175,7 @@ def _normalise(encoding: Encoding, n: int, bandwidth: float, boundary: str, sums
         weights=weights,
         log_weights=log_weights,
         log_multipliers=log_weights,
+        counted=frequencies,
         notes=notes,
     )
 

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.errors import UndefinedError
 from pe_spectra.exact import F64
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.density import BANDWIDTH
 from pe_spectra.spectrum.estimate import GRID_BANDWIDTH
 from pe_spectra.spectrum.kernels import SOURCES, estimate_grid_kernel
 from pe_spectra.spectrum.lattice import compute_omega
 
+#: JSON Schema of rows and columns.
+_SIDES = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 2}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GridSpectrum:
-    """The share of an encoding's energy at each pair of frequencies.
+class GridSpectrum(Result):
+    """The share of an encoding's energy at each pair of frequencies of its grid.
 
-    Attributes
-    ----------
-    encoding : what was analysed.
-    shape : (H, W) of its grid, and of the lattice (at least 2 each).
-    bandwidth : kernel width in bins of either axis.
-    omega_vertical, omega_horizontal : (H // 2 + 1,) rad/position, and (W,) in order from -pi.
-    weights : (H // 2 + 1, W), sums to 1; pairs (vertical, horizontal). Vertical frequencies below 0 are left
-        out: there the weight is that of the opposite pair.
-    kernel : (2 H - 1, 2 W - 1) mean similarity by offset over that at offset 0, which stands in the middle.
-    toeplitz_share : how much of the Gram matrix's energy is a function of the offset alone; None for a bias.
+    Vertical frequencies below 0 are left out: there the weight is that of the opposite pair.
 
     >>> from pe_spectra import compute_grid_spectrum, read_encoding
     >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
@@ -36,15 +32,85 @@ class GridSpectrum:
     ((4, 4), (3, 4), 1.0)
     """
 
-    encoding: Encoding
-    shape: tuple[int, int]
-    bandwidth: float
-    omega_vertical: F64
-    omega_horizontal: F64
-    weights: F64
-    kernel: F64
-    toeplitz_share: float | None
+    encoding: Encoding = quantity("The encoding that was analysed.")
+    shape: tuple[int, int] = quantity(
+        "Rows H and columns W of the grid that the positions fill; the lattice has at least 2 of each.", schema=_SIDES
+    )
+    bandwidth: float = quantity("Kernel width along either side.", unit="bins", above=0)
+    omega_vertical: F64 = quantity(
+        "Frequencies down the grid, one for each of the H // 2 + 1 rows of weights.",
+        unit="rad/position",
+        least=2,
+        column=None,
+    )
+    omega_horizontal: F64 = quantity(
+        "Frequencies along its rows, one for each of the W columns of weights, in order from -pi.",
+        unit="rad/position",
+        least=2,
+        column=None,
+    )
+    weights: F64 = quantity(
+        "Share of the encoding at each pair (vertical, horizontal) of frequencies; they sum to 1.",
+        axes=2,
+        least=1,
+        column=None,
+    )
+    kernel: F64 = quantity(
+        "Mean similarity by offset over that at offset 0, which is in the middle of (2 H - 1, 2 W - 1).",
+        axes=2,
+        key=None,
+        column=None,
+    )
+    toeplitz_share: float | None = quantity(
+        "Share of the Gram matrix's energy that is a function of the offset alone; null where the kernel is not that "
+        "of a table.",
+        minimum=0,
+        maximum=1.000001,
+    )
+    #: What a reader must know about these numbers.
     notes: tuple[str, ...] = ()
+
+    @derived("Vertical frequency of a pair.", unit="rad/position", key=None, column="omega_vertical")
+    def vertical(self) -> F64:
+        """The first frequency of each pair, row by row."""
+        return np.repeat(self.omega_vertical, self.omega_horizontal.size)
+
+    @derived("Horizontal frequency of a pair.", unit="rad/position", key=None, column="omega_horizontal")
+    def horizontal(self) -> F64:
+        """The second frequency of each pair, row by row."""
+        return np.tile(self.omega_horizontal, self.omega_vertical.size)
+
+    @derived("Weight of a pair.", key=None, column="weight")
+    def pair_weights(self) -> F64:
+        """The weight of each pair, row by row."""
+        return self.weights.ravel()
+
+    @property
+    def negative_mass(self) -> float:
+        """Sum of the sizes of negative weights."""
+        return float(-self.weights[self.weights < 0].sum())
+
+    @cached_property
+    def means(self) -> tuple[float, float]:
+        """Mean vertical and horizontal frequency, rad/position: those of the spectrum along either axis.
+
+        >>> from pe_spectra import compute_grid_spectrum, read_encoding
+        >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
+        >>> [round(mean, 6) for mean in plane.means]
+        [0.708966, 0.708966]
+        """
+        height, width = self.shape[0], self.omega_horizontal.size
+        vertical = self.weights.sum(axis=1)
+        # the plane holds one of each pair of opposite frequencies: a row that is no pair of itself stands for two
+        twice = np.full(self.omega_vertical.size, 2.0)
+        twice[0] = 1.0
+        if max(2, height) % 2 == 0:
+            twice[-1] = 1.0
+        both = twice @ self.weights
+        middle, k = width // 2, np.arange(width // 2 + 1)
+        horizontal = (both[(middle + k) % width] + both[middle - k]) / 2
+        down = vertical @ self.omega_vertical / vertical.sum()
+        return float(down), float(horizontal @ (2 * np.pi / width * k) / horizontal.sum())
 
     def __post_init__(self) -> None:
         for array in (self.omega_vertical, self.omega_horizontal, self.weights, self.kernel):

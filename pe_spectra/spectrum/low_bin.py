@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from pe_spectra.encodings import ENCODINGS, Encoding, HasFrequencies, HasLadder
+from pe_spectra.encodings import ENCODINGS, Encoding, Frequencies, HasFrequencies, HasLadder
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI, to_words
 from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.spectrum.record import Spectrum
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 #: Relative distance to the edge below which pairs of doubles (31 digits) do not decide.
@@ -80,13 +81,27 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
     if not isinstance(encoding, HasFrequencies):
         names = ", ".join(cls.name for cls in ENCODINGS if hasattr(cls, "frequencies"))
         raise InputError("this encoding has no list of frequencies", encoding.label, f"those with one are {names}")
-    points = encoding.default_grid if length is None else LENGTH.check(length, "length")
+    size = None if length is None else LENGTH.check(length, "length")
+    return _count(encoding, encoding.frequencies(), size)
+
+
+def count_low_frequencies(spectrum: Spectrum) -> LowBinCount | None:
+    """Count the frequencies of a spectrum below 2 pi/d as :func:`count_low_bin` does; None where none were listed.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> count_low_frequencies(compute_spectrum(Sinusoidal(d=256))).inside
+    76
+    """
+    return None if spectrum.frequencies is None else _count(spectrum.encoding, spectrum.frequencies, None)
+
+
+def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> LowBinCount:
+    points = encoding.default_grid if length is None else length
     edge, edge_low = to_words(CONTEXT.divide(TWO_PI, Decimal(points)), 2)
-    frequencies = encoding.frequencies()
     distance = (frequencies.values - edge) + (frequencies.low - edge_low)
     below = distance < 0
     for index in np.flatnonzero(np.abs(distance) <= _GUARD * edge):
-        below[index] = _is_below(encoding.turns(int(index)), points)
+        below[index] = isinstance(encoding, HasFrequencies) and _is_below(encoding.turns(int(index)), points)
     inside = int(np.count_nonzero(below & (frequencies.values > 0)))
     total = len(frequencies.values)
     return LowBinCount(

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.quantities import Quantity, Result, derived, quantity
+from pe_spectra.schema import describe_value
 from pe_spectra.spectrum.lattice import compute_dft_weights
-from pe_spectra.spectrum.summary import SpectrumSummary, summarise
+from pe_spectra.spectrum.summary import LOW_BINS, SpectrumSummary, summarise
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
+
+#: The share of the axis above an encoding's largest frequency from which on that is worth a word.
+EMPTY_BAND = 0.05
+#: A window that spans more than half of the lattice, at a bandwidth below this, adds lags up: none is seen alone.
+_LEAST_UNFOLDED = 8.9 / np.pi
 
 
 def _is_windowed(spectrum: Spectrum) -> bool:
@@ -42,7 +49,13 @@ class Spectrum(Result):
 
     schema_rules = WEIGHTS_ARE_SHARES
 
-    encoding: Encoding = quantity("The encoding that was analysed.")
+    encoding: Encoding = quantity("The encoding that was analysed.", column=None)
+
+    @derived("The encoding that was analysed, and on a grid the direction.", key=None, column="encoding")
+    def label(self) -> str:
+        """The encoding, and on a grid the direction."""
+        return self.encoding.label if self.axis is None else f"{self.encoding.label}, {self.axis}"
+
     axis: str | None = quantity(
         "Of a lag window: the direction of its lags on a grid, `vertical` (down its columns) or `horizontal` (along "
         "its rows); null on a line. It is the two-dimensional spectrum summed over the other direction.",
@@ -115,9 +128,7 @@ class Spectrum(Result):
     @derived("One-number summaries of the weights.", column=None)
     def summary(self) -> SpectrumSummary:
         """One-number summaries of the weights."""
-        highest = None
-        if self.estimator in ("kde", "lattice") and isinstance(self.encoding, HasFrequencies):
-            highest = float(self.encoding.frequencies().values.max())
+        highest = None if self.frequencies is None else float(self.frequencies.values.max())
         return summarise(self.omega, self.weights, self.log_weights, highest)
 
     kernel_source: str | None = quantity(
@@ -125,7 +136,7 @@ class Spectrum(Result):
         "b) of the bias b, the even part of a bidirectional one), `bias-map` (mean of exp(b) over all pairs at each "
         "lag), `lag-rows` (mean dot product of the vectors of lags, by their distance) or `gram-diagonals` (mean dot "
         "product of the position vectors at each lag).",
-        words=KERNEL_SOURCES,
+        schema={"enum": list(KERNEL_SOURCES)},
         only=_is_windowed,
         column=None,
         default=None,
@@ -150,12 +161,13 @@ class Spectrum(Result):
     )
     head_weights: F64 | None = quantity(
         "Of an encoding with several heads: the weights of each; `weights` are their median.",
-        least=2,
-        axes=2,
+        schema=describe_value(F64, Quantity(text="", least=2, axes=2), {}),
         only=_has_heads,
         column=None,
         default=None,
     )
+    #: The list of frequencies that was counted, where one was.
+    counted: Frequencies | None = None
     #: What a reader must know about these numbers.
     notes: tuple[str, ...] = ()
 
@@ -168,3 +180,57 @@ class Spectrum(Result):
     def multipliers(self) -> F64:
         """What Algorithm 1 multiplies the coefficients at omega_k with, shape (N // 2 + 1,)."""
         return np.exp(self.log_multipliers) if self.estimator == "lattice" else self.weights
+
+    @cached_property
+    def frequencies(self) -> Frequencies | None:
+        """The encoding's list of frequencies, where the weights were found from it."""
+        if self.counted is not None:
+            return self.counted
+        if self.estimator in ("kde", "lattice") and isinstance(self.encoding, HasFrequencies):
+            return self.encoding.frequencies()
+        return None
+
+    @cached_property
+    def form(self) -> str:
+        """How the weights are spread over the bins, in a word: "signed", "flat", "blurred", "crowded" or "uneven".
+
+        Signed: not a distribution (:attr:`~pe_spectra.spectrum.summary.SpectrumSummary.is_distribution`).
+        Flat: more than 95 % of the bins are effective (entropy). Blurred: flat by the kernel alone, for it
+        covers a twentieth of the axis and more where the encoding has no frequency, or a quarter of the bins
+        by a lag window. Crowded: the first ten bins hold a tenth of the weight and twice their even share at
+        least; with fewer than twenty bins that says nothing.
+
+        >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
+        >>> compute_spectrum(Dft(d=256)).form, compute_spectrum(Sinusoidal(d=256)).form
+        ('flat', 'crowded')
+        >>> compute_spectrum(Sinusoidal(d=256), bandwidth=1000).form
+        'blurred'
+        """
+        bins = len(self.omega)
+        if not self.summary.is_distribution:
+            return "signed"
+        if self.summary.effective_bins_entropy > 0.95 * bins:
+            wide = self.estimator == "lag-window" and (self.bandwidth or 0.0) >= bins / 4
+            empty = (self.summary.empty_upper_band or 0.0) >= EMPTY_BAND
+            return "blurred" if self.bandwidth is not None and (wide or empty) else "flat"
+        even = LOW_BINS / bins
+        crowded = bins >= 2 * LOW_BINS and self.summary.low_bin_mass >= max(0.1, 2 * even)
+        return "crowded" if crowded else "uneven"
+
+
+def explain_signs(spectrum: Spectrum) -> str:
+    """Say of "signed" weights why they are not a distribution, in a sentence without its full stop.
+
+    >>> from pe_spectra import GivenArray, Learned, compute_spectrum
+    >>> table = Learned(values=GivenArray([[1.0], [1.0], [1.0], [1.0]]))
+    >>> explain_signs(compute_spectrum(table, bandwidth=0.25)).partition(":")[0]  # four lags are too few
+    'Not a distribution (negative weights sum to -0.19)'
+    """
+    curve = np.fft.irfft(spectrum.weights, spectrum.grid)
+    lag = int(np.argmax(curve[: len(spectrum.omega)]))
+    if lag and (spectrum.bandwidth or 0.0) >= _LEAST_UNFOLDED:
+        why = f"the similarity is larger at lag {lag} than at lag 0"
+    else:
+        why = "the similarity, as far as its lags are known, is not one of frequencies"
+    negative = f"negative weights sum to -{spectrum.summary.negative_mass:.3g}"
+    return f"Not a distribution ({negative}): {why}; shares and a mean frequency mean nothing"

@@ -136,7 +136,7 @@ NULLS = {
     "log_weights": ("spectrum -e dfstrans --d 8", "log_weights"),
     "min_separation": ("faithfulness --length 1 --d 8", "single position"),
     "closest_pair": ("faithfulness --length 1 --d 8", "single position"),
-    **dict.fromkeys(_OF_SHARES, (_FEW_LAGS, "weights have both signs")),
+    **dict.fromkeys(_OF_SHARES, (_FEW_LAGS, "not a distribution")),
 }
 
 

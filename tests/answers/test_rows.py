@@ -7,8 +7,7 @@ import numpy as np
 
 from pe_spectra.cli.columns import fit_columns
 from pe_spectra.records.findings import simplify
-from pe_spectra.records.spectrum import write_power
-from pe_spectra.wording import write_time
+from pe_spectra.wording import write_power, write_time
 
 # ----------------------------------------------------------------------------------- commands
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
-from pe_spectra.plots.spectrum_words import entitle_spectra
-from pe_spectra.records.spectrum import answer_spectra
+from pe_spectra.answers.captions import entitle_spectra
+from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.spectrum.summary import MOST_NEGATIVE
 
 NULL = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")
@@ -22,9 +22,9 @@ def spectrum_of_spec(spec, **keys):
 def test_no_share_is_printed_of_weights_of_both_signs(cli, previous_heads):
     done = cli(f"spectrum -e {previous_heads} --no-figure")
     first, facts = done.out.splitlines()[0], done.out.partition("\nk\t")[0]
-    assert first.startswith("Weights of both signs (negative ones sum to ")
+    assert first.startswith("Not a distribution (negative weights sum to -")
     for name in ("centroid", "effective bins", "flatness"):
-        assert f"{name}: - (weights of both signs)" in facts
+        assert f"{name}: - (not a distribution)" in facts
     assert "%" not in facts
     assert "rad/position" not in facts
     document = json.loads(cli(f"spectrum -e {previous_heads} --no-figure --json").out)
@@ -45,8 +45,8 @@ def test_several_spectra_say_which_has_no_shares(previous_heads):
     answer = answer_spectra([compute_spectrum(one) for one in spectra], None)
     good, bad = (text for _, text in answer.facts)
     assert "centroid" in good
-    assert bad.startswith("no shares: weights of both signs (negative ones sum to ")
-    assert [one["summary"]["centroid"] is None for one in answer.body["spectra"]] == [False, True]
+    assert bad.startswith("not a distribution (negative weights sum to -")
+    assert [one.summary.to_dict()["centroid"] is None for one in answer.body.spectra] == [False, True]
 
 
 def test_a_share_a_little_above_1_is_all(noisy_heads):
@@ -73,3 +73,15 @@ def test_a_kernel_is_called_by_its_table(cli):
     done = cli("reconstruct -e 'learned:init=normal,d=4,length=9' dft:d=9 --s 1 --window-free --no-figure")
     assert "learned untrained 9 x 4 seed=0" in done.out + done.err
     assert "learned:" not in done.out + done.err
+
+
+# ----------------------------------------------------------------------------------- work
+
+
+def test_frequencies_are_computed_once(cli, monkeypatch):
+    asked = []
+    compute = Sinusoidal.frequencies
+    monkeypatch.setattr(Sinusoidal, "frequencies", lambda self: asked.append(self) or compute(self))
+    done = cli("spectrum --d 64 --no-figure")
+    assert "below the first DFT frequency 2 pi/64" in done.out
+    assert len(asked) == 1

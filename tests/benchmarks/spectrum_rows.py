@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import Sinusoidal, compute_spectrum, count_low_bin
+from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.cli.render import render
 from pe_spectra.cli.screen import Screen
 from pe_spectra.encodings import Frequencies
-from pe_spectra.records.spectrum import answer_spectra
 from pe_spectra.spectrum import density, gaussian_sums
 from tests.benchmarks.measuring import ROUNDS, Measured, compare, measure_resident, trace_peak
 

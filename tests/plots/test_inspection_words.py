@@ -117,8 +117,8 @@ def test_heads_of_one_colour_are_told_apart_by_a_piece_of_their_line() -> None:
 
 def test_portraits_say_it_in_their_title(previous_heads):
     portrait = draw_portrait(read_encoding(previous_heads))
-    assert "Weights of both signs" in entitle_portrait(portrait)
-    assert not [line for line in describe_portrait(portrait) if line.startswith("Weights of both signs")]
+    assert "Not a distribution" in entitle_portrait(portrait)
+    assert not [line for line in describe_portrait(portrait) if line.startswith("Not a distribution")]
 
 
 # ----------------------------------------------------------------------------------- parts of tables

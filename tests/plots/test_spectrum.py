@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox
 from pe_spectra.encodings import Dft, Encoding, Sinusoidal, find_encoding
 from pe_spectra.encodings.parameters import GivenArray
 from pe_spectra.plots.axes import MOST_POINTS, draw_band
-from pe_spectra.plots.grid_spectrum import MOST_ROWS, compose_grid_spectra, measure_means
+from pe_spectra.plots.grid_spectrum import MOST_ROWS, compose_grid_spectra
 from pe_spectra.plots.local import describe_local, entitle_local
 from pe_spectra.plots.save import render
 from pe_spectra.plots.spectrum import compose_spectrum
@@ -188,7 +188,7 @@ def test_weights_below_zero_leave_gaps_and_are_counted() -> None:
     assert upper.get_ylim()[0] <= spectrum.weights.min()
     (line,) = lower.lines
     np.testing.assert_array_equal(np.isnan(line.get_ydata()), spectrum.weights < 0)
-    assert "weights below zero (their sum is −0.01" in words(figure)
+    assert "negative weights (their sum is −0.01" in words(figure)
 
 
 def test_eight_curves_are_told_apart_without_colour() -> None:
@@ -351,7 +351,7 @@ def test_maps_of_a_grid_carry_kernel_and_weights() -> None:
 def test_means_are_those_of_the_spectra_along_either_axis(shape: tuple[int, int]) -> None:
     encoding = learned(shape[0] * shape[1], 4, grid=f"{shape[0]}x{shape[1]}")
     lines = [compute_spectrum(encoding, axis=axis).summary.centroid for axis in ("vertical", "horizontal")]
-    assert measure_means(compute_grid_spectrum(encoding)) == pytest.approx(lines, rel=1e-12)
+    assert compute_grid_spectrum(encoding).means == pytest.approx(lines, rel=1e-12)
 
 
 def test_title_of_a_grid_is_its_message() -> None:

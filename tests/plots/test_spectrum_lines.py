@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
+from pe_spectra.answers.captions import describe_spectra, entitle_spectra, name_spectra
 from pe_spectra.encodings import DfsTrans, Dft, GivenArray, find_encoding
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.figures import recipes
@@ -18,12 +19,11 @@ from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.low_bin import compose_low_bin
 from pe_spectra.plots.reconstruction import compose_reconstruction
 from pe_spectra.plots.spectrum import compose_spectrum, plot_log_spectrum, plot_spectrum
-from pe_spectra.plots.spectrum_words import describe_spectra, entitle_spectra, name_spectra
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.portrait import draw_portrait
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_grid_spectrum, count_low_bin
-from pe_spectra.spectrum.shape import explain_signs
+from pe_spectra.spectrum.record import explain_signs
 from tests.planted import make_grid, make_noise
 from tests.plots.figures import (
     curves_of,
@@ -99,8 +99,8 @@ def grid(*, prefix: int = 0) -> Learned:
 @pytest.mark.parametrize(
     ("spectrum", "title"),
     [
-        (compute_spectrum(Dft(d=256)), "All frequencies but the two ends weigh the same"),
-        (compute_spectrum(Dft(d=2)), "All 2 frequencies weigh the same"),
+        (compute_spectrum(Dft(d=256)), "All frequencies but the two ends have the same weight"),
+        (compute_spectrum(Dft(d=2)), "All 2 frequencies have the same weight"),
         (compute_spectrum(Sinusoidal(d=64), grid=7), "Blurred flat: a kernel of 4 bins spans all 4"),
         (compute_spectrum(Sinusoidal(d=2)), "Blurred flat: a kernel of 4 bins spans all 2"),
     ],
@@ -174,7 +174,7 @@ def spectrum_of_spec(spec, **keys):
 def test_titles_of_signed_spectra(previous_heads):
     signed, other = spectrum_of_spec(previous_heads), compute_spectrum(Sinusoidal(d=64))
     assert entitle_spectra([signed]) == explain_signs(signed)
-    several = "Weights of both signs are no shares, and their mean is no frequency: t5"
+    several = "Not a distribution (negative weights), so without a mean frequency: t5"
     assert entitle_spectra([other, signed]) == several
     assert "depend on the bandwidth" in entitle_spectra([signed, spectrum_of_spec(previous_heads, bandwidth=8.0)])
 
@@ -185,7 +185,7 @@ def test_titles_of_signed_planes(tmp_path, monkeypatch):
     table[6 * 13 + 7] = table[6 * 13 + 5] = 4.0  # one to the left, one to the right
     np.save("sides.npy", table)
     plane = compute_grid_spectrum(read_encoding("swin:window=7,heads=1,table=sides.npy"))
-    text = "Weights of both signs are no shares, and their mean is no frequency"
+    text = "Not a distribution (negative weights), so without a mean frequency"
     assert entitle_planes([plane]) == text
     assert entitle_planes([compute_grid_spectrum(read_encoding("swin:window=7")), plane]) == f"{text}: swin"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pe_spectra import compute_spectrum, read_encoding
 from pe_spectra.encodings.learned import GivenArray, Learned
-from pe_spectra.spectrum.shape import classify_shape, explain_signs
+from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.spectrum.summary import MOST_NEGATIVE
 
 #: By default; learned values are drawn with the default seed.
@@ -45,21 +45,21 @@ def naive_negative(values, grid, bandwidth=4.0):
 @pytest.mark.parametrize("name", BIASES)
 def test_biases_of_the_catalogue_have_shares(name):
     spectrum = spectrum_of_spec(name)
-    assert classify_shape(spectrum) != "signed"
+    assert spectrum.form != "signed"
     assert spectrum.summary.negative_mass < 0.8 * MOST_NEGATIVE
 
 
 def test_a_bias_that_peaks_beside_lag_0_has_none(previous_heads):
     spectrum = spectrum_of_spec(previous_heads + ",head=0")
-    assert classify_shape(spectrum) == "signed"
+    assert spectrum.form == "signed"
     bias = read_encoding(previous_heads + ",head=0").bias(np.arange(-300, 301))[0]
     raised = np.exp(bias - bias.max())
     kernel = [(raised[300 + lag] + raised[300 - lag]) / 2 for lag in range(300)]
     expected = naive_negative(kernel, spectrum.grid)
     assert spectrum.summary.negative_mass == pytest.approx(expected, rel=1e-9)
-    assert f"negative ones sum to {expected:.3g}" in explain_signs(spectrum)
+    assert f"negative weights sum to -{expected:.3g}" in explain_signs(spectrum)
     assert kernel[1] > kernel[0]
-    assert "the similarity is larger at lag 1 than at lag 0, so no share" in explain_signs(spectrum)
+    assert "the similarity is larger at lag 1 than at lag 0; shares" in explain_signs(spectrum)
 
 
 def test_where_no_lag_stands_out_none_is_named():
@@ -75,7 +75,7 @@ def test_summaries_out_of_their_ranges_are_signed_below_the_bound():
     low = spectrum_of_spec("t5:seed=8")
     assert low.summary.negative_mass < MOST_NEGATIVE
     assert low.summary.centroid < 0
-    assert classify_shape(low) == "signed"
+    assert low.form == "signed"
     # a flat kernel with one negative bin: more effective bins than there are
     table = np.zeros((80, 80))
     np.fill_diagonal(table, 1.0)
@@ -84,13 +84,13 @@ def test_summaries_out_of_their_ranges_are_signed_below_the_bound():
     weights[3] = -0.02
     weights[:3] += (1 - weights.sum()) / 3
     many = dataclasses.replace(flat, weights=weights)
-    assert classify_shape(flat) != "signed"
+    assert flat.form != "signed"
     assert many.summary.negative_mass < MOST_NEGATIVE
     assert many.summary.effective_bins_entropy > len(many.omega)
-    assert classify_shape(many) == "signed"
+    assert many.form == "signed"
 
 
 def test_rounding_below_zero_is_not_signed():
     constant = compute_spectrum(Learned(values=GivenArray(np.ones((200, 1)))), bandwidth=4.0)
     assert constant.summary.centroid < 1
-    assert classify_shape(constant) != "signed"
+    assert constant.form != "signed"

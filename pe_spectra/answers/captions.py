@@ -1,0 +1,250 @@
+"""What figures of spectra say: names of curves, title, small print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding
+from pe_spectra.spectrum import Spectrum, SpectrumSummary
+from pe_spectra.spectrum.kernels import SOURCES
+from pe_spectra.spectrum.record import explain_signs
+from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.wording import join, percent, shorten
+
+#: At most so many encodings are named in one sentence of a figure.
+_MOST_NAMES = 4
+#: Mean frequencies closer than this share are said to be the same.
+_SAME = 0.05
+#: A logarithmic axis with a lag window or a periodogram on it: powers of ten above their rounding.
+MOST_DECADES = 18.0
+#: Among several spectra one that falls further, in powers of ten, would leave the others no room.
+_FARTHEST = 1000.0
+#: Weights closer than this share are the same but for rounding.
+_EQUAL = 1e-9
+#: Negative weights of less than this sum are rounding.
+_ROUNDING = 1e-12
+
+
+def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
+    """Name each spectrum by its encoding, and by whatever else differs among them.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> name_spectra([compute_spectrum(Sinusoidal(d=8), bandwidth=b) for b in (1, 4)])
+    ['sinusoidal d=8 rho=10000, bandwidth\\xa01\\xa0bin', 'sinusoidal d=8 rho=10000, bandwidth\\xa04\\xa0bins']
+    """
+    bandwidths = {spectrum.bandwidth for spectrum in spectra if spectrum.axis is None} - {None}
+    boundaries = {spectrum.boundary for spectrum in spectra if spectrum.estimator == "kde"}
+    swept, labels, names = _find_swept(spectra), _name_encodings(spectra, brief=False), []
+    for spectrum in spectra:
+        name = labels[spectrum.encoding] + ("" if spectrum.axis is None else f", {spectrum.axis}")
+        differs = len(bandwidths) > 1 if spectrum.axis is None else (spectrum.encoding, spectrum.axis) in swept
+        if differs and spectrum.bandwidth is not None:
+            name += f", {_write_bandwidth(spectrum)}"
+        if len(boundaries) > 1 and spectrum.estimator == "kde":
+            name += f", boundary {spectrum.boundary}"
+        names.append(name)
+    return names
+
+
+def name_briefly(encoding: Encoding) -> str:
+    """Return the first word of a label, before its parameters.
+
+    >>> from pe_spectra import Dft
+    >>> name_briefly(Dft(d=8))
+    'dft'
+    """
+    return shorten(encoding.label.partition(" ")[0])
+
+
+def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
+    """Say what a figure of spectra shows.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> entitle_spectra([compute_spectrum(Sinusoidal(d=256))])
+    '71.3 % of the weight lies in the first 10 of 129 frequencies'
+    """
+    if len(spectra) == 1:
+        return _entitle_one(spectra[0])
+    if len({spectrum.encoding for spectrum in spectra}) == 1 and _find_swept(spectra):
+        return "The weights depend on the bandwidth that is chosen"
+    brief = _name_encodings(spectra, brief=True)
+    names = [brief[s.encoding] + ("" if s.axis is None else f", {s.axis}") for s in spectra]
+    signed = [name for spectrum, name in zip(spectra, names, strict=True) if spectrum.form == "signed"]
+    if signed:
+        return f"Not a distribution (negative weights), so without a mean frequency: {_list_names(signed)}"
+    means = [spectrum.summary.centroid for spectrum in spectra]
+    low, high = int(np.argmin(means)), int(np.argmax(means))
+    if means[high] - means[low] <= _SAME * abs(means[high]):
+        return f"The mean frequency of all is about {means[high]:.3g} rad per position"
+    ends = f"from {means[low]:.3g} ({names[low]}) to {means[high]:.3g} rad per position ({names[high]})"
+    return f"The mean frequency runs {ends}"
+
+
+def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
+    """Say how the spectra were estimated: what they have in common, and what is true of some only.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> describe_spectra([compute_spectrum(Dft(d=8))])
+    ('shares of the lattice frequencies, not smoothed, boundary none, lattice N\\xa0=\\xa08',)
+    """
+    named = _name_encodings(spectra, brief=True)
+    estimators = _group(spectra, named, _describe_estimator)
+    smoothed = [spectrum for spectrum in spectra if spectrum.bandwidth is not None]
+    parts = _agree([_describe_bandwidth(s) for s in smoothed]) or _agree([_write_bandwidth(s) for s in smoothed])
+    if smoothed and not parts and not any("bandwidth" in name for name in name_spectra(spectra)):
+        parts = [_group(smoothed, named, _write_bandwidth)]
+    parts += _agree([f"boundary {s.boundary}" if s.estimator == "kde" else "" for s in spectra])
+    parts += _agree([f"lattice N\u00a0=\u00a0{s.grid}" if s.estimator != "nudft" else "" for s in spectra])
+    lines = [("; " if ": " in estimators else ", ").join([estimators, *parts])]
+    lines += [text for text in (_describe_toeplitz(spectra, named), _describe_heads(spectra, named)) if text]
+    largest = max(s.summary.negative_mass for s in spectra)
+    if largest > _ROUNDING:
+        lines.append(f"negative weights (their sum is −{largest:.2g} at most) leave gaps on the logarithmic axis")
+    if limit_decades(spectra) is not None and any(_leaves_axis(s) for s in spectra):
+        lines.append(f"the logarithmic axis ends {MOST_DECADES:.0f} powers of ten below its top, Eq. 15 does not")
+    return tuple(lines)
+
+
+def limit_decades(spectra: Sequence[Spectrum]) -> float | None:
+    """Return how far down a logarithmic axis goes at most: beyond the rounding of a lag window is only Eq. 15.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> limit_decades([compute_spectrum(Sinusoidal(d=8))]) is None
+    True
+    """
+    if any(s.estimator in ("lag-window", "nudft") for s in spectra):
+        return MOST_DECADES
+    return MOST_DECADES if len(spectra) > 1 and any(_leaves_axis(s, _FARTHEST) for s in spectra) else None
+
+
+def say_blurred(spectrum: Spectrum) -> str:
+    """Say that the weights are flat by their kernel alone.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> say_blurred(compute_spectrum(Sinusoidal(d=256), bandwidth=1000))
+    'Blurred flat: a kernel of 1000 bins spans all 129'
+    """
+    return f"Blurred flat: a kernel of {_count_bins(spectrum)} spans all {len(spectrum.omega)}"
+
+
+def write_low(summary: SpectrumSummary) -> str:
+    """Write the share of the first bins; a little above 1, where weights beyond are a little negative, is all of it.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> write_low(compute_spectrum(Dft(d=8)).summary)
+    '100.0 %'
+    """
+    return percent(min(1.0, summary.low_bin_mass))
+
+
+def _find_swept(spectra: Sequence[Spectrum]) -> set[tuple[Encoding, str | None]]:
+    """What is there at several bandwidths: encodings, on a grid with the direction."""
+    found: dict[tuple[Encoding, str | None], set[float | None]] = {}
+    for spectrum in spectra:
+        found.setdefault((spectrum.encoding, spectrum.axis), set()).add(spectrum.bandwidth)
+    return {one for one, bandwidths in found.items() if len(bandwidths) > 1}
+
+
+def _leaves_axis(spectrum: Spectrum, decades: float = MOST_DECADES) -> bool:
+    logs = spectrum.log_weights[np.isfinite(spectrum.log_weights)] / np.log(10)
+    return spectrum.estimator == "kde" and logs.size > 0 and float(logs.min()) < -decades
+
+
+def _entitle_one(spectrum: Spectrum) -> str:
+    form, bins = spectrum.form, spectrum.omega.size
+    if form == "signed":
+        return explain_signs(spectrum)
+    if form == "blurred":
+        return say_blurred(spectrum)
+    if form == "flat":
+        return _entitle_flat(spectrum)
+    if form == "uneven":
+        return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
+    return f"{write_low(spectrum.summary)} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
+
+
+def _entitle_flat(spectrum: Spectrum) -> str:
+    """Say how flat: wholly, but for the ends, or from which weight to which."""
+    weights, bins = spectrum.weights, spectrum.omega.size
+    for inner, ends in ((weights, ""), (weights[1:-1], " but the two ends"), (weights[1:], " but the lowest")):
+        if inner.size > 1 and np.ptp(inner) <= _EQUAL * weights.max():
+            return f"All {'' if ends else f'{bins} '}frequencies{ends} have the same weight"
+    return f"The weights of {bins} frequencies run from {weights.min():.3g} to {weights.max():.3g} of the whole"
+
+
+def _name_encodings(spectra: Sequence[Spectrum], *, brief: bool) -> dict[Encoding, str]:
+    """A name for each encoding that no other has: `brief` where that is enough, else in full or numbered."""
+    encodings = list(dict.fromkeys(spectrum.encoding for spectrum in spectra))
+    short = [name_briefly(encoding) for encoding in encodings]
+    full = [shorten(encoding.label) for encoding in encodings]
+    names = {}
+    for number, encoding in enumerate(encodings):
+        if brief and short.count(short[number]) == 1:
+            names[encoding] = short[number]
+        elif full.count(full[number]) == 1:
+            names[encoding] = full[number]
+        else:
+            names[encoding] = f"{full[number]} #{full[: number + 1].count(full[number])}"
+    return names
+
+
+def _describe_estimator(spectrum: Spectrum) -> str:
+    if spectrum.estimator == "lag-window":
+        return f"lag-window spectrum ({SOURCES[spectrum.kernel_source or 'exact']})"
+    if spectrum.estimator == "nudft":
+        return f"smoothed periodogram at {spectrum.grid} real positions"
+    return "Eq. 15" if spectrum.estimator == "kde" else "shares of the lattice frequencies, not smoothed"
+
+
+def _group(spectra: Sequence[Spectrum], named: dict[Encoding, str], describe: Callable[[Spectrum], str]) -> str:
+    """The description of all where it is one, else each with the names that it is true of."""
+    found: dict[str, list[str]] = {}
+    for spectrum in spectra:
+        found.setdefault(describe(spectrum), []).append(named[spectrum.encoding])
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{_list_names(names)}: {text}" for text, names in found.items())
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return join(list(dict.fromkeys(names)), _MOST_NAMES)
+
+
+def _describe_toeplitz(spectra: Sequence[Spectrum], named: dict[Encoding, str]) -> str:
+    shares = {named[s.encoding]: s.toeplitz_share for s in spectra if s.toeplitz_share is not None}
+    if not shares:
+        return ""
+    shown = [percent(share) if len(named) == 1 else f"{name} {percent(share)}" for name, share in shares.items()]
+    if len(shown) > _MOST_NAMES:
+        shown = [f"{percent(min(shares.values()))} to {percent(max(shares.values()))}"]
+    return f"Toeplitz share (of the Gram matrix's energy, what is a function of the lag alone): {', '.join(shown)}"
+
+
+def _describe_heads(spectra: Sequence[Spectrum], named: dict[Encoding, str]) -> str:
+    counts = {named[s.encoding]: len(s.head_weights) for s in spectra if s.head_weights is not None}
+    if not counts:
+        return ""
+    if len(set(counts.values())) == 1:
+        return f"line: median over {next(iter(counts.values()))} heads, band: smallest to largest"
+    listed = _list_names([f"{name}\u00a0{heads}" for name, heads in counts.items()])
+    return f"line: median over heads, band: smallest to largest ({listed})"
+
+
+def _agree(texts: Sequence[str]) -> list[str]:
+    """The text that all have in common, if it says anything."""
+    return [texts[0]] if len(set(texts)) == 1 and texts[0] else []
+
+
+def _describe_bandwidth(spectrum: Spectrum) -> str:
+    sigma = (spectrum.bandwidth or 0.0) * float(spectrum.omega[1])
+    return f"{_write_bandwidth(spectrum)} (σ\u00a0=\u00a0{sigma:.3g} rad/position)"
+
+
+def _write_bandwidth(spectrum: Spectrum) -> str:
+    return f"bandwidth\u00a0{_count_bins(spectrum)}".replace(" ", "\u00a0")
+
+
+def _count_bins(spectrum: Spectrum) -> str:
+    return f"{spectrum.bandwidth:g} {'bin' if spectrum.bandwidth == 1 else 'bins'}"

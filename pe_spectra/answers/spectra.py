@@ -1,0 +1,291 @@
+"""Spectra as an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
+from pe_spectra.answers.captions import say_blurred, write_low
+from pe_spectra.encodings import Dft, Encoding
+from pe_spectra.exact import F64
+from pe_spectra.quantities import Result, derived, quantity, tabulate
+from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
+from pe_spectra.spectrum.kernels import SOURCES
+from pe_spectra.spectrum.record import EMPTY_BAND, WEIGHTS_ARE_SHARES, explain_signs
+from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.wording import percent, write_power
+
+VERDICTS = Verdicts(
+    ("no-shares", "warning", "{name}{why}."),
+    ("irregular", "note", "{name}At real positions the largest weight is at {peak:.4g} rad/position."),
+    ("flat", "ok", "{name}Flat: all {bins} frequencies have nearly the same weight{above}."),
+    ("over-smoothed", "warning", "{name}{blurred}; try a smaller --bandwidth."),
+    (
+        "crowded-low-bin",
+        "note",
+        "{name}Crowded at the bottom: the first {low} of {bins} frequencies hold {held} of the weight{above}.",
+    ),
+    (
+        "uneven",
+        "note",
+        "{name}Uneven: the largest weight is at {peak:.4g} rad (bin {bin} of {bins}), mean {mean:.4g} rad{above}.",
+    ),
+)
+#: Form of the weights -> code of the verdict.
+_CODES = {
+    "signed": "no-shares",
+    "flat": "flat",
+    "blurred": "over-smoothed",
+    "crowded": "crowded-low-bin",
+    "uneven": "uneven",
+}
+#: The summaries that only a distribution has.
+_OF_DISTRIBUTIONS = [name for name, one in SpectrumSummary.quantities().items() if one.defined is not None]
+_HOW = ("grid", "bandwidth", "boundary", "estimator")
+
+
+# --------------------------------------------------------------------- documents
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reference(Result):
+    """The DFT encoding on the same lattice, to compare with."""
+
+    encoding: Encoding = quantity("The DFT encoding of the lattice.")
+    weights: F64 = quantity(
+        "Its weights at the same frequencies (Eq. 22, first form); they sum to 1.", minimum=0, maximum=1, least=2
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectrumParameters(Result):
+    """How the weights were computed."""
+
+    spectrum: Spectrum = quantity("The spectrum.", inline=True, keys=_HOW)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectraParameters(Result):
+    """How the weights of the first were computed; a member says what is its own."""
+
+    first: Spectrum = quantity("The first spectrum.", inline=True, keys=("grid", "boundary", "estimator"))
+    bandwidth: float | tuple[float | None, ...] | None = quantity(
+        "Kernel width in bins where it is the same for all, else a list of those of the members; null where no kernel "
+        "enters.",
+        schema={
+            "type": ["number", "null", "array"],
+            "exclusiveMinimum": 0,
+            "items": {"type": ["number", "null"], "exclusiveMinimum": 0},
+            "minItems": 2,
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectrumBody(Body):
+    """The frequency weights of one encoding at one bandwidth: Eq. 15, or the same of its kernel."""
+
+    kind = "spectrum"
+    schema_rules = MappingProxyType(
+        {**WEIGHTS_ARE_SHARES, "if": {"properties": {"parameters": WEIGHTS_ARE_SHARES["if"]}}}
+    )
+
+    @derived("The encoding that was analysed.")
+    def encoding(self) -> Encoding:
+        """The encoding that was analysed."""
+        return self.spectrum.encoding
+
+    parameters: SpectrumParameters = quantity("How the weights were computed.")
+    spectrum: Spectrum = quantity(
+        "The spectrum.",
+        inline=True,
+        keys=tuple(name for name in Spectrum.quantities() if name not in (*_HOW, "encoding")),
+    )
+
+    @derived(
+        "The DFT encoding on the same lattice, to compare with; null at real positions, which have no such lattice."
+    )
+    def reference(self) -> Reference | None:
+        """The DFT encoding on the same lattice."""
+        weights = self.spectrum.reference
+        return None if weights is None else Reference(encoding=Dft(d=self.spectrum.grid), weights=weights)
+
+    planes: tuple[GridSpectrum, ...] = quantity(
+        "The two-dimensional spectra of the encodings whose positions fill a grid.",
+        least=1,
+        only=lambda body: bool(body.planes),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectraBody(Body):
+    """The frequency weights of several encodings, at several bandwidths, or along both sides of a grid."""
+
+    kind = "spectrum"
+
+    parameters: SpectraParameters = quantity("How the weights of the first were computed.")
+    spectra: tuple[Spectrum, ...] = quantity(
+        "The spectra, encoding by encoding and bandwidth by bandwidth; of an encoding on a grid one for each "
+        "direction.",
+        least=2,
+    )
+    planes: tuple[GridSpectrum, ...] = quantity(
+        "The two-dimensional spectra of the encodings whose positions fill a grid.",
+        least=1,
+        only=lambda body: bool(body.planes),
+    )
+
+
+def _describe(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Body:
+    first = spectra[0]
+    if len(spectra) == 1:
+        return SpectrumBody(parameters=SpectrumParameters(spectrum=first), spectrum=first, planes=tuple(planes))
+    bandwidths = tuple(spectrum.bandwidth for spectrum in spectra)
+    shared = bandwidths[0] if len(set(bandwidths)) == 1 else bandwidths
+    parameters = SpectraParameters(first=first, bandwidth=shared)
+    return SpectraBody(parameters=parameters, spectra=tuple(spectra), planes=tuple(planes))
+
+
+# --------------------------------------------------------------------- answers
+
+
+def answer_spectra(
+    spectra: Sequence[Spectrum],
+    low: LowBinCount | None,
+    planes: Sequence[GridSpectrum] = (),
+    *,
+    next_command: str = "",
+) -> Answer:
+    """Turn one or several spectra into an answer.
+
+    Parameters
+    ----------
+    spectra : at least one; of an encoding on a grid one for each direction.
+    low : the low-bin count of the first one's encoding, where it has frequencies.
+    planes : the two-dimensional spectra of the encodings on a grid.
+    next_command : what to try next.
+
+    >>> from pe_spectra import Dft, compute_spectrum
+    >>> answer_spectra([compute_spectrum(Dft(d=256))], None).verdict.code
+    'flat'
+    """
+    first, is_one = spectra[0], len(spectra) == 1
+    columns = tabulate(spectra)
+    for name in ("encoding", "grid", "bandwidth") if is_one else ():
+        del columns[name]
+    return Answer(
+        body=_describe(spectra, planes),
+        verdict=_judge(first, is_one),
+        columns=columns,
+        facts=_list_facts(first, low) if is_one else [_sum_up(spectrum) for spectrum in spectra],
+        notes=_list_notes(spectra),
+        shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
+        brief=0,
+        drawing=_draw(first),
+        next_command=next_command,
+    )
+
+
+def _judge(spectrum: Spectrum, is_one: bool) -> Verdict:
+    summary, bins = spectrum.summary, len(spectrum.omega)
+    empty = summary.empty_upper_band or 0.0
+    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    return VERDICTS.say(
+        "irregular" if spectrum.estimator == "nudft" else _CODES[spectrum.form],
+        name="" if is_one else f"{_name(spectrum)}: ",
+        above=above if empty >= EMPTY_BAND else "",
+        why=explain_signs(spectrum) if spectrum.form == "signed" else "",
+        blurred=say_blurred(spectrum) if spectrum.form == "blurred" else "",
+        bins=bins,
+        low=LOW_BINS,
+        held=write_low(summary),
+        peak=spectrum.omega[summary.peak_bin],
+        bin=summary.peak_bin,
+        mean=summary.centroid,
+    )
+
+
+def _list_notes(spectra: Sequence[Spectrum]) -> list[str]:
+    notes = [note for s in spectra for note in (*s.encoding.all_notes, *s.notes, *_note_negative_weights(s))]
+    lattices = sorted({spectrum.grid for spectrum in spectra})
+    if len(lattices) > 1:
+        sizes = ", ".join(map(str, lattices))
+        notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")
+    return notes
+
+
+def _note_negative_weights(spectrum: Spectrum) -> tuple[str, ...]:
+    if spectrum.form != "signed":
+        return ()
+    missing = f"{', '.join(_OF_DISTRIBUTIONS[:-1])} or {_OF_DISTRIBUTIONS[-1]}"
+    return (f"{_name(spectrum)}: not a distribution (negative weights), so no {missing}",)
+
+
+def _name(spectrum: Spectrum) -> str:
+    return spectrum.label + ("" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}")
+
+
+def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
+    """One line for a spectrum among several."""
+    summary, bins = spectrum.summary, len(spectrum.omega)
+    if spectrum.form == "signed":
+        negative = f"negative weights sum to -{summary.negative_mass:.3g}"
+        return _name(spectrum), f"not a distribution ({negative}), peak bin {summary.peak_bin}"
+    return _name(spectrum), (
+        f"first {min(LOW_BINS, bins)} bins {write_low(summary)}, centroid {summary.centroid:.4g} rad/position, "
+        f"effective bins {summary.effective_bins_entropy:.1f} of {bins}, peak bin {summary.peak_bin}"
+    )
+
+
+def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, str]]:
+    summary, bins, width = spectrum.summary, len(spectrum.omega), 2 * math.pi / spectrum.grid
+    peak = f"bin {summary.peak_bin} ({spectrum.weights[summary.peak_bin]:.4g})"
+    is_cut = spectrum.estimator == "kde" and spectrum.boundary == "none"
+    if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
+        peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"
+    entropy, participation = summary.effective_bins_entropy, summary.effective_bins_participation
+    shares = {
+        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position",
+        "effective bins": f"{entropy:.1f} of {bins} (entropy), {participation:.1f} (participation)",
+        "flatness": f"{summary.flatness:.3g}",
+    }
+    if spectrum.form == "signed":
+        shares = dict.fromkeys(shares, "- (not a distribution)")
+    facts = [("peak", peak), *shares.items()]
+    if low is not None:
+        crossing = "" if low.crossing is None else f" (Eq. 16: l* = {low.crossing:.2f})"
+        edge = f"2 pi/{low.encoding.default_grid}"
+        inside = f"{low.inside} of {low.total} below the first DFT frequency {edge}{crossing}"
+        facts.append(("frequencies", inside))
+    if spectrum.estimator == "lag-window":
+        return facts + _list_kernel_facts(spectrum)
+    return [*facts, ("at pi" if spectrum.grid % 2 == 0 else "at the last bin", write_power(spectrum.log_weights[-1]))]
+
+
+def _list_kernel_facts(spectrum: Spectrum) -> list[tuple[str, str]]:
+    facts = [("kernel", SOURCES[spectrum.kernel_source or "exact"])]
+    if spectrum.toeplitz_share is not None:
+        what = "lag" if spectrum.axis is None else "offset"
+        facts.append(("Toeplitz share", f"{percent(spectrum.toeplitz_share)} is a function of the {what} alone"))
+    if spectrum.summary.negative_mass > 1e-9:
+        facts.append(("negative mass", f"{spectrum.summary.negative_mass:.3g}: more than the estimate can tell"))
+    return facts
+
+
+def _draw(spectrum: Spectrum) -> Drawing:
+    width = "" if spectrum.bandwidth is None else f"bandwidth {spectrum.bandwidth:g} bins"
+    how = {
+        "kde": f", Eq. 15, {width}, boundary {spectrum.boundary}",
+        "lattice": ", exact on its lattice",
+        "lag-window": f", lag window of its kernel, {width}",
+        "nudft": f" at real positions, {width}",
+    }[spectrum.estimator]
+    between: tuple[tuple[float, str], ...] = ((1 / math.pi, "1 rad"), (2 / math.pi, "2"))
+    end = "pi"
+    if spectrum.estimator == "nudft":
+        between, end = (), f"{spectrum.omega[-1]:.4g} rad"
+    ticks = ((0.0, "0"), *between, (1.0, end))
+    return Drawing(title=f"weight   {spectrum.label}{how}", values=spectrum.weights.tolist(), ticks=ticks)

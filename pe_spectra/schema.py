@@ -30,10 +30,10 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema], fields: 
         if declared.key is None or (fields and name not in fields):
             continue
         hint = find_hint(kind, name)
-        if declared.defined is not None:
-            hint = hint | None
         if declared.only is not None:
             hint = _drop_none(hint)
+        if declared.defined is not None:
+            hint = hint | None
         if declared.inline:
             (member,) = (one for one in list_types(hint) if isinstance(one, type) and issubclass(one, Result))
             inner = describe_result(member, definitions, declared.keys)

@@ -63,7 +63,7 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
 
     >>> from pe_spectra import Sinusoidal, compute_spectrum
     >>> entitle_spectra([compute_spectrum(Sinusoidal(d=256))])
-    '71.3 % of the weight lies in the first 10 of 129 frequencies'
+    '74.2 % of the weight lies in the first 10 of 129 frequencies'
     """
     if len(spectra) == 1:
         return _entitle_one(spectra[0])
@@ -87,7 +87,7 @@ def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
 
     >>> from pe_spectra import Dft, compute_spectrum
     >>> describe_spectra([compute_spectrum(Dft(d=8))])
-    ('shares of the lattice frequencies, not smoothed, boundary none, lattice N\\xa0=\\xa08',)
+    ('shares of the lattice frequencies, not smoothed, lattice N\\xa0=\\xa08',)
     """
     named = _name_encodings(spectra, brief=True)
     estimators = _group(spectra, named, _describe_estimator)

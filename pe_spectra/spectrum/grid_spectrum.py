@@ -97,7 +97,7 @@ class GridSpectrum(Result):
         >>> from pe_spectra import compute_grid_spectrum, read_encoding
         >>> plane = compute_grid_spectrum(read_encoding("sincos2d:d=16,height=4,width=4"))
         >>> [round(mean, 6) for mean in plane.means]
-        [0.708966, 0.708966]
+        [0.998541, 0.998541]
         """
         height, width = self.shape[0], self.omega_horizontal.size
         vertical = self.weights.sum(axis=1)

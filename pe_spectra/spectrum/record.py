@@ -10,8 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Quantity, Result, derived, quantity
-from pe_spectra.schema import describe_value
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.lattice import compute_dft_weights
 from pe_spectra.spectrum.summary import LOW_BINS, SpectrumSummary, summarise
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
@@ -60,6 +59,7 @@ class Spectrum(Result):
         "Of a lag window: the direction of its lags on a grid, `vertical` (down its columns) or `horizontal` (along "
         "its rows); null on a line. It is the two-dimensional spectrum summed over the other direction.",
         words=AXES,
+        defined=lambda spectrum: spectrum.axis is not None,
         only=_is_windowed,
         column=None,
         default=None,
@@ -136,7 +136,7 @@ class Spectrum(Result):
         "b) of the bias b, the even part of a bidirectional one), `bias-map` (mean of exp(b) over all pairs at each "
         "lag), `lag-rows` (mean dot product of the vectors of lags, by their distance) or `gram-diagonals` (mean dot "
         "product of the position vectors at each lag).",
-        schema={"enum": list(KERNEL_SOURCES)},
+        words=KERNEL_SOURCES,
         only=_is_windowed,
         column=None,
         default=None,
@@ -146,6 +146,7 @@ class Spectrum(Result):
         unit="positions",
         minimum=1,
         only=_is_windowed,
+        defined=lambda spectrum: spectrum.length is not None,
         column=None,
         default=None,
     )
@@ -156,12 +157,14 @@ class Spectrum(Result):
         minimum=0,
         maximum=1.000001,
         only=_is_windowed,
+        defined=lambda spectrum: spectrum.toeplitz_share is not None,
         column=None,
         default=None,
     )
     head_weights: F64 | None = quantity(
         "Of an encoding with several heads: the weights of each; `weights` are their median.",
-        schema=describe_value(F64, Quantity(text="", least=2, axes=2), {}),
+        least=2,
+        axes=2,
         only=_has_heads,
         column=None,
         default=None,

@@ -27,7 +27,6 @@ from pe_spectra import (
 )
 from pe_spectra.cli.program import build_app
 from pe_spectra.encodings import equal_rows
-from pe_spectra.encodings.parameters import Parameter
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags, separation
 from pe_spectra.inspection.explanations import EXPLANATIONS
@@ -36,7 +35,6 @@ from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.bounds import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.precision import measure_precision, rows
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.records.faithfulness import answer_faithfulness
@@ -187,18 +185,6 @@ def fit_power(compute: Callable[[int], float]) -> tuple[float, float]:
 
 def find_bound(name: str, target: int) -> float:
     return next(bound.value for bound in list_bounds_of_length(128, target) if bound.name == name)
-
-
-def find_default(spec: str, name: str) -> object:
-    accepts: tuple[Parameter, ...] = type(read_encoding(spec)).accepts
-    return next(parameter.default for parameter in accepts if parameter.name == name)
-
-
-def find_factor_by_width() -> tuple[int, int]:
-    params = {"dim": 2048, "n_heads": 32, "use_scaled_rope": True, "vocab_size": 128256}
-    stated = read_params(params, "params.json")
-    finding = next(one for one in stated.findings if one.code == "factor-by-width")
-    return re.search(r"code has (\d+)", finding.message)[1], f"{finding.data['factor']:g}"
 
 
 CONDITION = f"1e{round(log10(conditioning.LARGEST_CONDITION))}"

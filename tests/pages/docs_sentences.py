@@ -25,7 +25,6 @@ from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
 from pe_spectra.metrics.tables import TIE
 from pe_spectra.models.audit import MANY_TURNS
-from pe_spectra.models.checks import about_keys, about_lengths
 from pe_spectra.models.comparison.rotations import BREAKS
 from pe_spectra.models.lengths import bounds
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
@@ -144,17 +143,8 @@ SENTENCES = (
             for number in numbers.count_never(name)
         ),
     ),
-    Sentence(MODELS, "beyond {} before a scaling, or with llama3", lambda: (group(about_keys._LENGTH_BEFORE_SCALING),)),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
     Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),
-    Sentence(MODELS, "code has {}, transformers {} for a model of this width", numbers.find_factor_by_width),
-    Sentence(
-        MODELS,
-        "and {} or the default of the class is taken; a warning at {} beyond {} positions",
-        lambda: (*(numbers.find_default("rope", "base"),) * 2, group(about_keys._LENGTH_OF_DEFAULT)),
-    ),
-    Sentence(MODELS, "before transformers 5 take base {} without", lambda: (numbers.find_default("rope", "base"),)),
-    Sentence(MODELS, "it does so more than {} times before", lambda: (about_lengths._FAR,)),
     Sentence(MODELS, "further than pi/{} from where it should be", lambda: (EIGHTH,)),
     Sentence(MODELS, "pi/{} is our threshold", lambda: (EIGHTH,)),
     Sentence(MODELS, "no phase by more than pi/{} within", lambda: (EIGHTH,)),

@@ -15,7 +15,11 @@ PAGES = {
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md")
 }
 #: What other tests compare with the program: blocks that are run, and tables that are made from it.
-ELSEWHERE = re.compile(r"^```.*?^```|<!-- (combinations|errata|equations) -->.*?<!-- /\1 -->", re.MULTILINE | re.DOTALL)
+ELSEWHERE = re.compile(
+    r"^```.*?^```|<!-- (combinations|errata|equations) -->.*?<!-- /\1 -->"
+    r"|^\| code \| level \| what it means \|\n(?:\|[^\n]*\n)+",
+    re.MULTILINE | re.DOTALL,
+)
 #: Numbers that are names or symbols, whatever the sentence says.
 NAMES = (
     r"`[A-Za-z_.-]*[A-Za-z_][\w./-]*`",  # keys, files, encodings, options without a value

@@ -12,6 +12,8 @@ Cell = str | int | float | bool | None
 Columns = Mapping[str, Sequence[Cell]]
 #: Numbers below are written without an exponent.
 _LARGE = 1e9
+#: Of a short description: characters of a line, and lines.
+_LONGEST_LINE, _MOST_LINES = 110, 10
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -84,6 +86,22 @@ def write_html(columns: Columns, digits: int = 6, most: int | None = None) -> st
     lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows[: len(rows) - left]]
     more = f"<p>{left} more row{'s' if left > 1 else ''}</p>" if left else ""
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
+
+
+def write_short(name: str, words: Sequence[str]) -> str:
+    """Write a record on at most ten lines.
+
+    >>> write_short("Count", ["inside=76", "total=128"])
+    'Count(inside=76, total=128)'
+    """
+    lines = [f"{name}("]
+    for place, word in enumerate(words):
+        part = word + (")" if place == len(words) - 1 else ", ")
+        if len(lines[-1]) + len(part) > _LONGEST_LINE and lines[-1].strip():
+            lines.append("  ")
+        lines[-1] += part[: _LONGEST_LINE - 2]
+    lines = [line.rstrip() for line in lines]
+    return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..)"])
 
 
 def make_dataframe(columns: Columns) -> Any:

@@ -15,13 +15,11 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, overload
 
-from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown
+from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown, write_short
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
 DECLARED = "quantity"
-#: Of a short description: characters of a line, and lines.
-_LONGEST_LINE, _MOST_LINES = 110, 10
 _Value = TypeVar("_Value")
 _HINTS: dict[tuple[type, str], Any] = {}
 
@@ -213,15 +211,9 @@ class Result:
 
     def __repr__(self) -> str:
         """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
-        words = [f"{name}={_summarise(getattr(self, name))}" for name in self._declared]
-        lines = [f"{type(self).__name__}("]
-        for place, word in enumerate(words):
-            part = word + (")" if place == len(words) - 1 else ", ")
-            if len(lines[-1]) + len(part) > _LONGEST_LINE and lines[-1].strip():
-                lines.append("  ")
-            lines[-1] += part[: _LONGEST_LINE - 2]
-        lines = [line.rstrip() for line in lines]
-        return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..)"])
+        return write_short(
+            type(self).__name__, [f"{name}={_summarise(getattr(self, name))}" for name in self._declared]
+        )
 
 
 def _call_library(name: str, result: Result) -> Any:

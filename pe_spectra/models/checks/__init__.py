@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pe_spectra.findings import Finding, collect_kinds
 from pe_spectra.models.audit import ModelAudit, build_layers
-from pe_spectra.models.checks import about_keys, about_lengths, about_numbers, about_scaling
+from pe_spectra.models.checks import about_keys, about_lengths, about_numbers, about_releases, about_scaling
 from pe_spectra.models.stated import gguf_divisors, gguf_metadata, key_names, meta_release, rotary_blocks, table_keys
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.vocabulary import RANKS
@@ -14,7 +14,7 @@ __all__ = ["KINDS", "audit_configuration"]
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
     *(key_names, table_keys, rotary_blocks, gguf_divisors, gguf_metadata, meta_release),
-    *(about_keys, about_scaling, about_lengths, about_numbers),
+    *(about_keys, about_releases, about_scaling, about_lengths, about_numbers),
 )
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_numbers.CHECKS)
 

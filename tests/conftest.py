@@ -53,6 +53,7 @@ def cli(monkeypatch, capfd, tmp_path):
     for name in [*TOUCHY, *(name for name in os.environ if name.startswith("PE_SPECTRA_"))]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("LINES", "24")
     described = describe_once()
     monkeypatch.setattr("pe_spectra.cli.program.build_command", lambda: described)
 

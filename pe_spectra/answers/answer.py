@@ -84,9 +84,10 @@ class Answer:
     columns : these rows by column, where they are not simply those of `results`.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
         "group: label" are printed together.
+    details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
     notes : known problems of the numbers, and why a value is missing.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
-    brief : how many rows a terminal shows unless --full asks for all.
+    brief : how many rows a terminal shows unless --full asks for all; None for what fits it, at most 12.
     digits : significant digits of the numbers of the rows on a terminal.
     narrow : the columns whose texts a narrow terminal may shorten or break.
     drawing : a picture in characters, on a terminal.
@@ -99,9 +100,10 @@ class Answer:
     results: Sequence[Result] = ()
     columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     facts: Sequence[tuple[str, str]] = ()
+    details: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     shown: Sequence[str] = ()
-    brief: int = 12
+    brief: int | None = None
     digits: int = 6
     narrow: Sequence[str] = ()
     drawing: Drawing | None = None

@@ -55,7 +55,7 @@ def _say_interrupted() -> int:
 
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the way out
-        from pe_spectra.cli.streams import silence_stdout, write_error
+        from pe_spectra.cli.terminal import silence_stdout, write_error
 
         silence_stdout()
         write_error("interrupted")

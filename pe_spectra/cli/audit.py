@@ -10,8 +10,7 @@ from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.explaining import explain_code
 from pe_spectra.cli.inputs import read_level, read_model_length
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run, fail_files
+from pe_spectra.cli.run import Outcome, Progress, Run, fail_files
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def _answer(
     from pe_spectra.records.audit import answer_audits
 
     # a pipe has the rows of CSV, in the order of the files
-    is_watched = run.format == "table" and (run.screen.terminal or run.screen.colour)
+    is_watched = run.format == "table" and run.screen.watched
     rows = _choose_rows(run, files)
     answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=is_watched)
     if run.figure is not None and not _count_pairs(files[0]):

@@ -10,8 +10,7 @@ import typer
 
 from pe_spectra.cli.arguments import PaperCommand
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.numbers import IntegerRange, RealRange
 

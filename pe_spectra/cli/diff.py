@@ -97,7 +97,7 @@ def diff(
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, lengths)
     # a pipe has the rows of CSV
-    is_watched = run.format == "table" and (run.screen.terminal or run.screen.colour)
+    is_watched = run.format == "table" and run.screen.watched
     setting = replace(setting, full=run.screen.full, listed=not is_watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
 

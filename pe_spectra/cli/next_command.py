@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.inputs import check_measured, count_points
-from pe_spectra.cli.text import escape
+from pe_spectra.cli.terminal import escape
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_ANALYSED, MAX_PRINTED_NUMBERS
 

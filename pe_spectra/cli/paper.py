@@ -23,8 +23,7 @@ from pe_spectra.cli.inputs import (
     read_positions,
 )
 from pe_spectra.cli.moments import sample
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.limits import (
     MAX_CONTEXT,
     MAX_COUNTED_FREQUENCIES,

@@ -12,8 +12,7 @@ from pe_spectra.cli.commands import register
 from pe_spectra.cli.explaining import explain_code
 from pe_spectra.cli.inputs import build, check_together, check_work, read_length, read_level
 from pe_spectra.cli.moments import sample
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange

@@ -10,8 +10,7 @@ import typer
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.inputs import build, read_length
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, RealRange
 
@@ -114,7 +113,7 @@ def precision(
     with Progress("rounding", quiet=run.quiet):
         report = _measure(encoding, size, dtypes, recipes, spread)
         # all rows, and in CSV and a pipe, they stand in the order of the steps
-        brief = run.format == "table" and (run.screen.terminal or run.screen.colour) and not run.screen.full
+        brief = run.format == "table" and run.screen.watched and not run.screen.full
         answer = answer_precision(report, check_precision(requirements, report), telling_first=brief)
         return run.finish(answer, lambda: _draw(report))
 

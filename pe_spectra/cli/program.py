@@ -13,8 +13,7 @@ from pe_spectra._version import __version__
 from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, precision, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
-from pe_spectra.cli.streams import silence_stdout, write_answer, write_error, write_message
-from pe_spectra.cli.text import escape
+from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
 
 NAME = "pe-spectra"

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
-from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pe_spectra.answers.answer import Answer as NewAnswer
-from pe_spectra.cli.columns import Columns, fit_columns
-from pe_spectra.cli.drawing import draw
-from pe_spectra.cli.text import escape, guard_cell, to_ascii
+from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, to_ascii
+from pe_spectra.faces import Cell, write_cell
 from pe_spectra.records.answer import Answer as OldAnswer
-from pe_spectra.records.answer import Cell
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from pe_spectra.cli.screen import Screen
 
 Answer = NewAnswer | OldAnswer
 _CELL_CHARACTERS = 400
-#: Numbers below are written without an exponent.
-_LARGE = 1e9
-_LEVEL_COLOURS = {"ok": "green", "note": "cyan", "warning": "yellow", "error": "red"}
+#: Sentences longer than this may be continued on further lines of their column; numbers never are.
+_WRAPPED = 24
+#: White between columns, and before facts.
+_GAP = "  "
+#: The fewest characters of a name that tell anything.
+_SHORTEST = 20
+#: Rows that a terminal shows of a table with more: what fits a screen, within these bounds.
+_FEWEST, _MOST = 4, 12
+_CUT = "..."
+_STYLES = {"ok": "1;32", "note": "1;36", "warning": "1;33", "error": "1;31", "heading": "1", "label": "2"}
 
 
 def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str:
@@ -34,7 +34,7 @@ def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str
         return json.dumps(answer.to_document(figure), allow_nan=False) + "\n"
     if form == "csv":
         return _write_csv(answer.columns)
-    return _write_terminal(answer, screen) if screen.terminal or screen.colour else _write_pipe(answer)
+    return _write_terminal(answer, screen) if screen.watched else _write_pipe(answer)
 
 
 def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
@@ -48,138 +48,272 @@ def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
 
 def _write_pipe(answer: Answer) -> str:
     """Plain text: every row and every digit, columns separated by tabs, no width logic."""
-    lines = [escape(answer.verdict.text), ""]
-    lines += [f"{escape(label)}: {escape(text)}" for label, text in answer.facts]
-    lines += [""] if answer.facts else []
-    rows = ["\t".join(_write_exactly(cell) for cell in row) for row in zip(*answer.columns.values(), strict=True)]
+    facts = [f"{escape(label)}: {escape(text)}" for label, text in (*answer.facts, *answer.details)]
+    rows = ["\t".join(map(_write_exactly, row)) for row in zip(*answer.columns.values(), strict=True)]
+    lines = [escape(answer.verdict.text), "", *facts, *([""] if facts else [])]
     lines += ["\t".join(map(escape, answer.columns)), *rows] if rows else []
     return "\n".join(lines) + "\n"
 
 
 def _write_exactly(cell: Cell) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    return escape(cell) if isinstance(cell, str) else repr(cell)
+    return repr(cell) if isinstance(cell, float) else escape(write_cell(cell, 1))
 
 
-def _write_briefly(cell: Cell, digits: int) -> str:
-    if isinstance(cell, float):
-        is_long = cell.is_integer() or abs(cell) >= 10**digits
-        return f"{cell:.0f}" if is_long and abs(cell) < _LARGE else f"{cell:.{digits}g}"
-    return escape(cell, _CELL_CHARACTERS) if isinstance(cell, str) else _write_exactly(cell)
+# ----------------------------------------------------------------------------------- on a terminal
 
 
 def _write_terminal(answer: Answer, screen: Screen) -> str:
-    from rich.text import Text
+    """The verdict, a curve, what carries the answer, and its rows: as much as fits, unless all was asked for."""
 
-    stream = io.StringIO()
-    console = _open_console(stream, screen)
-    console.print(Text(escape(answer.verdict.text), style=f"bold {_LEVEL_COLOURS[answer.verdict.level]}"))
+    def paint(text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if screen.colour and text else text
+
+    lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
     if answer.drawing is not None:
-        console.print()
-        for line in draw(answer.drawing, min(screen.width, 100)):
-            console.print(Text(line), crop=False, overflow="fold")
-    if answer.facts:
-        console.print()
-        _print_facts(console, answer.facts)
-    _print_table(console, answer, screen)
-    text = "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
+        lines += ["", *draw(answer.drawing, screen.width)]
+    facts = _choose_facts(answer, screen.full)
+    if facts:
+        lines += ["", *_write_facts(facts, screen.width, paint)]
+    rows = _write_rows(answer, screen, len(lines), paint)
+    lines += ["", *rows] if rows else []
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text if screen.unicode else to_ascii(text)
 
 
-def _open_console(stream: io.StringIO, screen: Screen) -> Console:
-    from rich.console import Console
+def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
+    """The facts; where every row of a table has a group of its own, the rows stand for them unless all is asked for."""
+    if full:
+        return [*answer.facts, *answer.details]
+    groups = {name.rpartition(": ")[0] for name, _ in answer.facts} - {""}
+    are_rows = answer.brief != 0 and any(1 < len(groups) == len(cells) for cells in answer.columns.values())
+    return [(name, text) for name, text in answer.facts if not (are_rows and ": " in name)]
 
-    # nothing is read from the environment, and no text is taken for markup
-    return Console(
-        file=stream,
-        force_terminal=screen.colour,
-        color_system="standard" if screen.colour else None,
-        no_color=not screen.colour,
-        width=screen.width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
+
+def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[str, str], str]) -> list[str]:
+    """Write each fact; those of one group, "group: label", follow a line with its name."""
+    parted = [
+        (escape(group), escape(label), escape(text))
+        for (group, _, label), text in ((name.rpartition(": "), text) for name, text in facts)
+    ]
+    widest = max(measure(label) for _, label, _ in parted)
+    beside = widest <= width * 2 // 5
+    lines: list[str] = []
+    last = ""
+    for group, label, text in parted:
+        if group != last:
+            lines += [""] * bool(lines) + [paint(one, "heading") for one in fold(group, width, _GAP)] * bool(group)
+        last = group
+        start = _GAP * bool(group)
+        if beside:
+            indent = start + " " * (widest + len(_GAP))
+            first, *others = fold(text, width - measure(indent))
+            gap = " " * (widest - measure(label)) + _GAP
+            lines += [f"{start}{paint(label, 'label')}{gap}{first}", *(indent + other for other in others)]
+        else:
+            first, *others = fold(f"{label}: {text}", width - len(start), _GAP * 2)
+            lines += [start + one for one in (first, *others)]
+    return lines
+
+
+def _write_rows(answer: Answer, screen: Screen, used: int, paint: Callable[[str, str], str]) -> list[str]:
+    """Write the table, with what of it is not shown and how to see that."""
+    names = list(answer.columns if screen.full or not answer.shown else answer.shown)
+    total = len(next(iter(answer.columns.values()), ()))
+    brief = _count_brief(total, screen.height - used) if answer.brief is None else answer.brief
+    shown = total if screen.full else min(total, brief)
+    lines: list[str] = []
+    if shown:
+        columns = [_make_column(name, answer, shown) for name in names]
+        fitted = _fit(columns, screen.width)
+        if fitted.everywhere:
+            lines += fold(f"each row: {', '.join(fitted.everywhere)}", screen.width, _GAP)
+        blocks = [fitted.columns]
+        if fitted.left_out and screen.full:
+            blocks = _split(fitted.columns, fitted.left_out, screen.width)
+        for number, block in enumerate(blocks):
+            lines += [""] * bool(number) + _write_block(block, screen.width, paint)
+        if fitted.left_out and not screen.full:
+            left = ", ".join(column.name for column in fitted.left_out)
+            lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
+    if total > shown:
+        lines.append(f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}: --full")
+    return lines
+
+
+def _count_brief(total: int, room: int) -> int:
+    """How many rows are shown: all, where they are few; else what fits beside heading, remarks and the next prompt."""
+    return total if total <= _MOST else max(_FEWEST, min(_MOST, room - 5))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """A column of a table: its heading, with line feeds where it is broken, and its cells.
+
+    `same` : all cells, also of rows that are not shown, are one.
+    `least` : the fewest characters of one whose cells are sentences, which may be continued; None for others.
+    `narrow` : its names may be shortened.
+    """
+
+    name: str
+    heading: str
+    cells: tuple[str, ...]
+    numeric: bool
+    narrow: bool
+    same: bool
+    least: int | None
+
+    @property
+    def width(self) -> int:
+        own = max(_widest(cell) for cell in self.cells) if self.least is None else self.least
+        return max(_widest(self.heading), own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """A table that fits: its columns, those that do not, and what all rows have in common."""
+
+    columns: Sequence[_Column]
+    left_out: Sequence[_Column] = ()
+    everywhere: Sequence[str] = ()
+
+
+def _make_column(name: str, answer: Answer, shown: int) -> _Column:
+    every = answer.columns[name]
+    cells = every[:shown]
+    texts = tuple(escape(write_cell(cell, answer.digits), _CELL_CHARACTERS) for cell in cells)
+    is_prose = any(" " in text for text in texts) and max(map(measure, texts)) > _WRAPPED
+    heading = escape(name, _CELL_CHARACTERS)
+    return _Column(
+        name=heading,
+        heading=heading,
+        cells=texts,
+        numeric=all(isinstance(cell, int | float | None) for cell in cells),
+        narrow=name in answer.narrow or any("/" in text for text in texts),
+        same=len(every) > 1 and len(set(every)) == 1,
+        least=_WRAPPED if is_prose else None,
     )
 
 
-#: Columns between a fact's label and its text, and before the label.
-_FACT_PADDING = 4
+def _fit(columns: Sequence[_Column], width: int) -> _Fitted:
+    """Make a table of a terminal's width, without cutting a number.
 
-
-def _print_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Write each fact; those of one group, "group: label", follow a line with its name.
-
-    Where the column of texts is narrower than a word of theirs, which may be a number, each is a line.
+    One after the other, until it fits: what all rows have in common stands above them, headings are broken at
+    underscores, sentences and names of columns that may be narrow are, paths lose their middle, and columns are
+    left out from the right.
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    labels = [escape(name.rpartition(": ")[2]) for name, _ in facts]
-    room = console.width - max(map(len, labels)) - _FACT_PADDING
-    if max((len(word) for _, text in facts for word in escape(text).split()), default=0) > room:
-        for name, text in facts:
-            console.print(Text(escape(f"{name}: {text}")), overflow="fold")
-        return
-    grid = Table.grid(padding=(0, 2, 0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    last = ""
-    for number, (name, text) in enumerate(facts):
-        group, _, label = name.rpartition(": ")
-        if group != last and number:
-            grid.add_row()
-        if group != last and group:
-            grid.add_row(Text(escape(group), style="not dim bold"))
-        last = group
-        grid.add_row(Text(escape(label)), Text(escape(text)))
-    console.print(grid)
+    if _measure_table(columns) <= width:
+        return _Fitted(columns=columns)
+    common = [column for column in columns[1:] if column.same]
+    everywhere = [f"{column.name} {column.cells[0]}" for column in common if column.cells[0]]
+    kept = [column for column in columns if column not in common]
+    for narrowed in _narrow(kept, width):
+        if _measure_table(narrowed) <= width:
+            return _Fitted(columns=narrowed, everywhere=everywhere)
+        kept = narrowed
+    count = max((n for n in range(1, len(kept)) if _measure_table(kept[:n]) <= width), default=1)
+    return _Fitted(columns=kept[:count], left_out=kept[count:], everywhere=everywhere)
 
 
-def _print_table(console: Console, answer: Answer, screen: Screen) -> None:
-    from rich.text import Text
-
-    names = list(answer.columns if screen.full or not answer.shown else answer.shown)
-    total = len(next(iter(answer.columns.values()), ()))
-    shown = total if screen.full else min(total, answer.brief)
-    chosen = zip(*(answer.columns[name] for name in names), strict=True)
-    rows = [[_write_briefly(cell, answer.digits) for cell in row] for row in islice(chosen, shown)]
-    console.print()
-    if rows:
-        numeric = [all(isinstance(cell, int | float | None) for cell in answer.columns[name][:shown]) for name in names]
-        shown_names = [escape(name, _CELL_CHARACTERS) for name in names]
-        columns = fit_columns(shown_names, rows, console.width, answer.narrow)
-        if columns is not None:
-            _print_columns(console, columns, numeric)
-        else:
-            _print_list(console, shown_names, rows)
-    if total > shown:
-        more = f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}"
-        console.print(Text(f"{more}: --full"))
-
-
-def _print_columns(console: Console, columns: Columns, numeric: Sequence[bool]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading, number, least in zip(columns.headings, numeric, columns.leasts, strict=True):
-        justify: Literal["right", "left"] = "right" if number else "left"
-        table.add_column(Text(heading), justify=justify, no_wrap=least is None, min_width=least, overflow="fold")
-    for row in columns.rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+def _narrow(columns: list[_Column], width: int) -> Iterator[list[_Column]]:
+    yield columns
+    columns = [replace(column, heading=_break(column.heading)) for column in columns]
+    yield columns
+    columns = [
+        replace(column, least=_longest_word(column)) if column.narrow and column.least is not None else column
+        for column in columns
+    ]
+    yield columns
+    paths = [i for i, column in enumerate(columns) if any("/" in cell for cell in column.cells)]
+    columns = [
+        replace(column, cells=tuple(map(_break, column.cells)))
+        if column.narrow and i not in paths and not column.numeric
+        else column
+        for i, column in enumerate(columns)
+    ]
+    yield columns
+    for i in paths:
+        room = max(_SHORTEST, width - _measure_table(columns) + columns[i].width)
+        columns[i] = replace(columns[i], cells=_shorten_paths(columns[i].cells, room), least=None)
+        yield columns
 
 
-def _print_list(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Too narrow for columns: numbers are never cut, so each row becomes a list."""
-    from rich.text import Text
+def _split(first: Sequence[_Column], others: Sequence[_Column], width: int) -> list[Sequence[_Column]]:
+    """All columns as tables below each other, each with the first column."""
+    blocks = [list(first)]
+    for column in others:
+        if _measure_table([*blocks[-1], column]) > width:
+            blocks.append([first[0]])
+        blocks[-1].append(column)
+    return [*blocks]
 
-    for row in rows:
-        for name, cell in zip(names, row, strict=True):
-            console.print(Text(f"{name}: {cell}"), overflow="fold")
-        console.print()
+
+def _write_block(columns: Sequence[_Column], width: int, paint: Callable[[str, str], str]) -> list[str]:
+    spare = max(0, width - _measure_table(columns))
+    widths = [column.width for column in columns]
+    wanted = {i: max(map(_widest, c.cells)) - c.width for i, c in enumerate(columns) if c.least is not None}
+    for i in sorted(wanted, key=wanted.__getitem__):  # what needs least first
+        widths[i] += min(max(0, wanted[i]), spare)
+        spare -= widths[i] - columns[i].width
+    headings = [column.heading.split("\n") for column in columns]
+    highest = max(map(len, headings))
+    level = zip(*([""] * (highest - len(one)) + one for one in headings), strict=True)
+    lines = [paint(_write_line(line, columns, widths), "heading") for line in level]
+    for row in zip(*(column.cells for column in columns), strict=True):
+        parts = [
+            [piece for part in cell.split("\n") for piece in (fold(part, room) if c.least is not None else [part])]
+            for cell, room, c in zip(row, widths, columns, strict=True)
+        ]
+        lines += [_write_line(line, columns, widths) for line in itertools.zip_longest(*parts, fillvalue="")]
+    return lines
+
+
+def _write_line(cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int]) -> str:
+    parts = []
+    for cell, column, width in zip(cells, columns, widths, strict=True):
+        blanks = " " * (width - measure(cell))
+        parts.append(blanks + cell if column.numeric else cell + blanks)
+    return _GAP.join(parts).rstrip()
+
+
+def _measure_table(columns: Sequence[_Column]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _widest(text: str) -> int:
+    return max(map(measure, text.split("\n")))
+
+
+def _longest_word(column: _Column) -> int:
+    return min(_WRAPPED, max(measure(word) for cell in column.cells for word in cell.split(" ")))
+
+
+def _break(name: str) -> str:
+    """Write a name on several lines, so that it is no wider than its numbers."""
+    return name.replace("_", "_\n")
+
+
+def _shorten_paths(paths: Sequence[str], room: int) -> tuple[str, ...]:
+    """Leave out folders in the middle of paths, never those by which two of them differ.
+
+    >>> _shorten_paths(["models/meta-llama/Llama-3.1-8B/config.json"], 32)
+    ('.../Llama-3.1-8B/config.json',)
+    >>> _shorten_paths(["/models/a/llama/checkpoints/config.json", "/models/b/llama/checkpoints/config.json"], 24)
+    ('.../a/.../config.json', '.../b/.../config.json')
+    """
+    long = [path for path in paths if measure(path) > room]
+    shared = set.intersection(*(set(path.split("/")) for path in long)) if long else set()
+    short = {path: _leave_out(path, room, shared if len(set(long)) > 1 else set(path.split("/"))) for path in long}
+    found = tuple(short.get(path, path) for path in paths)
+    return found if len(set(found)) == len(set(paths)) else tuple(paths)
+
+
+def _leave_out(path: str, room: int, droppable: Collection[str]) -> str:
+    """Leave out as few folders as it takes: those between the first and the last two, then the first, then the last."""
+    short, parts = path, path.split("/")
+    for place in (*range(1, len(parts) - 2), 0, len(parts) - 2):
+        if 0 <= place < len(parts) - 1 and parts[place] in droppable:
+            parts[place] = _CUT
+        short = "/".join(part for part, before in zip(parts, ["", *parts], strict=False) if not part == before == _CUT)
+        if measure(short) <= room:
+            break
+    return short

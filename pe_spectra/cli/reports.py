@@ -8,8 +8,7 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.progress import Progress
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import IntegerRange

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.options import COLOURS, FORMATS
-from pe_spectra.cli.screen import Screen, look_at_screen
-from pe_spectra.cli.streams import is_terminal
+from pe_spectra.cli.terminal import Screen, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import FIGURE_SUFFIXES
 from pe_spectra.numbers import Choice
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 NO_FIGURE = "PE_SPECTRA_NO_FIGURE"
 #: A longer command, as with a tensor of a very long name, is no hint for a person.
 _LONGEST_COMMAND = 200
+#: Seconds without a word.
+_PATIENCE = 1.0
+_CLEAR = "\r\x1b[2K"
 _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
 
 
@@ -87,7 +92,7 @@ class Run:
         messages = [*notes, *(f"wrote {path}{by_default if path == figure else ''}" for path in files)]
         failed = tuple(f"check failed: {text}" for text in answer.failed) + fail_files(errors).messages
         is_short = 0 < len(answer.next_command) <= _LONGEST_COMMAND
-        if self.screen.terminal and is_terminal(sys.stderr) and is_short:
+        if self.screen.hinted and is_short:
             messages.append(f"next: {answer.next_command}")
         return Outcome(
             text=text,
@@ -200,3 +205,41 @@ def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
     except (FileError, InputError, OSError) as error:
         return None, (f"note: no figure is drawn: {error}",)
     return Path(name), ()
+
+
+class Progress:
+    """While it is entered, says on a terminal's stderr what is being done and for how long, after the first second."""
+
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
+        self._what = what
+        self._shown = not quiet and is_terminal(sys.stderr)
+        self._done = threading.Event()
+        self._step = ""
+
+    def __enter__(self) -> Progress:
+        if self._shown:
+            self._thread = threading.Thread(target=self._watch, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._done.set()
+        if self._shown:
+            self._thread.join()
+
+    def step(self, done: int, total: int) -> None:
+        """Report that `done` of `total` parts are done."""
+        self._step = f", {done} of {total}"
+
+    def _watch(self) -> None:
+        start = time.monotonic()
+        wrote = False
+        while not self._done.wait(_PATIENCE):
+            sys.stderr.write(f"{_CLEAR}{self._what}{self._step} ({time.monotonic() - start:.0f} s)")
+            sys.stderr.flush()
+            wrote = True
+        if wrote:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()

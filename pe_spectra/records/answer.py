@@ -29,9 +29,10 @@ class Answer:
     columns : the rows of tables and CSV, by column: name -> values.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
         "group: label" stand together on a terminal.
+    details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
     notes : what to distrust.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
-    brief : how many rows a terminal shows unless --full asks for all.
+    brief : how many rows a terminal shows unless --full asks for all; None for what fits it, at most 12.
     digits : significant digits of the numbers of the rows on a terminal.
     narrow : the columns whose texts a narrow terminal may shorten or break.
     drawing : a picture in characters, on a terminal.
@@ -44,9 +45,10 @@ class Answer:
     body: Mapping[str, object]
     columns: Mapping[str, Sequence[Cell]]
     facts: tuple[tuple[str, str], ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
-    brief: int = 12
+    brief: int | None = None
     digits: int = 6
     narrow: tuple[str, ...] = ()
     drawing: Drawing | None = None

@@ -88,7 +88,7 @@ def answer_audits(
         shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
         digits=_DIGITS,
         narrow=_NARROW,
-        brief=0 if is_single and rows == "layers" and _says_nothing(columns) else _BRIEF,
+        brief=0 if is_single and rows == "layers" and _says_nothing(columns) else None,
         next_command=suggest_next(good, is_single=is_single),
         failed=tuple(dict.fromkeys(_list_failures(good, fail_on, is_single))),
     )

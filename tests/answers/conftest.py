@@ -7,7 +7,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pe_spectra.cli import run, screen
 from tests.answers.lines import MODEL_LINES
 from tests.places import MODELS
 from tests.planted import make_grid, make_trained, plant_cls, plant_copies, plant_padding, plant_seam_jump, plant_tail
@@ -63,8 +62,7 @@ def validate(schema):
 @pytest.fixture
 def cli_on_terminal(cli, monkeypatch, tmp_path):
     """The program in a folder of tables, as it stands on a terminal."""
-    for module in ("run", "screen"):
-        monkeypatch.setattr(f"pe_spectra.cli.{module}.is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     random = np.random.default_rng(5)
     for name in ("learned.npy", "my table.npy", "-dash.npy"):
         np.save(tmp_path / name, random.normal(size=(20, 8)))
@@ -81,15 +79,11 @@ def learned(tmp_path, trained_table, planted_table):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    from pe_spectra.cli import run, screen
-
-    for module in (run, screen):
-        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
 
 
 @pytest.fixture
 def watch(cli, monkeypatch):
     """Run a command line as a terminal shows it."""
-    for module in (run, screen):
-        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     return lambda line: cli(f"{line} --color never", COLUMNS="110")

@@ -75,7 +75,7 @@ def test_the_inverse_on_the_command_line(cli):
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_on_a_terminal_no_number_is_cut(cli, width):
-    shown = cli(f"{LLAMA3} --color always", COLUMNS=str(width)).out
+    shown = cli(f"{LLAMA3} --color always --full", COLUMNS=str(width)).out
     for number in ("18438", "135110", "100.5"):
         assert number in shown
 

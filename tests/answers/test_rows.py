@@ -5,19 +5,21 @@ import math
 
 import numpy as np
 
-from pe_spectra.cli.columns import fit_columns
+from pe_spectra.cli.render import _shorten_paths
 from pe_spectra.records.findings import simplify
 from pe_spectra.wording import write_power, write_time
 
 # ----------------------------------------------------------------------------------- commands
 
 
-def test_paths_lose_their_beginnings_only_while_they_stay_apart():
+def test_paths_lose_their_middle_only_while_they_stay_apart():
     ends = "/llama/checkpoints/config.json"
     far, near = "/models/a" + ends, "/models/b" + ends
-    assert fit_columns(["file", "d"], [[far, "1"], [near, "2"]], 34, narrow=["file"]) is None
-    found = fit_columns(["file", "d"], [[far, "1"], ["short.json", "2"]], 34, narrow=["file"])
-    assert [row[0] for row in found.rows] == ["..." + ends[6:], "short.json"]
+    assert _shorten_paths([far, near], 24) == (".../a/.../config.json", ".../b/.../config.json")
+    assert _shorten_paths([far, near], 5) == (".../a/.../config.json", ".../b/.../config.json")
+    assert _shorten_paths([far, "short.json"], 28) == ("/.../checkpoints/config.json", "short.json")
+    assert _shorten_paths([far, far], 28) == ("/.../checkpoints/config.json",) * 2
+    assert _shorten_paths(["a/b/c.json", "b/a/c.json"], 4) == ("a/b/c.json", "b/a/c.json")
 
 
 # ----------------------------------------------------------------------------------- numbers in words

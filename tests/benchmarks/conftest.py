@@ -14,7 +14,7 @@ import pytest
 from tests.benchmarks.measuring import Measured
 from tests.benchmarks.table import Row
 
-_PACKAGES = ("pe-spectra", "numpy", "scipy", "matplotlib", "typer", "rich", "scikit-learn", "KDEpy")
+_PACKAGES = ("pe-spectra", "numpy", "scipy", "matplotlib", "typer", "scikit-learn", "KDEpy")
 _RESULTS = pytest.StashKey[list[tuple[Row, Measured | str]]]()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pe_spectra import Sinusoidal, compute_spectrum, count_low_bin
 from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.cli.render import render
-from pe_spectra.cli.screen import Screen
+from pe_spectra.cli.terminal import Screen
 from pe_spectra.encodings import Frequencies
 from pe_spectra.spectrum import density, gaussian_sums
 from tests.benchmarks.measuring import ROUNDS, Measured, compare, measure_resident, trace_peak
@@ -162,7 +162,7 @@ def _answer() -> tuple[object, dict[str, list[float]]]:
 
 def _measure_form(form: str) -> Measured:
     answer, lists = _answer()
-    screen = Screen(width=80, terminal=False, colour=False, unicode=True, full=True)
+    screen = Screen(width=80, height=24, terminal=False, hinted=False, colour=False, unicode=True, full=True)
     return compare(lambda: render(answer, form, screen, None), lambda: json.dumps(lists))
 
 

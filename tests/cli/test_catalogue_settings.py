@@ -114,10 +114,7 @@ def test_refused_settings(cli, tmp_path, line, text, words):
 
 
 def test_a_terminal_is_told_what_to_try_next(cli, monkeypatch, tables):
-    from pe_spectra.cli import run, screen
-
-    for module in (run, screen):
-        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     for line in ("encodings", "encodings rope", "compare dft:d=8 --length 8", "inspect dft:d=8", "inspect cls.npy"):
         done = cli(f"{line} --color never")
         assert done.code == 0

@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 
-from pe_spectra.cli import run, screen
 from pe_spectra.cli.diff import STACK_NAMES, complete_stacks
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import Row
@@ -271,8 +270,7 @@ def test_a_break_within_or_beyond_what_was_trained(cli, trained, words):
 
 @pytest.mark.parametrize("columns", ["80", "100"])
 def test_a_terminal_of_usual_width_has_a_table_and_a_next_command(cli, monkeypatch, columns):
-    for module in (run, screen):
-        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     done = cli(f"diff {THREE_ONE} default.npy --color never", COLUMNS=columns)
     assert max(map(len, done.out.splitlines())) <= int(columns)
     assert re.search(r"^what +a +b +effect", done.out, re.MULTILINE)

@@ -150,7 +150,7 @@ def test_an_interrupt_is_130_and_one_line(cli, monkeypatch):
 
     monkeypatch.setattr("pe_spectra.cli.commands.prepare_run", interrupt)
     monkeypatch.setattr("signal.signal", lambda *_: None)
-    monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
+    monkeypatch.setattr("pe_spectra.cli.terminal.silence_stdout", lambda: None)
     done = cli("spectrum --d 4")
     assert (done.code, done.out, done.err) == (130, "", "error: interrupted\n")
 

@@ -13,7 +13,7 @@ import time
 import pytest
 
 import pe_spectra
-from pe_spectra.cli import main, progress, run, screen, streams
+from pe_spectra.cli import main, run, terminal
 from pe_spectra.errors import FileError
 from tests.cli.paper import PAPER
 
@@ -46,8 +46,7 @@ def test_colours(cli):
 
 
 def on_terminal(monkeypatch):
-    for module in (run, screen):
-        monkeypatch.setattr(module, "is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
 
 
 def test_a_terminal_has_colours_unless_told_otherwise(cli, monkeypatch):
@@ -89,13 +88,13 @@ def test_a_terminal_of_any_width_cuts_no_number(cli, monkeypatch, columns):
         if width >= 40:
             assert max(len(line) for line in text.splitlines()) <= min(width, 110)
     rows = json.loads(cli("count-low-bin --d 64 --json --no-figure").out)["rows"]
-    text = cli("count-low-bin --d 64 --no-figure --color never", COLUMNS=columns).out
+    text = cli("count-low-bin --d 64 --color never --full", COLUMNS=columns).out
     assert f"{rows[0]['crossing']:.6g}" in text
 
 
 def test_a_stream_that_is_not_utf8_gets_ascii(cli, monkeypatch):
     on_terminal(monkeypatch)
-    monkeypatch.setattr(screen, "is_unicode", lambda _: False)
+    monkeypatch.setattr(terminal, "is_unicode", lambda _: False)
     for command in PAPER:
         assert cli(f"{command} --d 64 --no-figure").out.isascii()
 
@@ -137,12 +136,12 @@ def test_an_interrupt_where_no_handler_can_be_set_ends_with_130(monkeypatch):
 def test_an_answer_needs_a_standard_output(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(FileError, match="stdout: is closed"):
-        streams.write_answer("answer")
+        terminal.write_answer("answer")
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stdout", closed)
     with pytest.raises(FileError, match="stdout: cannot be written"):
-        streams.write_answer("answer")
+        terminal.write_answer("answer")
 
 
 def test_a_reader_that_has_gone_is_no_error(monkeypatch):
@@ -150,7 +149,7 @@ def test_a_reader_that_has_gone_is_no_error(monkeypatch):
     os.close(source)
     with os.fdopen(sink, "w") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
-        assert streams.write_answer("answer") is False
+        assert terminal.write_answer("answer") is False
         # nothing more fails, not even the last flush at the end of the interpreter
         stream.write("more")
 
@@ -160,19 +159,19 @@ def test_a_full_output_is_said_and_a_full_error_stream_is_borne(monkeypatch):
     with open("/dev/full", "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         with pytest.raises(FileError, match="stdout: no space left on device"):
-            streams.write_answer("answer")
+            terminal.write_answer("answer")
     with open("/dev/full", "w", encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
-        streams.write_error("lost")
+        terminal.write_error("lost")
     monkeypatch.setattr(sys, "stderr", None)
-    streams.write_error("lost")
+    terminal.write_error("lost")
 
 
 def test_a_closed_stream_is_no_terminal():
     with open(os.devnull, encoding="utf-8") as stream:
-        assert not streams.is_terminal(stream)
-    assert not streams.is_terminal(stream)
-    assert not streams.is_terminal(None)
+        assert not terminal.is_terminal(stream)
+    assert not terminal.is_terminal(stream)
+    assert not terminal.is_terminal(None)
 
 
 class _Terminal(io.StringIO):
@@ -182,11 +181,11 @@ class _Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("patience", "seen"), [(0.001, True), (60.0, False)])
 def test_a_terminal_sees_signs_of_life_of_long_work_alone(monkeypatch, patience, seen):
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
+    monkeypatch.setattr(run, "_PATIENCE", patience)
     monkeypatch.setenv("TERM", "xterm")
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with progress.Progress("auditing") as shown:
+    with run.Progress("auditing") as shown:
         shown.step(3, 7)
         end = time.monotonic() + 10
         while True:

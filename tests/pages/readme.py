@@ -28,7 +28,14 @@ def run_on_terminal(command: str) -> str:
     """Run a command on a terminal of 80 columns, without colours or figures; return what stdout shows."""
     leader, follower = pty.openpty()
     ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm", "PYTHONUTF8": "1"}
+    environment = {
+        **os.environ,
+        "NO_COLOR": "1",
+        "COLUMNS": str(COLUMNS),
+        "LINES": "24",
+        "TERM": "xterm",
+        "PYTHONUTF8": "1",
+    }
     environment["PE_SPECTRA_NO_FIGURE"] = "1"
     arguments = command.split()[1:]
     process = subprocess.Popen(

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pe_spectra.cli.text import escape
+from pe_spectra.cli.terminal import escape
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.model_sources import read_model, read_side
 from pe_spectra.models.checks import audit_configuration

@@ -15,7 +15,7 @@ from fcntl import ioctl
 
 import pytest
 
-from pe_spectra.cli.text import to_ascii
+from pe_spectra.cli.terminal import to_ascii
 from tests.program.environments import (
     LINES,
     Environment,

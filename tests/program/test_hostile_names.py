@@ -330,8 +330,7 @@ def test_a_trace_on_request_is_safe(cli):
 )
 def test_a_hint_runs_nothing(cli, monkeypatch, command):
     """Who copies the command that a hint proposes runs that command and no other."""
-    monkeypatch.setattr("pe_spectra.cli.screen.is_terminal", lambda _: True)
-    monkeypatch.setattr("pe_spectra.cli.run.is_terminal", lambda _: True)
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     spec = write_named("$(touch made);`touch made` &b")
     done = cli("", *(word.replace("SPEC", spec) for word in TABLES[command]))
     assert done.code == 0, done.err
@@ -472,7 +471,7 @@ def unescaped(text, limit=None):
         ("pe_spectra.cli.render.escape", ["--format", "table"]),
         ("pe_spectra.cli.render.escape", ["--color", "always"]),
         ("pe_spectra.cli.render.guard_cell", ["--format", "csv"]),
-        ("pe_spectra.cli.streams.escape", None),
+        ("pe_spectra.cli.terminal.escape", None),
         ("pe_spectra.cli.program.escape", ["--output", "o.json"]),
     ],
 )

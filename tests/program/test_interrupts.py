@@ -318,7 +318,7 @@ def run_interrupted(monkeypatch, capfd):
     def run():
         previous = signal.getsignal(signal.SIGINT)
         # it would silence for good what these tests read
-        monkeypatch.setattr("pe_spectra.cli.streams.silence_stdout", lambda: None)
+        monkeypatch.setattr("pe_spectra.cli.terminal.silence_stdout", lambda: None)
         try:
             assert cli.main() == 130
         finally:

@@ -51,8 +51,6 @@ def harness(tmp_path_factory):
         "described_once",
         "matplotlib.figure",
         "matplotlib.backends.backend_agg",
-        "rich.console",
-        "rich.table",
         "scipy.linalg",
     ]
     environment = {**BASE, "MPLCONFIGDIR": str(harness.cache)}

@@ -1,0 +1,286 @@
+"""The terminal: its streams and its width, and text made safe and narrow enough for it.
+
+The only code that writes to standard output and standard error. Nothing in a name may steer a terminal or forge a line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from pe_spectra.errors import FileError
+
+if TYPE_CHECKING:
+    from pe_spectra.answers.answer import Drawing
+
+_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_UNSAFE = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDIRECTIONAL, *range(0xD800, 0xE000))
+_ESCAPES = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _UNSAFE} | {0x5C: "\\\\"}
+#: What characters that we draw with become on a stream that is not UTF-8.
+_PLAIN = str.maketrans(
+    {
+        "▁": ".",
+        "▂": ".",
+        "▃": ":",
+        "▄": "-",
+        "▅": "=",
+        "▆": "+",
+        "▇": "*",
+        "█": "#",
+        "─": "-",
+        "│": "|",
+        "┤": "|",
+        "┼": "+",
+        "┬": "+",
+        "…": "...",
+    }
+)
+#: What a shell reads as one word.
+_QUOTED = re.compile(r"\"'\"|'[^']*'")
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+#: Lines of a curve.
+_HEIGHT = 4
+_WIDEST = 110
+_NARROWEST = 20
+#: Columns and lines where nothing tells how many there are.
+_USUAL = (100, 24)
+
+
+def escape(text: str, limit: int | None = None) -> str:
+    r"""Write control, direction and surrogate characters as escapes; cut to `limit` characters.
+
+    >>> escape("a\x1b[31m" + chr(0x202e))
+    'a\\x1b[31m\\u202e'
+    """
+    safe = text.translate(_ESCAPES)
+    return safe if limit is None or len(safe) <= limit else safe[: limit - 3] + "..."
+
+
+def to_ascii(text: str) -> str:
+    """Write text for a stream that is not UTF-8.
+
+    >>> to_ascii("█ ─ é")
+    '# - \\\\xe9'
+    """
+    return text.translate(_PLAIN).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def guard_cell(text: str) -> str:
+    """Escape a CSV cell, with an apostrophe before what a spreadsheet would run as a formula.
+
+    >>> guard_cell("=1+1")
+    "'=1+1"
+    """
+    safe = escape(text)
+    return f"'{safe}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else safe
+
+
+def measure(text: str) -> int:
+    r"""Return the columns that a line takes: two for a wide character, none for one that combines with another.
+
+    >>> measure("d = 8"), measure("\u4f4d\u7f6e"), measure("e\u0301")
+    (5, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in ("W", "F") for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
+def fold(text: str, width: int, indent: str = "", joint: str = "") -> list[str]:
+    """Continue a text on further lines at its blanks; a word that is longer than a line is cut.
+
+    Parameters
+    ----------
+    indent : before every line but the first. joint : at the end of every line but the last.
+
+    >>> fold("no frequency lies above 1 rad", 14, "  ")
+    ['no frequency', '  lies above 1', '  rad']
+    """
+    room = width - len(joint)
+    lines: list[str] = []
+    line: str | None = None
+    for word in text.split(" "):
+        longer = word if line is None else f"{line} {word}"
+        if line is not None and line.strip() and measure(longer) > room:
+            lines.append(line)
+            longer = indent + word
+        while measure(longer) > room and len(longer) > (least := len(indent) * bool(lines) + 1):
+            kept = next((n for n in range(len(longer) - 1, least, -1) if measure(longer[:n]) <= room), least)
+            lines.append(longer[:kept])
+            longer = indent + longer[kept:]
+        line = longer
+    return [*(f"{one.rstrip()}{joint}" for one in lines), (line or "").rstrip()]
+
+
+def write_answer(text: str) -> bool:
+    """Write the whole answer to standard output and flush it; False when its reader has gone.
+
+    Raises
+    ------
+    FileError : standard output is closed or full.
+    """
+    if sys.stdout is None:
+        raise FileError("stdout", "is closed")
+    try:
+        sys.stdout.write(_fit(text, sys.stdout))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+        return False
+    except (OSError, ValueError) as error:
+        silence_stdout()
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "cannot be written"
+        raise FileError("stdout", reason.lower()) from error
+    return True
+
+
+def write_message(text: str) -> None:
+    """Write one line to standard error; what cannot be written there is lost, and nothing else.
+
+    On a terminal notes are continued at its width; a proposed command so that a shell reads it as one.
+    """
+    if sys.stderr is None:
+        return
+    try:
+        if text.startswith(("note: ", "next: ")) and is_terminal(sys.stderr):
+            text = _fold_message(text, _measure_width())
+        sys.stderr.write(_fit(text, sys.stderr) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _silence(sys.stderr)  # else the interpreter's last flush fails and changes the exit code
+
+
+def _fold_message(text: str, width: int) -> str:
+    if not text.startswith("next: "):
+        return "\n".join(fold(text, width, "  "))
+    # a shell continues a line behind a backslash, but not within quotes
+    whole = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", "\0"), text)
+    if max(map(measure, whole.split(" "))) > width - 4:
+        return text
+    return "\n".join(fold(whole, width, "  ", " \\")).replace("\0", " ")
+
+
+def write_error(text: str) -> None:
+    """Write an error as one line, with everything in it made safe to print."""
+    write_message(escape(f"error: {text}"))
+
+
+def silence_stdout() -> None:
+    """Let nothing more reach standard output, so that the interpreter's last flush cannot fail."""
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, stream.fileno())
+        os.close(sink)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person watches this stream."""
+    try:
+        return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+    except ValueError:
+        return False
+
+
+def is_unicode(stream: TextIO | None) -> bool:
+    """Whether the stream takes any character."""
+    return (getattr(stream, "encoding", None) or "").lower().replace("-", "").startswith("utf8")
+
+
+def _fit(text: str, stream: TextIO) -> str:
+    return text if is_unicode(stream) else to_ascii(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """What an answer is written for: a terminal of some width, or a pipe.
+
+    Attributes
+    ----------
+    terminal : whether a person watches. hinted : whether that person reads standard error, too.
+    width, height : characters of a line, and lines.
+    full : whether everything was asked for.
+    """
+
+    terminal: bool
+    hinted: bool
+    width: int
+    height: int
+    colour: bool
+    unicode: bool
+    full: bool
+
+    @property
+    def watched(self) -> bool:
+        """Whether the answer takes the form that people read."""
+        return self.terminal or self.colour
+
+
+def look_at_screen(colour: str, *, full: bool, to_file: bool) -> Screen:
+    """Describe where the answer goes.
+
+    Parameters
+    ----------
+    colour : auto, always or never.
+    full : whether all rows were asked for.
+    to_file : the answer goes to a file instead of standard output.
+    """
+    terminal = is_terminal(sys.stdout) and not to_file
+    return Screen(
+        terminal=terminal,
+        hinted=terminal and is_terminal(sys.stderr),
+        width=_measure_width(),
+        height=shutil.get_terminal_size(_USUAL).lines,
+        colour=colour == "always" or (colour == "auto" and terminal and not os.environ.get("NO_COLOR")),
+        unicode=to_file or is_unicode(sys.stdout),
+        full=full,
+    )
+
+
+def _measure_width() -> int:
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size(_USUAL).columns))
+
+
+def draw(drawing: Drawing, width: int) -> list[str]:
+    """Draw a curve as bars with its axis, as wide as the terminal, at most 100 columns; a list of lines."""
+    margin = 9
+    columns = max(8, min(width, 100) - margin - 1)
+    peaks = _resample(drawing.values, columns, min if drawing.smallest else max)
+    top = max(0.0, *peaks) or 1.0
+    lines = fold(escape(drawing.title), width)
+    for row in range(_HEIGHT - 1, -1, -1):
+        cells = "".join(_EIGHTHS[_level(value / top, row)] for value in peaks)
+        label = f"{top:8.3g} ┤" if row == _HEIGHT - 1 else " " * margin + "│"
+        lines.append((label + cells).rstrip())
+    axis, labels = ["─"] * columns, [" "] * (columns + margin)
+    for place, text in drawing.ticks:
+        at = round(place * (columns - 1))
+        axis[at] = "┬"
+        start = min(margin + at, columns + margin - len(text))
+        if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
+            labels[start : start + len(text)] = text
+    return [*lines, f"{0:8.3g} ┼{''.join(axis)}", "".join(labels).rstrip()]
+
+
+def _level(share: float, row: int) -> int:
+    return max(0, min(8, round(share * _HEIGHT * 8 - row * 8)))
+
+
+def _resample(values: Sequence[float], columns: int, choose: Callable[[Sequence[float]], float]) -> list[float]:
+    count = len(values)
+    if count >= columns:
+        edges = [i * count // columns for i in range(columns + 1)]
+        return [choose(values[a:b]) for a, b in itertools.pairwise(edges)]
+    return [values[i * count // columns] for i in range(columns)]

@@ -1,0 +1,92 @@
+"""What a terminal of some width shows: tables that stay tables, and lines that are continued."""
+
+import shlex
+
+import pytest
+
+from pe_spectra.answers.answer import Answer, Body, Verdict
+from pe_spectra.cli.render import render
+from pe_spectra.cli.terminal import Screen, _fold_message, fold, measure
+
+
+class Nothing(Body):
+    """No fields of its own."""
+
+    kind = "nothing"
+
+
+def show(width=80, height=24, full=False, **answer):
+    screen = Screen(terminal=True, hinted=False, width=width, height=height, colour=False, unicode=True, full=full)
+    verdict = Verdict(level="ok", code="fine", text="All is well.")
+    return render(Answer(body=Nothing(), verdict=verdict, **answer), "table", screen, None).splitlines()
+
+
+COLUMNS = {"name": ["a", "b"], "kind": ["x", "x"], "first_value": [1.25, 2.5], "second_value": [1, 10], "last": [0, 7]}
+
+
+def test_a_table_that_fits_is_as_it_is():
+    assert show(columns=COLUMNS) == [
+        "All is well.",
+        "",
+        "name  kind  first_value  second_value  last",
+        "a     x            1.25             1     0",
+        "b     x             2.5            10     7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (40, ["each row: kind x", "name  first_value  second_value  last"]),
+        (30, ["each row: kind x", "      first_  second_", "name   value    value  last"]),
+        (24, ["each row: kind x", "      first_  second_", "name   value    value"]),
+    ],
+)
+def test_a_table_that_does_not_fit_stays_a_table(width, lines):
+    shown = show(width, columns=COLUMNS)
+    assert shown[2 : 2 + len(lines)] == lines
+    left = ["columns that do not fit:", "  last (--full, --format", "  csv)"] if width == 24 else []
+    assert shown[2 + len(lines) + 2 :] == left
+
+
+def test_all_columns_are_seen_when_asked_for():
+    shown = show(24, full=True, columns=COLUMNS)
+    assert shown[-3:] == ["name  last", "a        0", "b        7"]
+    assert not [line for line in shown if line.startswith("columns that")]
+
+
+def test_rows_fit_the_screen_unless_the_answer_says_how_many():
+    columns = {"n": list(range(40))}
+    assert len(show(columns=columns)) == 2 + 1 + 12 + 1
+    assert len(show(columns=columns, height=14)) < 14
+    assert show(columns=columns, height=14)[-1].endswith(" more rows: --full")
+    assert len(show(columns=columns, height=14, brief=30)) == 2 + 1 + 30 + 1
+    assert len(show(columns={"n": list(range(12))}, height=5)) == 2 + 1 + 12
+
+
+def test_details_are_shown_when_asked_for():
+    answer = {"facts": [("rank", "4")], "details": [("rank", "of the table")]}
+    assert show(**answer) == ["All is well.", "", "rank  4"]
+    assert show(full=True, **answer)[-1] == "rank  of the table"
+
+
+def test_facts_of_a_group_for_each_row_are_left_to_the_rows():
+    facts = [("a: rank", "4"), ("b: rank", "5"), ("edge", "open")]
+    assert show(columns=COLUMNS, facts=facts)[2] == "edge  open"
+    assert show(columns=COLUMNS, facts=facts, full=True)[2:6] == ["a", "  rank  4", "", "b"]
+
+
+def test_wide_characters_count_twice():
+    assert measure("位置") == 4
+    assert fold("位置 位置", 5) == ["位置", "位置"]
+    assert fold("位置位置", 5, "  ") == ["位置", "  位", "  置"]
+
+
+@pytest.mark.parametrize("width", [24, 30, 60, 200])
+@pytest.mark.parametrize("names", [["a", "b c", "d"], ["it's a", "'", "x y 'z'"], ["longer than a line " * 4, "b"]])
+def test_a_proposed_command_is_one_for_the_shell(width, names):
+    words = ["pe-spectra", "spectrum", "-e", *names, "--length", "80", "--boundary", "reflect"]
+    told = _fold_message(f"next: {shlex.join(words)}", width)
+    assert shlex.split(told.removeprefix("next: ").replace("\\\n", "")) == words
+    if "longer" not in told:
+        assert max(map(len, told.splitlines())) <= width

@@ -211,9 +211,8 @@ class Result:
 
     def __repr__(self) -> str:
         """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
-        return write_short(
-            type(self).__name__, [f"{name}={_summarise(getattr(self, name))}" for name in self._declared]
-        )
+        shown = [name for name in self._declared if name in self.__dict__ or self._declared[name].column is not None]
+        return write_short(type(self).__name__, [f"{name}={_summarise(getattr(self, name))}" for name in shown])
 
 
 def _call_library(name: str, result: Result) -> Any:

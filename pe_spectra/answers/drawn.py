@@ -119,10 +119,10 @@ def _compare(before: Mapping[str, bool]) -> str:
     return f"all {len(before)} figures that were here before match a fresh computation"
 
 
-def answer_checked(differences: Sequence[Mismatch], directory: str, number: int) -> Answer:
+def answer_checked(directory: str, differences: Sequence[Mismatch], number: int) -> Answer:
     """Say whether the committed numbers, those of so many figures, are those computed now.
 
-    >>> answer_checked((), "figures", 8).verdict.text
+    >>> answer_checked("figures", (), 8).verdict.text
     'All 8 figures match a fresh computation.'
     """
     return Answer(

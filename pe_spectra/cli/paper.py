@@ -177,9 +177,9 @@ def faithfulness(
     radius = _RADIUS.parse(within, "--within") if within is not None else None
     sizes = [size or e.default_length for e in encodings]
     check_measured(encodings, sizes)
+    from pe_spectra.answers.injectivity import answer_faithfulness
     from pe_spectra.cli.next_command import follow_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
-    from pe_spectra.records.faithfulness import answer_faithfulness
 
     with Progress("measuring separation and rank", quiet=run.quiet):
         results = [measure_faithfulness(e, length=size, limit=shown, within=radius) for e in encodings]

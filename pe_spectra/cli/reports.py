@@ -46,7 +46,7 @@ def figures(
     with Progress("computing figures", quiet=run.quiet) as progress:
         if check:
             found = check_figures(place, grid=size, progress=progress.step)
-            return run.finish(answer_checked(found, directory, len(RECIPES)))
+            return run.finish(answer_checked(directory, found, len(RECIPES)))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
         files = build_figures(grid=size, progress=progress.step)
         then = compose_command(

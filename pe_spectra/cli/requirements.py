@@ -44,6 +44,13 @@ class Requirement:
         value = values[self.quantity]
         return value is not None and _COMPARE[self.comparison](value, self.bound)
 
+    def say_found(self, injective: bool | None, values: Mapping[str, float | None]) -> str:
+        """Say what was found in place of what is demanded."""
+        if self.quantity == "injective":
+            return "not decided" if injective is None else "not injective"
+        value = values[self.quantity]
+        return f"{self.quantity} {'not known' if value is None else f'{value:.6g}'}"
+
 
 def parse_requirements(texts: Sequence[str], metrics: tuple[str, ...] = ()) -> tuple[Requirement, ...]:
     """Read the demands; `metrics` are quantities beside separation and rank.
@@ -105,7 +112,7 @@ def _check(
     requirements: Sequence[Requirement], measured: Sequence[tuple[str, bool | None, Mapping[str, float | None]]]
 ) -> tuple[str, ...]:
     return tuple(
-        f"required but not so: {requirement.text} ({label})"
+        f"required: {requirement.text}; found: {requirement.say_found(injective, values)} ({label})"
         for label, injective, values in measured
         for requirement in requirements
         if not requirement.holds(injective, values)

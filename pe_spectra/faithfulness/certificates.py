@@ -10,10 +10,12 @@ from pe_spectra.encodings import Encoding, HasBiasMap
 from pe_spectra.encodings.codes import find_exact_key, find_theorem, list_places
 from pe_spectra.faithfulness.collisions import Collisions, find_collisions
 from pe_spectra.faithfulness.derived import decide_derived
+from pe_spectra.findings import CODE_PATTERN
+from pe_spectra.quantities import Result, quantity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certificate:
+class Certificate(Result):
     """Why an encoding is, or is not, injective: the kind of theorem and a sentence.
 
     >>> from pe_spectra import Dft, measure_faithfulness
@@ -21,8 +23,8 @@ class Certificate:
     'period'
     """
 
-    kind: str
-    text: str
+    kind: str = quantity("Stable name of the theorem.", pattern=CODE_PATTERN)
+    text: str = quantity("The theorem in a sentence.")
 
 
 def certify(encoding: Encoding, length: int, limit: int) -> tuple[bool | None, Certificate, Collisions]:

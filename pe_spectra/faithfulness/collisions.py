@@ -18,19 +18,15 @@ from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.limits import MAX_DIRECT_WORK
+from pe_spectra.quantities import Result, quantity
+
+#: JSON Schema of texts, which may be empty.
+LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collisions:
+class Collisions(Result):
     """Pairs of positions with the same code: how many in all, the first, and as many as were asked for.
-
-    Attributes
-    ----------
-    count : pairs in all; at least so many where `distinct` is None.
-    distinct : different codes; None where it is not known.
-    sharing : positions whose code another position has too.
-    first : the first pair in order, None where there is none; examples : the first ones.
-    largest : positions of the code that most positions share; None where codes are not known.
 
     >>> from pe_spectra import Dft, measure_faithfulness
     >>> found = measure_faithfulness(Dft(d=4), length=6).collisions
@@ -38,12 +34,20 @@ class Collisions:
     (2, 4, 4, (0, 4))
     """
 
-    count: int
-    distinct: int | None
-    sharing: int
+    count: int = quantity("Number of all such pairs; at least so many where `distinct` is null.", minimum=0)
+    distinct: int | None = quantity("How many different codes there are; null where it is not known.", minimum=0)
+    sharing: int = quantity("How many positions, or lags, have their code in common with another.", minimum=0)
+    largest: int | None = quantity(
+        "How many positions, or lags, have the code that most of them share; null where codes are not known.",
+        default=None,
+        minimum=1,
+    )
+    examples: tuple[tuple[int, int], ...] = quantity("Some of them, as [s, t].")
+    named: tuple[str, ...] = quantity(
+        "The same examples, so that a person can read them.", default=(), schema=LIST_OF_TEXTS
+    )
+    #: The first pair in order; None where there is none.
     first: tuple[int, int] | None
-    examples: tuple[tuple[int, int], ...]
-    largest: int | None = None
 
 
 def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = ") -> str:

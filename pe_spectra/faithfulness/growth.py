@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,30 @@ from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
 _MOST_TERMS, _MOST_WORK = 1 << 28, MAX_RANK_WORK
 #: Rows of a Gram matrix, and numbers of the codes that it is made from, at most.
 _GRAM_ROWS, _GRAM_NUMBERS = 256, 1 << 22
+#: JSON Schema of lengths, with their smallest separation and the pair that has it.
+GROWN_SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "array",
+        "prefixItems": [
+            {"type": "integer", "minimum": 1, "description": "Number of positions."},
+            {"type": "number", "minimum": 0, "description": "Smallest distance of two codes among them."},
+            {
+                "type": "array",
+                "items": {"type": "integer"},
+                "minItems": 2,
+                "maxItems": 2,
+                "description": "The first pair that has it.",
+            },
+        ],
+        "items": False,
+        "minItems": 3,
+        "maxItems": 3,
+    },
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grown:
+class Grown(NamedTuple):
     """The smallest separation among the first `length` positions, and the first pair that has it.
 
     >>> from pe_spectra.encodings.absolute import Ramp

@@ -21,9 +21,10 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import measure_pairs
-from pe_spectra.faithfulness.collisions import Keys, describe_pair, find_keys
+from pe_spectra.faithfulness.collisions import LIST_OF_TEXTS, Keys, describe_pair, find_keys
 from pe_spectra.faithfulness.near_search import Found, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.kernels import check_length
 
 RADIUS = RealRange(minimum=1e-300, maximum=1e300)
@@ -64,31 +65,53 @@ class NearPair:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class NearPairs:
-    """The pairs of positions with different codes within a radius.
+def _write_first(examples: tuple[NearPair, ...]) -> str | None:
+    return f"{examples[0].s} {examples[0].t}" if examples else None
 
-    Attributes
-    ----------
-    count : how many pairs of positions there are in all.
-    unsure : of how many pairs rounding decides whether they are within the radius.
-    error : by how much a distance may be wrong; None where that is not known.
-    examples : the nearest, in order of distance, then of position.
-    proved : whether the codes of each pair are proved to be different; else some may be equal.
-    method : "lags", "tree" or "blocks".
+
+@dataclass(frozen=True, kw_only=True)
+class NearPairs(Result):
+    """Pairs of positions whose codes differ by no more than a radius.
 
     >>> from pe_spectra.encodings import find_encoding
     >>> find_near_pairs(find_encoding("ramp")(length=5), 5, radius=0.5, limit=1).count  # 4 at 1/4, 3 at 1/2
     7
     """
 
-    radius: float
-    count: int
-    unsure: int
-    error: float | None
-    examples: tuple[NearPair, ...]
-    proved: bool
+    radius: float = quantity("Largest distance that counts.", above=0, column=None)
+    count: int = quantity("Number of all such pairs of positions.", minimum=0, column="near_count")
+    unsure: int = quantity(
+        "Of how many pairs rounding decides whether they are within the radius.", minimum=0, column=None
+    )
+    error: float | None = quantity(
+        "By how much a distance may be wrong; null where that is not known.", minimum=0, column=None
+    )
+    proved: bool = quantity("Whether the codes of each pair are proved to be different.", column=None)
+    examples: tuple[NearPair, ...] = quantity(
+        "The nearest, in order of distance, then of position.", key=None, column="near_pair", write=_write_first
+    )
+    #: How they were found: by "lags", by a "tree" or by "blocks".
     method: str
+
+    @derived("The nearest, as [s, t].", key="examples", column=None)
+    def ends(self) -> tuple[tuple[int, int], ...]:
+        """Their positions."""
+        return tuple((near.s, near.t) for near in self.examples)
+
+    @derived("Their distances.", minimum=0, column=None)
+    def distances(self) -> tuple[float, ...]:
+        """Their distances."""
+        return tuple(near.distance for near in self.examples)
+
+    @derived("How many pairs of positions each stands for.", minimum=1, column=None)
+    def pairs(self) -> tuple[int, ...]:
+        """How many pairs of positions each stands for."""
+        return tuple(near.pairs for near in self.examples)
+
+    @derived("The same examples, so that a person can read them.", schema=LIST_OF_TEXTS, column=None)
+    def named(self) -> tuple[str, ...]:
+        """Their positions in words."""
+        return tuple(near.text for near in self.examples)
 
 
 def find_near_pairs(encoding: Encoding, length: int | None = None, *, radius: float, limit: int = 10) -> NearPairs:

@@ -15,9 +15,9 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, certify, certify_distance
 from pe_spectra.faithfulness.closest_numbers import count_pair_work
-from pe_spectra.faithfulness.collisions import Collisions
+from pe_spectra.faithfulness.collisions import Collisions, describe_pair
 from pe_spectra.faithfulness.conditioning import measure_conditioning
-from pe_spectra.faithfulness.growth import Grown, compute_gram_matrix, trace_growth
+from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, compute_gram_matrix, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
 from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
 from pe_spectra.faithfulness.separation import (
@@ -30,10 +30,12 @@ from pe_spectra.faithfulness.separation import (
 )
 from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.vocabulary import DOMAINS
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
@@ -41,28 +43,29 @@ DEFAULT_LIMIT = 10
 _STRETCHES = 4096
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Faithfulness:
-    """Whether, and how well, an encoding tells positions 0 .. length-1 apart.
+def _name_theorem(certificate: Certificate) -> str:
+    return certificate.kind
 
-    Attributes
-    ----------
-    injective : Definition 1; None when it is not decided, `certificate.text` says why.
-    certificate : the theorem behind it.
-    min_separation, closest_pair : smallest Euclidean distance of two codes and its positions; None
-        for a single position.
-    error_bound : by how much `min_separation` may differ from the exact distance; None where it has none.
-    collisions : pairs of positions with one code.
-    near_pairs : pairs of different codes within the radius that was asked for.
-    rank, rank_tolerance, condition_number : of the (S, d) table; condition None above 1e15.
-    singular_values : the largest 1024 of the table; None beyond the budget.
-    sidelobe : largest local maximum of the normalised kernel beyond its main lobe.
-    separation_by_lag : (S - 1,) smallest distance at lag 1 .. S-1; None beyond 65536 lags.
-    envelope : lags and distances, the smallest in each of some 4096 stretches of lags that grow with the lag,
-        where there are more than 65536 lags; else None.
-    fwhm, relative_error : of Algorithm 1 on the encoding's own lattice at `bandwidth` bins; the same for
-        every s, whose curves are shifts of one.
-    notes : why something is None.
+
+def _count_pairs(collisions: Collisions) -> int:
+    return collisions.count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blur(Result):
+    """What Algorithm 1 makes of a position on the encoding's own lattice: the same of every one."""
+
+    fwhm: float | None = quantity(
+        "Full width at half of the peak; null where the curve never falls so low.", unit="positions", minimum=0
+    )
+    relative_error: float | None = quantity(
+        "||r - f|| / ||f||; null where the encoding has no list of frequencies.", minimum=0
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Faithfulness(Result):
+    """Definition 1 and what surrounds it: whether, and how well, positions 0 .. length-1 are distinguished.
 
     >>> from pe_spectra import Sinusoidal
     >>> found = measure_faithfulness(Sinusoidal(d=2), length=10)
@@ -70,38 +73,80 @@ class Faithfulness:
     (True, (0, 6), 0.2822)
     """
 
-    encoding: Encoding
-    length: int
-    domain: str
-    injective: bool | None
-    certificate: Certificate
-    min_separation: float | None
-    closest_pair: tuple[int, int] | None
-    error_bound: float | None
-    collisions: Collisions
-    near_pairs: NearPairs | None
-    rank: int | None
-    rank_tolerance: float | None
-    condition_number: float | None
-    singular_values: F64 | None
-    sidelobe: Sidelobe | None
-    separation_by_lag: F64 | None
+    encoding: Encoding = quantity("The encoding that was analysed.")
+    length: int = quantity("Number of positions S: they are 0 .. S-1.", minimum=1)
+    domain: str = quantity("What has a code: the positions, or the lags between them.", words=DOMAINS, column=None)
+    injective: bool | None = quantity(
+        "Whether all positions have different codes; null where it is not decided, and the certificate says why."
+    )
+    min_separation: float | None = quantity(
+        "Smallest Euclidean distance of two codes; null for a single position or beyond the budget.", minimum=0
+    )
+    closest_pair: tuple[int, int] | None = quantity(
+        "The positions [s, t], or lags, of the smallest distance, the first in order among equals; null for a single "
+        "position or beyond the budget."
+    )
+    error_bound: float | None = quantity(
+        "By how much min_separation may differ from the exact smallest distance; null where it is null or no bound is "
+        "known.",
+        minimum=0,
+    )
+    collisions: Collisions = quantity("Pairs of positions with one code.", write=_count_pairs)
+    rank: int | None = quantity(
+        "Number of singular values of the (S, d) table above rank_tolerance; null beyond the budget.", minimum=0
+    )
+    rank_tolerance: float | None = quantity(
+        "max(S, d) times machine epsilon times the largest singular value; null beyond the budget.", minimum=0
+    )
+    condition_number: float | None = quantity(
+        "Largest over smallest of the min(S, d) singular values; null above 1e15 or beyond the budget.",
+        minimum=0.999999,
+    )
+    sidelobe: Sidelobe | None = quantity(
+        "Largest local maximum of the normalised kernel beyond its main lobe; null where there is none."
+    )
+    bandwidth: float = quantity("Kernel width for the figures of Algorithm 1.", unit="bins", above=0, key=None)
+    reconstruction: Blur = quantity("Algorithm 1 on the encoding's own lattice.")
+    certificate: Certificate = quantity("The theorem behind the answer.", write=_name_theorem)
+    near_pairs: NearPairs | None = quantity(
+        "Pairs of positions whose codes differ by no more than a radius; null unless asked for."
+    )
+    singular_values: F64 | None = quantity(
+        "The largest 1024 singular values of the (S, d) table, the largest first; null beyond the budget.",
+        minimum=0,
+        most=1024,
+        column=None,
+    )
+    separation_by_lag: F64 | None = quantity(
+        "Smallest distance of two codes at lags 1 .. S-1; null where it was left out.", minimum=0, column=None
+    )
+    #: Of more than 65536 lags: some 4096 of them, each with the smallest distance of its stretch of lags.
     envelope: tuple[I64, F64] | None
-    fwhm: float | None
-    relative_error: float | None
-    bandwidth: float
+    #: Why something is None.
     notes: tuple[str, ...]
 
-    @cached_property
+    @derived(
+        "The smallest separation at this length, twice it, four times it, .., as far as it costs little; empty where "
+        "there is none at this length.",
+        schema=GROWN_SCHEMA,
+        column=None,
+    )
     def separation_by_length(self) -> tuple[Grown, ...]:
-        """The smallest separation at this length, twice it, four times it, .., as far as it costs little.
-
-        Empty where there is none at this length; computed when it is first asked for.
-        """
+        """How the smallest separation falls; computed when it is first asked for."""
         if self.min_separation is None or self.closest_pair is None:
             return ()
         first = Grown(length=self.length, separation=self.min_separation, pair=self.closest_pair)
         return trace_growth(self.encoding, first)
+
+    @property
+    def fwhm(self) -> float | None:
+        """Full width at half of the peak of Algorithm 1, in positions."""
+        return self.reconstruction.fwhm
+
+    @property
+    def relative_error(self) -> float | None:
+        """Relative error of Algorithm 1."""
+        return self.reconstruction.relative_error
 
     @cached_property
     def gram(self) -> F64 | None:
@@ -165,7 +210,7 @@ def measure_faithfulness(
         min_separation=smallest,
         closest_pair=_pair(separation, collisions),
         error_bound=_bound(separation, smallest, injective),
-        collisions=collisions,
+        collisions=replace(collisions, named=tuple(describe_pair(encoding, pair) for pair in collisions.examples)),
         near_pairs=near,
         rank=conditioning.rank,
         rank_tolerance=conditioning.rank_tolerance,
@@ -174,8 +219,7 @@ def measure_faithfulness(
         sidelobe=separation.sidelobe if separation else None,
         separation_by_lag=_curve(separation),
         envelope=_envelope(separation),
-        fwhm=fwhm,
-        relative_error=error,
+        reconstruction=Blur(fwhm=fwhm, relative_error=error),
         bandwidth=used,
         notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes, *more),
     )

@@ -25,6 +25,7 @@ from pe_spectra.faithfulness.closest_pair import (
 )
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_RANK_WORK
+from pe_spectra.quantities import Result, quantity
 from pe_spectra.spectrum import compute_gram_kernel
 
 #: Differences of a normalised kernel below this are none.
@@ -37,8 +38,8 @@ _COARSE = 2.0**-16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sidelobe:
-    """The largest local maximum of k(tau)/k(0) beyond the main lobe, and its lag.
+class Sidelobe(Result):
+    """A local maximum of the normalised kernel, k(tau)/k(0): the largest beyond the main lobe.
 
     >>> from pe_spectra import Sinusoidal, measure_faithfulness
     >>> found = measure_faithfulness(Sinusoidal(d=2), length=20).sidelobe
@@ -46,8 +47,8 @@ class Sidelobe:
     (6, 0.9602)
     """
 
-    lag: int
-    value: float
+    lag: int = quantity("Its lag.", unit="positions", minimum=1, column="sidelobe_lag")
+    value: float = quantity("Its height; the peak at lag 0 has 1.", column="sidelobe")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pe_spectra.answers.injectivity import entitle_separations
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.local import fit_panel
 from pe_spectra.plots.separation import (
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 #: Encodings whose Gram matrix is drawn, at most; inches above it, and from the sheet's edge to its upward label.
 _MOST_MAPS, _MAP_GAP, _AXIS_LABEL = 2, 0.74, 0.20
-#: Encodings that a title names, at most.
-_MOST_NAMES = 3
 
 
 def plot_separation(axes: Axes, *results: Faithfulness) -> None:
@@ -90,7 +89,7 @@ def compose_faithfulness(*results: Faithfulness) -> Figure:
     curves = [_read_curve(result) for result in results]
     parts = part_curves(curves)
     layout = Layout(
-        title=_entitle(results),
+        title=entitle_separations(results, [escape_text(result.encoding.label) for result in results]),
         heights=(*[HEIGHT] * len(parts), *[MAP_HEIGHT] * len(mapped)),
         left=MAP_LEFT,
         gap=_MAP_GAP,
@@ -127,31 +126,6 @@ def _read_curve(result: Faithfulness) -> SeparationCurve:
 
 def _is_drawn(curve: SeparationCurve) -> bool:
     return curve.lags is not None or curve.closest is not None
-
-
-def _entitle(results: Sequence[Faithfulness]) -> str:
-    if len(results) > 1:
-        return _entitle_collisions([result for result in results if result.min_separation == 0])
-    result = results[0]
-    if result.min_separation is None or result.closest_pair is None:
-        return "How far apart the codes of two positions are"
-    s, t = result.closest_pair
-    if result.min_separation == 0:
-        return f"Positions {s} and {t} have the same code"
-    lag = "neighbours" if t - s == 1 else f"positions {t - s} apart"
-    return f"The closest codes are those of {lag}, at distance {result.min_separation:.5g}"
-
-
-def _entitle_collisions(found: Sequence[Faithfulness]) -> str:
-    """Name the encodings that have a code twice, of several that are compared."""
-    names = [escape_text(result.encoding.label) for result in found]
-    if not names:
-        return "How far apart two codes are, by their lag"
-    if len(names) == 1 and found[0].closest_pair is not None:
-        s, t = found[0].closest_pair
-        return f"{names[0]}: {found[0].encoding.domain} {s} and {t} have the same code"
-    rest = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"Some codes are the same: {', '.join(names[:_MOST_NAMES])}{rest}"
 
 
 def _describe(results: Sequence[Faithfulness], panels: int) -> str:

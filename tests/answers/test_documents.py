@@ -73,8 +73,8 @@ def test_documents_about_figures(validate):
     ]
     for answer in (
         answer_drawn({"a": "A"}, ["a.png", "a.csv"], "figures", {}),
-        answer_checked([], "f", 8),
-        answer_checked(found, "f", 8),
+        answer_checked("f", [], 8),
+        answer_checked("f", found, 8),
     ):
         validate(json.loads(json.dumps(answer.to_document(None), allow_nan=False)))
 

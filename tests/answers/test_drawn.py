@@ -38,13 +38,13 @@ def test_a_check_names_the_first_difference():
         Mismatch(figure="fig1", column="weight", row=7, expected="0.5", got="0.6", reason="differs"),
         Mismatch(figure="fig2", reason="fig2.csv: no such file"),
     ]
-    answer = answer_checked(found, "f", 8)
+    answer = answer_checked("f", found, 8)
     assert answer.verdict.text == (
         "2 columns of the figures in f differ, first fig1, column weight, row 7: expected 0.5, got 0.6; differs."
     )
     assert answer.failed
-    missing = answer_checked(found[1:], "f", 8).verdict
+    missing = answer_checked("f", found[1:], 8).verdict
     assert (missing.code, missing.level) == ("figures-missing", "error")
     assert missing.text.startswith("fig2: fig2.csv: no such file in f; pe-spectra figures --output f ")
-    same = answer_checked([], "f", 8)
+    same = answer_checked("f", [], 8)
     assert (same.verdict.text, same.failed) == ("All 8 figures match a fresh computation.", ())

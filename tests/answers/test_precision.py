@@ -296,4 +296,4 @@ def test_what_rounding_alone_tells_apart_is_not_injective(cli, ask):
     assert [row["distinct"] for row in document["rows"] if row["stage"] == "code"] == [30]
     done = cli(f"precision {line} --require injective")
     assert done.code == 1
-    assert "required but not so: injective (float64, fp32-then-cast)" in done.err
+    assert "required: injective; found: not injective (float64, fp32-then-cast)" in done.err

@@ -150,7 +150,7 @@ def test_require(cli, demands, code):
     done = cli("faithfulness -e sinusoidal --json --no-figure", *words)
     assert done.code == code
     document = json.loads(done.out)
-    assert any(note.startswith("required but not so: ") for note in document["notes"]) == bool(code)
+    assert any(note.startswith("required: ") for note in document["notes"]) == bool(code)
     several = cli("faithfulness -e sinusoidal --json --no-figure --require", *demands.split())
     assert several == done
 
@@ -160,7 +160,7 @@ def test_require_of_what_collides_or_is_not_known(cli):
     done = cli("faithfulness -e dft:d=4 --length 5 --no-figure --require injective")
     assert done.code == 1
     assert "Not injective" in done.out
-    assert "check failed: required but not so: injective (dft d=4)" in done.err
+    assert "check failed: required: injective; found: not injective (dft d=4)" in done.err
     assert cli("faithfulness -e dft --length 1 --no-figure --require", "separation>=0").code == 1
 
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import Dft, Sinusoidal, compare_encodings
+from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.faithfulness import measure_faithfulness
@@ -18,7 +19,6 @@ from pe_spectra.faithfulness.closest_lag import find_closest_lag
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances
 from pe_spectra.faithfulness.separation import find_pair_words, find_sidelobe, measure_separation
 from pe_spectra.metrics.kernel_shape import measure_sidelobe
-from pe_spectra.records.faithfulness import answer_faithfulness
 from tests.faithfulness.digits import distance_at, ladder
 from tests.making import make_encoding
 

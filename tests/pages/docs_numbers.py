@@ -25,6 +25,7 @@ from pe_spectra import (
     read_encoding,
     reconstruct_positions,
 )
+from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.cli.program import build_app
 from pe_spectra.encodings import equal_rows
 from pe_spectra.exact import ladder_words
@@ -37,7 +38,6 @@ from pe_spectra.models.lengths.bounds import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.precision import measure_precision, rows
 from pe_spectra.precision.dtypes import DTYPES
-from pe_spectra.records.faithfulness import answer_faithfulness
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 
 ROOT = Path(__file__).parents[2]

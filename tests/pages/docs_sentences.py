@@ -32,10 +32,10 @@ from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.turns import TOLERANCE
 from pe_spectra.precision.dtypes import DTYPES
-from pe_spectra.records.faithfulness import _write_distance
 from pe_spectra.spectrum import lag_window
 from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.summary import LOW_BINS, MOST_NEGATIVE
+from pe_spectra.wording import write_with_error
 from tests.mutation.mutants import read_mutants
 from tests.pages import docs_numbers as numbers
 from tests.pages import readme, test_house
@@ -267,7 +267,7 @@ SENTENCES = (
     Sentence(
         QUANTITIES,
         "no digits that it leaves open: `{}`",
-        lambda: (_write_distance(3.79e-13, 1.4e-14),),
+        lambda: (write_with_error(3.79e-13, 1.4e-14),),
     ),
     Sentence(QUANTITIES, "at most {} of them; `null` where `rank` is", lambda: (conditioning._MOST_VALUES,)),
     Sentence(QUANTITIES, "at S, 2 S, {} S, .. up to 2^{} positions", lambda: (4, exponent(limits.MAX_LENGTH))),

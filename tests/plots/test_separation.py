@@ -94,15 +94,15 @@ def test_maps_and_collisions_are_named_among_several() -> None:
     first, last = tables[0].encoding.label, tables[2].encoding.label
     found = collide()
     words = read_words(compose_faithfulness(*tables, found))
-    assert f"{found.encoding.label}: positions 3 and 7 have the same code" in words
+    assert f"{found.encoding.label}: positions 3 and 7 have the same vector" in words
     assert words.endswith(f"; of {first} and {last}")
-    assert "How far apart two codes are, by their lag" in read_words(compose_faithfulness(*tables))
+    assert "How far apart two vectors are, by their lag" in read_words(compose_faithfulness(*tables))
     assert "; of " not in read_words(compose_faithfulness(tables[0], tables[2]))
     many = read_words(compose_faithfulness(*[found] * 5))
     assert "Some codes are the same:" in many
     assert "and 2 more" in many
     same = dataclasses.replace(found, encoding=ALIBI)
-    assert "alibi heads=8: lags 3 and 7 have the same code" in read_words(compose_faithfulness(tables[0], same))
+    assert "alibi heads=8: lags 3 and 7 have the same vector" in read_words(compose_faithfulness(tables[0], same))
 
 
 @pytest.mark.slow
@@ -266,4 +266,4 @@ def test_the_label_of_the_closest_pair_stands_by_its_circle():
 def test_an_encoding_without_a_closest_pair_gets_a_title():
     result = measure_faithfulness(find_encoding("sinusoidal")(d=8), length=1)
     assert result.min_separation is None
-    assert "How far apart the codes of two positions are" in read_all_words(compose_faithfulness(result))
+    assert "How far apart the vectors of two positions are" in read_all_words(compose_faithfulness(result))

@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from pe_spectra.records.faithfulness import _count_digits
+from pe_spectra.wording import count_digits
 
 DULL = "faithfulness -e mtan-learned:d=2,seed=0,unit=1e12 --length 30 --no-figure"
 
@@ -31,14 +31,14 @@ DULL = "faithfulness -e mtan-learned:d=2,seed=0,unit=1e12 --length 30 --no-figur
     ],
 )
 def test_a_distance_has_the_digits_that_its_error_leaves(distance, error, digits):
-    assert _count_digits(distance, error) == digits
+    assert count_digits(distance, error) == digits
 
 
 def test_sentences_and_tables_are_rounded_and_data_are_not(cli):
     row = json.loads(cli(f"{DULL} --json").out)["rows"][0]
     place = row["error_bound"]
     out = cli(f"{DULL} --color always").out
-    short = f"{row['min_separation']:.{_count_digits(row['min_separation'], place)}g}"
+    short = f"{row['min_separation']:.{count_digits(row['min_separation'], place)}g}"
     assert len(short) < len("3.7857e-13")
     assert f"distance {short} (+- {place:.2g})" in " ".join(out.split())
     assert f"smallest separation {short} up to" in " ".join(out.split())
@@ -64,6 +64,6 @@ def test_csv_holds_near_pairs_and_no_words_for_numbers(cli):
 
 def test_one_code_is_one(cli, tmp_path):
     np.save(tmp_path / "zeros.npy", np.zeros((20, 4)))
-    assert "share their code with another, 1 code is distinct)" in cli("faithfulness -e zeros.npy --no-figure").out
+    assert "share theirs with another, 1 distinct)" in cli("faithfulness -e zeros.npy --no-figure").out
     np.save(tmp_path / "two.npy", np.repeat(np.eye(2), 3, axis=0))
-    assert "2 codes are distinct)" in cli("faithfulness -e two.npy --no-figure").out
+    assert "another, 2 distinct)" in cli("faithfulness -e two.npy --no-figure").out

@@ -13,20 +13,48 @@ Names are imported when they are first used, so that importing the package costs
 from __future__ import annotations
 
 from pe_spectra._version import __version__ as __version__
+from pe_spectra.names import ENCODING_CLASSES as _ENCODING_CLASSES
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
     from pe_spectra.compare import Comparison as Comparison
     from pe_spectra.compare import compare_encodings as _compare_encodings
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
-    from pe_spectra.encodings import DfsTrans as DfsTrans
-    from pe_spectra.encodings import Dft as Dft
     from pe_spectra.encodings import Encoding as Encoding
     from pe_spectra.encodings import Frequencies as Frequencies
     from pe_spectra.encodings import GivenArray as GivenArray
-    from pe_spectra.encodings import Learned as Learned
-    from pe_spectra.encodings import Sinusoidal as Sinusoidal
     from pe_spectra.encodings import find_encoding as find_encoding
+    from pe_spectra.encodings.absolute import DfsTrans as DfsTrans
+    from pe_spectra.encodings.absolute import Dft as Dft
+    from pe_spectra.encodings.absolute import OneHot as OneHot
+    from pe_spectra.encodings.absolute import Ramp as Ramp
+    from pe_spectra.encodings.bias_maps import Fire as Fire
+    from pe_spectra.encodings.bias_maps import Tupe as Tupe
+    from pe_spectra.encodings.biases import Alibi as Alibi
+    from pe_spectra.encodings.biases import Kerple as Kerple
+    from pe_spectra.encodings.biases import Sandwich as Sandwich
+    from pe_spectra.encodings.buckets import T5 as T5
+    from pe_spectra.encodings.calendar import Calendar as Calendar
+    from pe_spectra.encodings.combined import Hybrid as Hybrid
+    from pe_spectra.encodings.features import FourierFeatures as FourierFeatures
+    from pe_spectra.encodings.features import PixelBands as PixelBands
+    from pe_spectra.encodings.grids import Sincos2d as Sincos2d
+    from pe_spectra.encodings.lag_tables import Erpe as Erpe
+    from pe_spectra.encodings.lag_tables import Shaw as Shaw
+    from pe_spectra.encodings.learned import Learned as Learned
+    from pe_spectra.encodings.learned_ladder import LearnableSinusoid as LearnableSinusoid
+    from pe_spectra.encodings.rotary import Rope as Rope
+    from pe_spectra.encodings.rotary_variants import Fope as Fope
+    from pe_spectra.encodings.rotary_variants import RopeAxial as RopeAxial
+    from pe_spectra.encodings.sinusoidal import Sinusoidal as Sinusoidal
+    from pe_spectra.encodings.sinusoidal import Tape as Tape
+    from pe_spectra.encodings.sinusoidal import Tensor2Tensor as Tensor2Tensor
+    from pe_spectra.encodings.structural import Rnn as Rnn
+    from pe_spectra.encodings.structural import Tree as Tree
+    from pe_spectra.encodings.temporal import Mtan as Mtan
+    from pe_spectra.encodings.temporal import MtanLearned as MtanLearned
+    from pe_spectra.encodings.temporal import Time2Vec as Time2Vec
+    from pe_spectra.encodings.windows import Swin as Swin
     from pe_spectra.errors import FileError as FileError
     from pe_spectra.errors import InputError as InputError
     from pe_spectra.errors import PeSpectraError as PeSpectraError
@@ -77,8 +105,6 @@ if TYPE_CHECKING:
 #: Public name -> module that defines it.
 _HOMES = {
     "Comparison": "compare",
-    "DfsTrans": "encodings",
-    "Dft": "encodings",
     "ENCODINGS": "encodings",
     "Encoding": "encodings",
     "Faithfulness": "faithfulness",
@@ -87,13 +113,11 @@ _HOMES = {
     "GivenArray": "encodings",
     "GridSpectrum": "spectrum",
     "InputError": "errors",
-    "Learned": "encodings",
     "LowBinCount": "spectrum",
     "PeSpectraError": "errors",
     "Portrait": "portrait",
     "PositionReconstruction": "reconstruction",
     "Reconstruction": "reconstruction",
-    "Sinusoidal": "encodings",
     "Spectrum": "spectrum",
     "SpectrumSummary": "spectrum",
     "UndefinedError": "errors",
@@ -121,6 +145,7 @@ _HOMES = {
     "reconstruct": "reconstruction",
     "reconstruct_all_positions": "reconstruction",
     "reconstruct_positions": "reconstruction",
+    **{cls: f"encodings.{module}" for module, cls in _ENCODING_CLASSES.values()},
 }
 
 #: Public name -> what lets it take a table, a SPEC or a function of positions in place of an encoding.

@@ -7,41 +7,10 @@ from typing import Annotated
 import typer
 
 from pe_spectra.findings import LEVELS
+from pe_spectra.names import ENCODING_CLASSES
 
-#: Names for completion, which must not import NumPy; a test keeps them equal to the catalogue.
-ENCODING_NAMES = (
-    "sinusoidal",
-    "tensor2tensor",
-    "tape",
-    "learnable-sinusoid",
-    "dft",
-    "dfstrans",
-    "ramp",
-    "one-hot",
-    "fourier-features",
-    "pixel-bands",
-    "learned",
-    "hybrid",
-    "time2vec",
-    "mtan-learned",
-    "mtan",
-    "calendar",
-    "tree",
-    "rnn",
-    "sincos2d",
-    "rope",
-    "rope-axial",
-    "fope",
-    "alibi",
-    "kerple",
-    "sandwich",
-    "t5",
-    "shaw",
-    "erpe",
-    "fire",
-    "tupe",
-    "swin",
-)
+#: Names for completion, which must not import NumPy.
+ENCODING_NAMES = tuple(ENCODING_CLASSES)
 FORMATS = ("table", "json", "csv")
 BOUNDARIES = ("none", "reflect")
 COLOURS = ("auto", "always", "never")

@@ -1,7 +1,4 @@
-"""Absolute encodings: every position has a vector of its own.
-
-Adding one is a frozen class here and its name in `ABSOLUTE`, at the end of the file.
-"""
+"""Absolute encodings: every position has a vector of its own."""
 
 from __future__ import annotations
 
@@ -17,14 +14,11 @@ from pe_spectra.encodings.pairs import check_rows
 from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
-from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
-
-__all__ = ["ABSOLUTE", "DfsTrans", "Dft", "OneHot", "Ramp", "Sinusoidal"]
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 _WIDTH = Parameter(
@@ -308,6 +302,3 @@ class OneHot(Encoding):
     def theorem(self) -> Theorem:
         """Unit vectors."""
         return Theorem(kind="unit-vectors", text="different positions have different unit vectors")
-
-
-ABSOLUTE: tuple[type[Encoding], ...] = (Dft, DfsTrans, Ramp, OneHot)

@@ -1,7 +1,4 @@
-"""Biases by query and key, where they are no function of the lag alone.
-
-Adding one is a frozen class here and its name in `BIAS_MAPS`, at the end of the file.
-"""
+"""Biases by query and key, where they are no function of the lag alone."""
 
 from __future__ import annotations
 
@@ -22,7 +19,6 @@ from pe_spectra.encodings.heads import (
     start_generator,
 )
 from pe_spectra.encodings.parameters import parameter
-from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import IntegerRange, RealRange
@@ -206,6 +202,3 @@ def _map_buckets(size: int) -> I64:
     buckets[:, 0] = _TUPE_BUCKETS
     buckets[0, :] = _TUPE_BUCKETS // 2  # a bucket that no lag falls into
     return buckets
-
-
-BIAS_MAPS: tuple[type[Encoding], ...] = (Fire, Tupe)

@@ -1,6 +1,6 @@
 """Biases on the attention score that depend on the lag alone, by a formula.
 
-Lags are query minus key. Adding one is a frozen class here and its name in `BIASES`, at the end of the file.
+Lags are query minus key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pe_spectra.encodings.heads import (
     start_generator,
 )
 from pe_spectra.encodings.parameters import parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines, to_words
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
@@ -285,6 +285,3 @@ def _sandwich_words(d: int, first: int) -> F64:
     words = np.array([to_words(CONTEXT.power(Decimal(10000), exponent)) for exponent in exponents]).T.copy()
     words.flags.writeable = False  # the same array serves every call
     return words
-
-
-BIASES: tuple[type[Encoding], ...] = (Alibi, Kerple, Sandwich)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings.heads import HEAD, SEED, YES_NO, HeadTable, build_heads, build_table
 from pe_spectra.encodings.parameters import GivenArray, parameter
 from pe_spectra.encodings.positions import as_integers
-from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
@@ -177,6 +177,3 @@ class T5(HeadTable):
     def theorem(self) -> Theorem:
         """Buckets are decided in integers, and their numbers compared as they are."""
         return Theorem(kind="buckets", text="lags of one bucket share a row of the table; rows are compared bit by bit")
-
-
-BUCKETS: tuple[type[Encoding], ...] = (T5,)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration
-from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
 from pe_spectra.encodings.parameters import Value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos_of_turns
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
@@ -291,6 +291,3 @@ class Calendar(Encoding):
         return Theorem(
             kind="exact-sums", text="drawn rows are multiples of 2**-32, so that their sums carry no rounding"
         )
-
-
-CALENDAR: tuple[type[Encoding], ...] = (Calendar,)

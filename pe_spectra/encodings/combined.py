@@ -10,11 +10,11 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Value, format_value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, HasTable
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
@@ -293,6 +293,3 @@ def _find_width(cls: type[Encoding], values: Mapping[str, Value]) -> int | None:
     except InputError:  # said again, with the option, where it is built to stay
         return None
     return built.d if isinstance(built, HasTable) else None
-
-
-COMBINED: tuple[type[Encoding], ...] = (Hybrid,)

@@ -22,7 +22,7 @@ from pe_spectra.encodings.pairs import (
     scale_to_words,
 )
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.exact import CONTEXT, F64, I64, PI, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
@@ -267,6 +267,3 @@ class PixelBands(Pairs):
         text = "codes agree where (s - t) b/(n-1) is an integer for every band b; b = 1 leaves s - t = n-1 alone, "
         more = "and all bands are integers" if self._are_integers else "and a band that is no integer rules it out"
         return Theorem(kind="whole-turns", text=text + more)
-
-
-FEATURES: tuple[type[Encoding], ...] = (FourierFeatures, PixelBands)

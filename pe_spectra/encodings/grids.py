@@ -119,6 +119,3 @@ class Sincos2d(Encoding):
         """The place on the grid: `row 3, column 5`, or CLS."""
         row, column = divmod(s - self._before, self.width)
         return "CLS" if s < self._before else f"row {row}, column {column}"
-
-
-GRIDS: tuple[type[Encoding], ...] = (Sincos2d,)

@@ -1,6 +1,6 @@
 """Encodings with a learned row for each lag.
 
-Lags are query minus key. Adding one is a frozen class here and its name in `LAG_TABLES`, at the end of the file.
+Lags are query minus key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pe_spectra.encodings.heads import (
     start_generator,
 )
 from pe_spectra.encodings.parameters import GivenArray, parameter
-from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
@@ -207,6 +207,3 @@ class Shaw(LagEncoding):
     def _find_rows(self, lags: I64) -> I64:
         clipped = np.clip(lags, -self.farthest, self.farthest)
         return self.farthest - clipped  # rows count key minus query
-
-
-LAG_TABLES: tuple[type[Encoding], ...] = (Shaw, Erpe)

@@ -248,6 +248,3 @@ def abbreviate(origin: str) -> str:
 def _keep_end(text: str) -> str:
     most = QUOTED_CHARACTERS * 2 // 3
     return text if len(text) <= most else f"...{text[3 - most :]}"
-
-
-LEARNED: tuple[type[Encoding], ...] = (Learned,)

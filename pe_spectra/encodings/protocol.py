@@ -7,7 +7,7 @@ An encoding offers those views that it truly has. A diagnostic asks for the one 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -84,7 +84,7 @@ class Encoding(ABC):
     """A positional encoding. Subclasses are final, frozen and keyword-only.
 
     To add one: a frozen dataclass in its family's file with the class attributes below and the
-    views it has, and its name in that file's tuple.
+    views it has, and a line in the table of `pe_spectra.names`.
 
     Attributes
     ----------
@@ -408,13 +408,3 @@ class HasExactKey(Protocol):
         A class says so in its own body: what was proved of its parents holds of it only if it repeats it
         (`return super().theorem`), for it may compute something else.
         """
-
-
-def find_encoding_class(name: str, classes: Sequence[type[Encoding]]) -> type[Encoding] | None:
-    """Return the class of that name, or None.
-
-    >>> from pe_spectra.encodings import ENCODINGS
-    >>> find_encoding_class("dft", ENCODINGS).__name__, find_encoding_class("cope", ENCODINGS)
-    ('Dft', None)
-    """
-    return next((cls for cls in classes if cls.name == name), None)

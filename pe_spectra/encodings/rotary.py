@@ -21,7 +21,6 @@ from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays
-from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
@@ -317,6 +316,3 @@ def _sum_decaying_cosines(words: F64, width: int, scale_base: float, lags: I64) 
         cosine = sin_cos(words, part)[1]
         total[start : start + rows] = np.sum(cosine * np.exp(np.multiply.outer(part, rates)), axis=1)
     return total
-
-
-ROTARY: tuple[type[Encoding], ...] = (Rope, RopeAxial, Fope)

@@ -9,11 +9,10 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.learned_ladder import LearnableSinusoid
 from pe_spectra.encodings.pairs import Pairs, add_offset, compute_geometric_words, compute_ratio, explain_aliasing
 from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.positions import as_lags
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Ladder, Theorem
+from pe_spectra.encodings.protocol import Frequencies, Ladder, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, ladder_pairs, ladder_words, sin_cos, sum_cosines, to_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RHO, MAX_WIDTH, MIN_LENGTH, MIN_RHO, MIN_WIDTH
@@ -263,6 +262,3 @@ class Tape(Pairs):
     def theorem(self) -> Theorem:
         """The first frequency is d/L, a rational number."""
         return super().theorem
-
-
-SINUSOIDAL: tuple[type[Encoding], ...] = (Sinusoidal, Tensor2Tensor, Tape, LearnableSinusoid)

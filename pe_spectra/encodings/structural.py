@@ -9,7 +9,6 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.grids import GRIDS
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
@@ -247,6 +246,3 @@ class Rnn(Encoding):
         if s.size and int(s.max()) >= self.length:
             raise InputError("a position has no row", str(int(s.max())), f"0 to {self.length - 1} is accepted")
         return self._states[s]
-
-
-STRUCTURAL: tuple[type[Encoding], ...] = (Tree, Rnn, *GRIDS)

@@ -294,6 +294,3 @@ def _build_words(d: int, unit: float) -> F64:
     words = np.array(rows).T.copy()
     words.flags.writeable = False
     return words
-
-
-TEMPORAL: tuple[type[Encoding], ...] = (Time2Vec, MtanLearned, Mtan)

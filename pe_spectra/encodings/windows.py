@@ -11,7 +11,6 @@ import numpy as np
 
 from pe_spectra.encodings.heads import HEAD, SEED, HeadTable, build_heads, start_generator
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
-from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import Choice, IntegerRange
@@ -131,6 +130,3 @@ def _scale_offsets(side: int, trained: int) -> F64:
     # offsets -8 .. 8 for the window of training, on a logarithmic scale
     offsets = 8 * np.arange(1 - side, side) / max(trained - 1, 1)
     return np.asarray(np.sign(offsets) * np.log2(1 + np.abs(offsets)) / math.log2(8))
-
-
-WINDOWS: tuple[type[Encoding], ...] = (Swin,)

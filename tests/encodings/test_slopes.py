@@ -7,8 +7,8 @@ import pytest
 from mpmath import mp, mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.absolute import Sinusoidal
 from pe_spectra.encodings.biases import Alibi, Kerple, Sandwich, compute_slopes
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 
 # ----------------------------------------------------------------------------------- ALiBi

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.bias_maps import BIAS_MAPS, Fire, Tupe
-from pe_spectra.encodings.biases import BIASES, Alibi, Kerple, Sandwich
-from pe_spectra.encodings.buckets import BUCKETS, T5
+from pe_spectra.encodings.bias_maps import Fire, Tupe
+from pe_spectra.encodings.biases import Alibi, Kerple, Sandwich
+from pe_spectra.encodings.buckets import T5
+from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.heads import HeadedEncoding
-from pe_spectra.encodings.lag_tables import LAG_TABLES, Erpe, Shaw
+from pe_spectra.encodings.lag_tables import Erpe, Shaw
 from pe_spectra.encodings.protocol import HasBias, HasBiasMap, HasExactKey, HasKernel, HasLagTable, HasTable
-from pe_spectra.encodings.windows import WINDOWS, Swin
+from pe_spectra.encodings.windows import Swin
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION
 
-CLASSES = (*BIASES, *BUCKETS, *LAG_TABLES, *BIAS_MAPS, *WINDOWS)
+CLASSES = tuple(cls for cls in ENCODINGS if cls.family == "relative")
 HEADED = [cls for cls in CLASSES if issubclass(cls, HeadedEncoding)]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name)
 every_headed = pytest.mark.parametrize("cls", HEADED, ids=lambda cls: cls.name)

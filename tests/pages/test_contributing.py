@@ -2,13 +2,16 @@
 
 import json
 import re
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import __version__, compute_spectrum, count_low_bin, measure_faithfulness
-from pe_spectra.encodings import HasExactKey, HasFrequencies, HasTable, catalogue
+from pe_spectra.encodings import HasExactKey, HasFrequencies, HasTable
+from pe_spectra.names import ENCODING_CLASSES
 from tests.laws import test_classes, test_kernels, test_keys, test_objects, test_tables
 from tests.places import ROOT
 
@@ -93,7 +96,8 @@ def test_the_laws_of_the_catalogue_hold_for_it(clock, period):
 
 
 def test_the_command_line_picks_it_up(clock, cli, monkeypatch):
-    monkeypatch.setattr(catalogue, "ENCODINGS", (*catalogue.ENCODINGS, clock))
+    monkeypatch.setitem(sys.modules, "pe_spectra.encodings.clock", SimpleNamespace(Clock=clock))
+    monkeypatch.setitem(ENCODING_CLASSES, "clock", ("clock", "Clock"))
     done = cli("faithfulness -e clock:period=12 --no-figure --json")
     assert done.code == 0, done.err
     [row] = json.loads(done.out)["rows"]

@@ -20,6 +20,8 @@ _MODULES = (
     "counts",
     "comparisons",
     "drawn",
+    "differences",
+    "table_differences",
     "grades",
     "catalogues",
     "lengthenings",

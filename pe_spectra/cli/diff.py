@@ -17,10 +17,10 @@ from pe_spectra.numbers import Choice
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pe_spectra.answers.differences import ComparedSide, Setting
     from pe_spectra.model_sources import Side
     from pe_spectra.models.comparison.tables import TableDiff
     from pe_spectra.models.stated.statement import Configuration
-    from pe_spectra.records.diff import Named, Setting
 
 #: Names for completion, which must not import NumPy; a test keeps them equal to the stacks.
 STACK_NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
@@ -136,9 +136,9 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
 
 def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Setting, notes: list[str]) -> Outcome:
     """Compare the rotations of two sides, or of one side in two implementations."""
+    from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
     from pe_spectra.models.comparison.waves import remark_rotations, remark_table, shows_rotations
-    from pe_spectra.records.diff import answer_diff
 
     if stacks:
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
@@ -152,7 +152,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
         return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))
     said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
     said += [remark_table(tables)] if tables is not None else []
-    return run.finish(answer_diff(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
+    return run.finish(answer_differences(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
 
 
 def _compare_waves(a: Side, b: Side) -> TableDiff | None:
@@ -174,12 +174,12 @@ def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
 
 
 def _answer_tables(run: Run, a: Side, b: Side, found: TableDiff, check: bool, *more: str) -> Outcome:
-    from pe_spectra.records.table_diff import answer_table_diff
+    from pe_spectra.answers.table_differences import answer_tables
 
     # what the rotation of a cache is called says nothing of it as a table
     said = [(letter, note, side.dump) for letter, side in (("A", a), ("B", b)) for note in side.notes]
     notes = [f"{letter}: {note}" for letter, note, dump in said if dump is None or note not in dump.notes]
-    return run.finish(answer_table_diff(a.shown, b.shown, found, notes=(*notes, *more), check=check))
+    return run.finish(answer_tables(a.shown, b.shown, found, notes=(*notes, *more), check=check))
 
 
 def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:
@@ -204,17 +204,17 @@ def _need_rotation(side: Side) -> Configuration:
     return side.configuration
 
 
-def _turn(side: Side, served: int | None, stack: str | None = None) -> Named:
+def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedSide:
     """The rotations of one side: of a dump its own, of a model those of its library or of a stack."""
     from dataclasses import replace
 
+    from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import turn_layer
     from pe_spectra.models.stacks import STACKS
-    from pe_spectra.records.diff import Named
 
     if side.dump is not None and stack is None:
-        return Named(name=side.shown, rotations=(side.dump,), notes=side.notes)
+        return ComparedSide(name=side.shown, rotations=(side.dump,), notes=side.notes)
     configuration = _need_rotation(side)
     read = turn_layer if stack is None else STACKS[stack].read
     found: list[Rotation] = []
@@ -231,13 +231,13 @@ def _turn(side: Side, served: int | None, stack: str | None = None) -> Named:
     said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
     notes = tuple(dict.fromkeys((*side.notes, *said)))
     name = side.shown if stack is None else STACKS[stack].title
-    return Named(name=name, rotations=tuple(found), notes=notes, base_key=_name_base(configuration))
+    return ComparedSide(name=name, rotations=tuple(found), notes=notes, base_key=_name_base(configuration))
 
 
 def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None]) -> tuple[Setting, list[str]]:
     """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
+    from pe_spectra.answers.differences import Setting
     from pe_spectra.models.stacks.conformance import find_length_served
-    from pe_spectra.records.diff import Setting
 
     trained, served = lengths
     stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]

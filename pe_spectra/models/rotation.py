@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from pe_spectra.exact import F64
+from pe_spectra.quantities import Result, quantity
 
 #: Relative difference of frequencies that are the same formula: a few roundings in float64.
 SAME_FORMULA = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rotation:
-    """What queries and keys are turned by in the layers of one type. None where a part is not known.
+class Rotation(Result):
+    """What queries and keys are turned by in the layers of one type; null where a part is not known."""
 
-    Attributes
-    ----------
-    name : the layer type; "all" where there is one.
-    head_dim : width of a head.
-    rotary_dim : D, the channels that are turned.
-    base : base of the ladder before scaling.
-    scaling : the name that the catalogue has for the scaling ("none", "yarn", ..).
-    options : the parameters of that scaling, by the names of the catalogue (factor, original, ..).
-    frequencies : rad/position of each of the D/2 pairs, fastest first, after scaling. Read-only.
-    layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
-    attention_scaling : the factor on every cosine and sine (scores have its square).
-    offset : the phase that the first position has, in positions: 0 in most implementations.
-    dtype : the type that cosines and sines, or the frequencies of a dump, are stored in.
-    error_bound : largest relative error that `frequencies` may have from rounding (0: exact to float64).
-    notes : what was assumed, each a sentence.
-    """
-
-    name: str = "all"
-    head_dim: int | None = None
-    rotary_dim: int | None = None
-    base: float | None = None
-    scaling: str | None = None
-    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    frequencies: F64 | None = None
-    layout: str | None = None
-    attention_scaling: float | None = None
-    offset: int | None = None
-    dtype: str | None = None
-    error_bound: float = 0.0
-    notes: tuple[str, ...] = ()
+    name: str = quantity("Name of the type; all where there is one.", default="all")
+    head_dim: int | None = quantity("Width of a head, in channels.", default=None, minimum=1)
+    rotary_dim: int | None = quantity("Channels of it that are turned, D.", default=None, minimum=0)
+    base: float | None = quantity("Base of the ladder before scaling.", default=None, above=0)
+    scaling: str | None = quantity("Scaling by the catalogue's name, none for no scaling.", default=None)
+    options: Mapping[str, object] = quantity(
+        "Parameters of the scaling by the catalogue's names; empty without one.",
+        default_factory=lambda: MappingProxyType({}),
+        key="scaling_parameters",
+        schema={
+            "type": "object",
+            "properties": {},
+            "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
+            "additionalProperties": True,
+        },
+    )
+    frequencies: F64 | None = quantity(
+        "Of each of the D/2 pairs, fastest first, after scaling; read-only.",
+        unit="rad/position",
+        default=None,
+        key=None,
+    )
+    layout: str | None = quantity(
+        "Which channels are a pair: i and i + D/2 (half), or 2i and 2i + 1 (interleaved).",
+        default=None,
+        words=("half", "interleaved", None),
+    )
+    attention_scaling: float | None = quantity(
+        "Factor on every cosine and sine; scores have its square.", default=None, above=0
+    )
+    offset: int | None = quantity("Phase of the first position, in positions.", default=None)
+    dtype: str | None = quantity("Type of cosines and sines, or of the numbers of a dump.", default=None)
+    error_bound: float = quantity(
+        "Largest relative error of the frequencies from rounding; 0 where they are exact to float64.",
+        default=0.0,
+        key=None,
+    )
+    notes: tuple[str, ...] = quantity("What was assumed when it was read, each a sentence.", default=())

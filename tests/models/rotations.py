@@ -2,8 +2,12 @@
 
 import numpy as np
 
+from pe_spectra.answers.differences import judge_rotations
+from pe_spectra.answers.table_differences import judge_tables
 from pe_spectra.encodings.rope_scaling import SCALINGS
-from pe_spectra.models.comparison.rotations import BREAKS, compare_rotations
+from pe_spectra.models.comparison.divergence import BREAKS
+from pe_spectra.models.comparison.rotations import compare_rotations
+from pe_spectra.models.comparison.tables import TableDiff
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.rotation import Rotation
 
@@ -46,3 +50,9 @@ def find_naively(a, b, length):
         if off.max() > BREAKS:
             return position, int(np.argmax(off))
     return None
+
+
+def told(found):
+    """Code and text of the verdict on two rotations or two tables."""
+    verdict = judge_tables(found) if isinstance(found, TableDiff) else judge_rotations(found)
+    return verdict.code, verdict.text

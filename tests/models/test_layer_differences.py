@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.comparison.rotations import BREAKS, compare_rotations, state_verdict
+from pe_spectra.models.comparison.divergence import BREAKS
+from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
-from tests.models.rotations import LENGTH, LLAMA, compare, make_rotation
+from tests.models.rotations import LENGTH, LLAMA, compare, make_rotation, told
 
 FULL = make_rotation("linear", 1e6, name="full_attention", factor=8.0)
 SLIDING = make_rotation(name="sliding_attention")
@@ -25,7 +26,7 @@ def test_one_rotation_is_compared_with_every_layer_type():
         ("sliding_attention", True),
     ]
     assert all(one.layers == ("full_attention",) for one in diff.differences)
-    assert "in full_attention layers" in state_verdict(diff)[1]
+    assert "in full_attention layers" in told(diff)[1]
 
 
 @pytest.mark.parametrize("swapped", [False, True])

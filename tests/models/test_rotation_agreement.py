@@ -8,11 +8,11 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.models.comparison.effects import label_scalings
-from pe_spectra.models.comparison.rotations import compare_rotations, state_verdict
+from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
-from tests.models.rotations import LLAMA, compare, make_cache, make_rotation
+from tests.models.rotations import LLAMA, compare, make_cache, make_rotation, told
 
 # ----------------------------------------------------------------------------------- equal
 
@@ -20,7 +20,7 @@ from tests.models.rotations import LLAMA, compare, make_cache, make_rotation
 def test_what_is_equal_agrees():
     diff = compare(LLAMA, LLAMA)
     assert (diff.agree, diff.differences, diff.unknown) == (True, (), ())
-    assert state_verdict(diff) == (
+    assert told(diff) == (
         "same",
         "The same: the frequencies of all 64 pairs agree, and so does every other part.",
     )
@@ -32,7 +32,7 @@ def test_a_dump_of_the_same_frequencies_agrees_as_far_as_it_says(dtype):
     assert diff.agree is None
     assert diff.differences == ()
     assert [one.what for one in diff.unknown] == ["layout", "attention_scaling", "offset", "dtype"]
-    code, text = state_verdict(diff)
+    code, text = told(diff)
     assert code == "same-as-known"
     assert text.startswith("The same, as far as is known: the frequencies of all 64 pairs agree; unknown: layout,")
 
@@ -125,13 +125,13 @@ def test_who_does_not_say_the_type_of_cosines():
 
 def test_one_position():
     diff = compare(LLAMA, replace(LLAMA, frequencies=2 * LLAMA.frequencies), length=1)
-    assert "within 1 position (" in state_verdict(diff)[1]
+    assert "within 1 position (" in told(diff)[1]
 
 
 def test_nothing_known_is_not_decided():
     diff = compare(Rotation(), LLAMA)
     assert diff.agree is None
-    assert state_verdict(diff)[0] == "undecided"
+    assert told(diff)[0] == "undecided"
 
 
 def test_sines_of_the_opposite_sign_leave_the_direction_open():

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
+from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, find_first_position
 from pe_spectra.models.comparison.effects import label_scalings
-from pe_spectra.models.comparison.rotations import BREAKS, find_first_position, state_verdict
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
-from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation
+from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation, told
 
 # ----------------------------------------------------------------------------------- the known answer
 
@@ -22,7 +22,7 @@ from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_ca
 def test_the_base_that_was_lost_in_a_port():
     port = read_inverse_frequencies(make_rotation().frequencies.astype(np.float32), "float32")
     diff = compare(LLAMA, port, base_keys=("rope_parameters.rope_theta", ""))
-    assert state_verdict(diff) == (
+    assert told(diff) == (
         "breaks",
         "Different: breaks from position 4 on (pair 6 is off by more than pi/8).",
     )
@@ -31,7 +31,8 @@ def test_the_base_that_was_lost_in_a_port():
     assert base.effect == "B fell back to the default; A keeps its base in rope_parameters.rope_theta"
     assert (scaling.what, scaling.a, scaling.b) == ("scaling", "llama3 x8", "none")
     assert scaling.effect == "29 pairs kept, 6 blended, 29 divided by 8 in A"
-    assert ("attention_scaling", 1.0, None, "a dump of inv_freq does not say") in diff.unknown
+    silent = Unknown(what="attention_scaling", a=1.0, b=None, why="a dump of inv_freq does not say")
+    assert silent in diff.unknown
     assert diff.agree is False
     (layer,) = diff.layer_types
     assert (layer.first_position_off, layer.breaking_pair, len(layer.pairs)) == (4, 6, 64)
@@ -109,7 +110,7 @@ def test_an_option_that_no_factor_shows():
     assert label_scalings(a, b) == ("yarn x4 (truncate True)", "yarn x4 (truncate False)")
     diff = compare(a, b, length=4096)
     assert [one.what for one in diff.differences] == ["scaling"]
-    assert state_verdict(diff)[1].startswith("Different: breaks from position 298 on (pair 21")
+    assert told(diff)[1].startswith("Different: breaks from position 298 on (pair 21")
 
 
 def test_another_base_that_is_no_default():
@@ -138,7 +139,7 @@ def test_another_layout():
     diff = compare(LLAMA, replace(LLAMA, layout="interleaved"))
     (layout,) = diff.differences
     assert (layout.what, layout.a, layout.b) == ("layout", "half", "interleaved")
-    assert state_verdict(diff) == (
+    assert told(diff) == (
         "differs",
         "Same frequencies; layout differs: permute the rows of q and k: pairs are (i, i + 64) in A, (2i, 2i + 1) in B.",
     )
@@ -169,9 +170,11 @@ def test_another_width():
     (found,) = diff.differences
     assert (found.what, found.a, found.b) == ("rotary_dim", 128, 64)
     assert found.effect == "32 pairs, 64 channels of each head, are turned in A only"
-    assert diff.layer_types[0].pairs[40] == (40, 1e4 ** (-40 / 64), None, None)
+    assert diff.layer_types[0].pairs[40] == PairDifference(
+        layer="all", pair=40, frequency_a=1e4 ** (-40 / 64), frequency_b=None, ratio=None
+    )
     # a pair that both turn breaks first; the verdict has both
-    assert state_verdict(diff)[1] == (
+    assert told(diff)[1] == (
         "Different: breaks from position 2 on (pair 5 is off by more than pi/8); "
         "32 pairs, 64 channels of each head, are turned in A only."
     )
@@ -194,11 +197,11 @@ def test_pairs_that_only_one_side_turns_break_it(kept, narrow):
         f"{count} pairs, {2 * count} channels of each head, are" if count > 1 else "1 pair, 2 channels of each head, is"
     )
     text = f"Different: breaks from position {position:,} on ({what} turned in {wide} only; "
-    assert state_verdict(diff) == ("breaks", f"{text}pair {kept}, the fastest of them, is off by more than pi/8).")
+    assert told(diff) == ("breaks", f"{text}pair {kept}, the fastest of them, is off by more than pi/8).")
     shared = "the pair that both have turns" if kept == 1 else f"the {kept} pairs that both have turn"
     assert any(remark.startswith(shared) for remark in diff.remarks)
     # too few positions for that: it is said all the same
-    short = state_verdict(compare(*sides, length=position))
+    short = told(compare(*sides, length=position))
     assert short == ("differs", f"Different: {what} turned in {wide} only.")
 
 
@@ -219,7 +222,7 @@ def test_pairs_that_are_listed_and_not_turned():
 def test_a_width_and_a_base_that_break_nothing_within_the_length():
     diff = compare(make_rotation(), make_rotation(base=2e4, width=64), length=2)
     text = "base and rotary_dim differ (32 pairs, 64 channels of each head, are turned in A only), but no phase"
-    assert state_verdict(diff)[1].replace("rotary dim", "rotary_dim").startswith(f"Different: {text}")
+    assert told(diff)[1].replace("rotary dim", "rotary_dim").startswith(f"Different: {text}")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -229,7 +232,7 @@ def test_one_pair_that_is_off(dtype):
     diff = compare(make_rotation(base=5e5), read_inverse_frequencies(values.astype(dtype)), length=8192)
     first = find_naively(values.astype(dtype).astype(float), make_rotation(base=5e5).frequencies, 8192)
     assert first == (3052, 10)
-    assert state_verdict(diff)[1] == "Different: breaks from position 3,052 on (pair 10 is off by more than pi/8)."
+    assert told(diff)[1] == "Different: breaks from position 3,052 on (pair 10 is off by more than pi/8)."
     (found,) = diff.differences
     # the other 63 are as near as storing allows
     assert (found.what, found.effect) == ("frequencies", "1 of 64 pairs differs, by up to 0.1 % (pair 10)")
@@ -276,7 +279,7 @@ def test_any_dump_is_compared(values, length):
         assert layer.agree is False
         assert (layer.first_position_off is None) == (find_first_position(one, other, length) is None)
         assert layer.max_phase_error == pytest.approx((length - 1) * np.abs(one - other).max())
-        assert state_verdict(diff)[1].startswith("Different: ")
+        assert told(diff)[1].startswith("Different: ")
     assert compare(dump, dump, length).agree is not False
 
 
@@ -295,7 +298,7 @@ def test_a_base_is_compared_within_the_rounding_of_a_dump():
 def test_layers_that_are_not_turned():
     none = replace(LLAMA, rotary_dim=0, base=None, scaling="none", frequencies=np.zeros(0), options={})
     diff = compare(LLAMA, none)
-    assert state_verdict(diff)[1] == (
+    assert told(diff)[1] == (
         "Different: breaks from position 1 on "
         "(only A turns queries and keys, 128 channels of each head; pair 0 is off by more than pi/8)."
     )
@@ -329,14 +332,14 @@ def test_positions_in_too_few_digits_break():
     diff = compare(LLAMA, read_cache(np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)))
     (found,) = diff.differences
     assert (found.what, found.first_position) == ("dtype", 257)
-    assert state_verdict(diff)[1].startswith("Different: breaks from position 257 on (phases of B are off by up to")
+    assert told(diff)[1].startswith("Different: breaks from position 257 on (phases of B are off by up to")
 
 
 def test_a_difference_too_small_to_break():
     diff = compare(LLAMA, replace(LLAMA, frequencies=LLAMA.frequencies * (1 + 1e-7)), length=4096)
     (found,) = diff.differences
     assert (found.what, found.first_position) == ("frequencies", None)
-    code, text = state_verdict(diff)
+    code, text = told(diff)
     assert code == "differs"
     assert text.startswith(
         "Different: frequencies differ, but no phase is off by more than pi/8 within 4,096 positions"

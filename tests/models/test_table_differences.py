@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.comparison.tables import compare_tables, state_table_verdict
+from pe_spectra.models.comparison.tables import compare_tables
+from tests.models.rotations import told
 
 # ----------------------------------------------------------------------------------- tables
 
@@ -21,7 +22,7 @@ HALVES = np.arange(32).reshape(2, 16)
 def test_equal_tables(table):
     diff = compare_tables(table, table.copy())
     assert (diff.agree, diff.equal_rows, diff.first_row, diff.max_difference) == (True, 200, None, 0.0)
-    assert state_table_verdict(diff) == ("same", "The same: all 200 rows are equal.")
+    assert told(diff) == ("same", "The same: all 200 rows are equal.")
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
@@ -58,7 +59,7 @@ def test_orders_of_columns_are_found(table, columns, words):
     diff = compare_tables(table, table[:, columns])
     assert diff.order == words
     np.testing.assert_array_equal(diff.columns, columns)
-    assert state_table_verdict(diff) == ("explained", f"Different: {words}.")
+    assert told(diff) == ("explained", f"Different: {words}.")
 
 
 def test_order_shift_and_factor_together(table):
@@ -79,7 +80,7 @@ def test_a_longer_table_with_the_same_rows(table):
     diff = compare_tables(table[:150], table)
     assert (diff.agree, diff.explained, diff.equal_rows) == (False, True, 150)
     text = "Different: B has 50 rows more (150 and 200); the 150 rows that both have are equal."
-    assert state_table_verdict(diff) == ("explained", text)
+    assert told(diff) == ("explained", text)
 
 
 def test_tables_that_have_nothing_in_common(table):
@@ -87,7 +88,7 @@ def test_tables_that_have_nothing_in_common(table):
     diff = compare_tables(table, other)
     assert (diff.agree, diff.explained, diff.shift, diff.factor, diff.columns) == (False, False, None, None, None)
     assert diff.max_difference == np.abs(table - other).max()
-    assert state_table_verdict(diff)[0] == "differs"
+    assert told(diff)[0] == "differs"
 
 
 def test_tables_that_are_nearly_the_same(table):
@@ -98,7 +99,7 @@ def test_tables_that_are_nearly_the_same(table):
 
 def test_other_widths(table):
     diff = compare_tables(table, table[:, :16])
-    assert state_table_verdict(diff) == (
+    assert told(diff) == (
         "differs",
         "Different: A has 32 columns and B has 16; the first 16 columns are equal (200 rows).",
     )
@@ -121,7 +122,7 @@ def test_other_widths(table):
 def test_rows_that_moved_are_found(table, change, words):
     diff = compare_tables(table, change(table))
     assert (diff.explained, diff.findings[0]) == (False, words)
-    assert state_table_verdict(diff)[1].startswith(f"Different: {words}; ")
+    assert told(diff)[1].startswith(f"Different: {words}; ")
 
 
 def test_a_table_of_zeros_is_said_to_be_one(table):

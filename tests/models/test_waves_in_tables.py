@@ -8,10 +8,10 @@ import pytest
 from safetensors.numpy import save_file
 
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.comparison.tables import state_table_verdict
 from pe_spectra.models.comparison.waves import compare_waves, shows_rotations
 from pe_spectra.models.dumps.arrangement import Arrangement
 from pe_spectra.models.dumps.caches import read_cache
+from tests.models.rotations import told
 
 ROWS, WIDTH = 200, 64
 LADDER = 1e4 ** -(np.arange(0, WIDTH, 2) / WIDTH)
@@ -95,7 +95,7 @@ def test_entries_that_differ_are_never_the_same(change):
         # the type is a part of its own
         assert [one.what for one in rotations.differences] == ["dtype"] * (change["dtype"] != "float32")
     else:
-        assert_says(state_table_verdict(found)[1], found, change)
+        assert_says(told(found)[1], found, change)
 
 
 @pytest.mark.parametrize("name", NAMED)

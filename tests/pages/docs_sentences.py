@@ -25,7 +25,7 @@ from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
 from pe_spectra.metrics.tables import TIE
 from pe_spectra.models.audit import MANY_TURNS
-from pe_spectra.models.comparison.rotations import BREAKS
+from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.lengths import bounds
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.differences import PairDifference
+from pe_spectra.models.comparison.divergence import PairDifference
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.ladders import find_shortest
 from pe_spectra.models.dumps.rounding import ROUNDOFF
@@ -82,9 +82,9 @@ def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference
     """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame.
 
     >>> import numpy as np
-    >>> from pe_spectra.models.comparison.differences import PairDifference
+    >>> from pe_spectra.models.comparison.parts import compare_frequencies
     >>> a, b = (Rotation(frequencies=np.array([1.0, w])) for w in (0.01, 0.02))
-    >>> pairs = [PairDifference(0, 1.0, 1.0, 1.0), PairDifference(1, 0.01, 0.02, 2.0)]
+    >>> pairs = compare_frequencies("all", a, b, 10).pairs
     >>> explain_frequencies(a, b, pairs, np.array([False, True]))
     '1 of 2 pairs differs, by up to 100 % (pair 1)'
     """

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.differences import Difference, LayerDiff, PairDifference, Unknown, find_first_position
+from pe_spectra.models.comparison.divergence import Difference, LayerDiff, PairDifference, Unknown, find_first_position
 from pe_spectra.models.comparison.effects import (
     explain_attention,
     explain_base,
@@ -60,7 +60,7 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
         name=name,
         length=length,
         agree=agree,
-        pairs=tuple(_list_pairs(a.frequencies, b.frequencies)),
+        pairs=tuple(_list_pairs(name, a.frequencies, b.frequencies)),
         max_phase_error=float((length - 1) * np.abs(left - right).max()) if count else 0.0,
         first_position_off=first and first[0],
         breaking_pair=first and first[1],
@@ -109,13 +109,14 @@ def _list_errors(rotation: Rotation, count: int) -> F64:
     return errors
 
 
-def _list_pairs(a: F64, b: F64) -> Iterator[PairDifference]:
+def _list_pairs(name: str, a: F64, b: F64) -> Iterator[PairDifference]:
     for pair in range(max(len(a), len(b))):
         one = float(a[pair]) if pair < len(a) else None
         other = float(b[pair]) if pair < len(b) else None
         ratio = other / one if one and other is not None else math.inf
         # what hardly turns in A has no ratio that is a number
-        yield PairDifference(pair, one, other, ratio if math.isfinite(ratio) else None)
+        shown = ratio if math.isfinite(ratio) else None
+        yield PairDifference(layer=name, pair=pair, frequency_a=one, frequency_b=other, ratio=shown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,10 +160,10 @@ class Parts:
             if not silent or (len(silent) == 2 and not isinstance(a, Dump) and not isinstance(b, Dump)):
                 continue
             shown = (None, None) if name == "frequencies" else (values[0], values[1])
-            yield Unknown(name, *shown, _explain_silence(name, silent, a, b))
+            yield Unknown(what=name, a=shown[0], b=shown[1], why=_explain_silence(name, silent, a, b))
         for letter, side in (("A", a), ("B", b)):
             if isinstance(side, Dump) and side.backward and not self._are_caches():
-                yield Unknown("direction", None, None, f"all sines of {letter} have the opposite sign")
+                yield Unknown(what="direction", a=None, b=None, why=f"all sines of {letter} have the opposite sign")
 
     def list_remarks(self) -> Iterator[str]:
         """List what is written differently and means the same."""

@@ -13,46 +13,11 @@ from types import MappingProxyType
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
-from pe_spectra.models.comparison.differences import (
-    BREAKS,
-    Diff,
-    Difference,
-    LayerDiff,
-    PairDifference,
-    Unknown,
-    count_positions,
-    find_first_position,
-)
+from pe_spectra.models.comparison.divergence import PARTS, Diff, Difference, LayerDiff, PairDifference, Unknown
 from pe_spectra.models.comparison.parts import Parts, compare_frequencies
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import limit_length
-
-__all__ = [
-    "BREAKS",
-    "Diff",
-    "Difference",
-    "LayerDiff",
-    "PairDifference",
-    "Unknown",
-    "compare_rotations",
-    "find_first_position",
-    "state_verdict",
-]
-#: The order in which differences are listed.
-_ORDER = (
-    "base",
-    "scaling",
-    "frequencies",
-    "rotary_dim",
-    "layout",
-    "attention_scaling",
-    "offset",
-    "dtype",
-    "layer_types",
-)
-#: The parts that frequencies are made of.
-_OF_FREQUENCIES = ("base", "scaling", "frequencies")
 
 
 def compare_rotations(
@@ -96,80 +61,6 @@ def compare_rotations(
     return _gather(compared, missing, _name_partial_dump(a, b), length)
 
 
-def state_verdict(diff: Diff) -> tuple[str, str]:
-    """Return the code of the answer and the answer.
-
-    Codes: same, same-as-known, undecided, breaks (a phase is off by more than pi/8), differs.
-
-    >>> import numpy as np
-    >>> from pe_spectra.models.rotation import Rotation
-    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
-    >>> state_verdict(compare_rotations([a], [b], length=10))
-    ('breaks', 'Different: breaks from position 1 on (pair 0 is off by more than pi/8).')
-    """
-    if diff.agree is False:
-        breaking = [one for one in diff.differences if one.first_position is not None]
-        if breaking:
-            return "breaks", _state_break(diff, min(breaking, key=lambda one: one.first_position or 0))
-        return "differs", _state_difference(diff)
-    known = [layer for layer in diff.layer_types if layer.agree]
-    if not known:
-        return "undecided", f"Not decided: {diff.unknown[0].what} is unknown ({diff.unknown[0].why})."
-    count = len(known[0].pairs)
-    same = (
-        f"the frequencies of {'both' if count == 2 else f'all {count}'} pairs agree" if count else "nothing is turned"
-    )
-    if diff.agree:
-        return "same", f"The same: {same}, and so does every other part."
-    names = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
-    return "same-as-known", f"The same, as far as is known: {same}; unknown: {names}."
-
-
-def _state_break(diff: Diff, first: Difference) -> str:
-    layer = next((one for one in diff.layer_types if one.name in first.layers), None)
-    start = f"Different: breaks from position {first.first_position:,} on"
-    if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
-        return f"{start} ({first.effect})."
-    where = f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
-    pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
-    breaking = layer.pairs[layer.breaking_pair]
-    if breaking.frequency_a is None or breaking.frequency_b is None:
-        # at one position the fastest pair is the furthest off
-        fastest = ", the fastest of them," if layer.breaking_pair else ""
-        return f"{start}{where} ({width}; {pair}{fastest} is off by more than pi/8)."
-    unit = _find_unit(diff)
-    return f"{start}{where} ({pair} is off by more than pi/8{unit}){f'; {width}' if width else ''}."
-
-
-def _find_width(diff: Diff, layer: LayerDiff) -> str:
-    """What is turned on one side only, in words; empty where nothing is."""
-    found = (one.effect for one in diff.differences if one.what == "rotary_dim" and layer.name in one.layers)
-    return next(found, "")
-
-
-def _find_unit(diff: Diff) -> str:
-    """The last clause of an effect, where it says that frequencies look like those of another unit; else empty."""
-    found = (one.effect.rpartition("; ") for one in diff.differences if one.what in _OF_FREQUENCIES)
-    return next((f"; {last}" for _, _, last in found if last.endswith("?")), "")
-
-
-def _state_difference(diff: Diff) -> str:
-    whats = list(dict.fromkeys(one.what for one in diff.differences))
-    names = [what.replace("_", " ") for what in whats]
-    first = diff.differences[0]
-    if not set(whats) & {*_OF_FREQUENCIES, "rotary_dim", "layer_types"} and all(one.agree for one in diff.layer_types):
-        parts = f"{', '.join(names[:-1])} and {names[-1]} differ" if len(names) > 1 else f"{names[0]} differs"
-        return f"Same frequencies; {parts}: {first.effect}."
-    errors = [layer.max_phase_error for layer in diff.layer_types if layer.max_phase_error is not None]
-    if first.what not in _OF_FREQUENCIES or not errors:
-        return f"Different: {first.effect}."
-    within = f"no phase is off by more than pi/8 within {count_positions(diff.length)}"
-    verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
-    widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
-    said = f" ({'; '.join(widths)})" if widths else ""
-    return f"Different: {' and '.join(names)} {verb}{said}, but {within} (at most {max(errors):.2g} rad)."
-
-
 # --------------------------------------------------------------------- layers
 
 
@@ -206,15 +97,18 @@ def _gather(compared: list[Parts], missing: list[Difference], dump: str, length:
         others = [parts.layer.name for parts in compared if not parts.layer.agree]
         names = ", ".join(parts.layer.name for parts in matched)
         remarks.append(f"{dump} has the frequencies of {names} layers")
-        unknown = [Unknown(f"{name} layers", None, None, f"{dump} is a dump of one layer type") for name in others]
+        unknown = [
+            Unknown(what=f"{name} layers", a=None, b=None, why=f"{dump} is a dump of one layer type") for name in others
+        ]
         compared = matched
+    layers = tuple(parts.layer for parts in compared)
     merged = _merge([*(one for parts in compared for one in parts.list_differences()), *missing])
     unclear = tuple(dict.fromkeys([*(one for parts in compared for one in parts.list_unknown()), *unknown]))
     remarks += dict.fromkeys(remark for parts in compared for remark in parts.list_remarks())
     return Diff(
         agree=False if merged else None if unclear else True,
-        differences=merged,
-        layer_types=tuple(parts.layer for parts in compared),
+        differences=tuple(_show_pair(one, layers) for one in merged),
+        layer_types=layers,
         unknown=unclear,
         length=length,
         remarks=tuple(remarks),
@@ -228,4 +122,18 @@ def _merge(differences: Iterable[Difference]) -> tuple[Difference, ...]:
         key = (one.what, repr(one.a), repr(one.b), one.effect, one.first_position)
         earlier = found.get(key)
         found[key] = replace(earlier, layers=earlier.layers + one.layers) if earlier else one
-    return tuple(sorted(found.values(), key=lambda one: _ORDER.index(one.what)))
+    return tuple(sorted(found.values(), key=lambda one: PARTS.index(one.what)))
+
+
+def _show_pair(one: Difference, layers: Sequence[LayerDiff]) -> Difference:
+    """Show of frequencies those of the pair that is furthest off, in the first layer type that differs."""
+    layer = next((layer for layer in layers if layer.name in one.layers), None)
+    if one.what != "frequencies" or layer is None or not layer.pairs:
+        return one
+    worst = max(layer.pairs, key=lambda pair: (pair.pair == layer.breaking_pair, _measure_distance(pair)))
+    a, b = ({"pair": worst.pair, "frequency": value} for value in (worst.frequency_a, worst.frequency_b))
+    return replace(one, a=a, b=b)
+
+
+def _measure_distance(pair: PairDifference) -> float:
+    return abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.differences import Diff
+from pe_spectra.models.comparison.divergence import Diff
 from pe_spectra.models.comparison.tables import TableDiff, compare_tables
 from pe_spectra.models.dumps.arrangement import align_columns, find_places, state_arrangements, state_signs
 from pe_spectra.models.dumps.inverse_frequencies import Dump

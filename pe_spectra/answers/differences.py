@@ -1,0 +1,272 @@
+"""Two rotations against each other as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.faces import Cell
+from pe_spectra.models.comparison.divergence import Diff, Difference, LayerDiff, Unknown
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.quantities import Result, quantity, tabulate
+from pe_spectra.wording import count, join
+
+VERDICTS = Verdicts(
+    ("same", "ok", "The same: {how}."),
+    ("same-as-known", "ok", "The same, as far as is known: {how}; unknown: {parts}."),
+    ("undecided", "note", "Not decided: {part} is unknown ({why})."),
+    ("differs", "warning", "{how}."),
+    ("breaks", "error", "Different: breaks from position {first:,} on{where} ({how}){width}."),
+)
+#: The parts that frequencies are made of.
+_OF_FREQUENCIES = ("base", "scaling", "frequencies")
+#: Columns of the parts; the last two are shown on a terminal where they say anything.
+_PARTS = ("what", "a", "b", "effect", "first_position", "layers")
+#: Parts that a dump of frequencies, or a configuration, does not hold.
+_SILENT = ("layout", "attention_scaling", "offset", "dtype")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedSide(Result):
+    """One side of a comparison."""
+
+    name: str = quantity("The file as it was named, or the implementation with the version that was read.")
+    rotations: tuple[Rotation, ...] = quantity("What it turns the layers of each type by.", key="layer_types")
+    notes: tuple[str, ...] = quantity("What was assumed when it was read.", default=(), key=None)
+    base_key: str = quantity("The key that its base comes from; empty where unknown.", default="", key=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffParameters(Result):
+    """What was asked."""
+
+    length: int = quantity("Number of positions that were looked at.", minimum=1)
+    trained: int | None = quantity(
+        "Training context length that was given, in positions; null where none was.", default=None, minimum=1
+    )
+    served: int | None = quantity(
+        "Inference context length that was given, in positions; null where the file's is used.",
+        default=None,
+        minimum=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(DiffParameters):
+    """What was asked for, and how it is shown.
+
+    Attributes
+    ----------
+    windows : positions that layers see at once that attend within a window, by layer type.
+    full : whether rows are the pairs of all layer types in place of the parts that differ.
+    listed : whether parts that a side does not say are rows of their own too, in place of one line for all.
+    check : whether a difference fails the run.
+    again : the command that gave the answer; empty where it cannot be repeated.
+    """
+
+    windows: Mapping[str, int] = field(default_factory=dict)
+    full: bool = False
+    listed: bool = False
+    check: bool = False
+    again: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffBody(Body):
+    """Two rotations against each other, part by part."""
+
+    kind = "diff"
+    draws = False
+    parameters: DiffParameters = quantity("What was asked.")
+    a: ComparedSide = quantity("The first side, A.")
+    b: ComparedSide = quantity("The second side, B.")
+    diff: Diff = quantity("What differs.", inline=True)
+
+
+def answer_differences(
+    a: ComparedSide, b: ComparedSide, diff: Diff, setting: Setting, *, notes: tuple[str, ...] = ()
+) -> Answer:
+    """Turn a comparison of rotations into an answer; `notes` are added to its own.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> sides = [ComparedSide(name=name, rotations=(one,)) for name, one in (("a", a), ("b", b))]
+    >>> answer_differences(*sides, compare_rotations([a], [b], length=10), Setting(length=10)).verdict.code
+    'breaks'
+    """
+    pairs = [pair for layer in diff.layer_types for pair in layer.pairs]
+    columns = tabulate(pairs) if setting.full else _list_parts(diff, listed=setting.listed)
+    asked = DiffParameters(length=diff.length, trained=setting.trained, served=setting.served)
+    return Answer(
+        body=DiffBody(parameters=asked, a=a, b=b, diff=diff),
+        verdict=judge_rotations(diff),
+        columns=columns,
+        facts=_list_facts(a, b, diff, setting),
+        notes=(*diff.remarks, *_state_open(diff, setting), *notes),
+        shown=() if setting.full else _choose_columns(columns),
+        brief=max(map(len, columns.values()), default=0),
+        next_command=f"{setting.again} --full" if setting.again and diff.differences and not setting.full else "",
+        failed=tuple(dict.fromkeys(f"{one.what} differs" for one in diff.differences)) if setting.check else (),
+    )
+
+
+# --------------------------------------------------------------------- verdicts
+
+
+def judge_rotations(diff: Diff) -> Verdict:
+    """Say whether two rotations are the same, as far as both say, and where they break apart.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> judge_rotations(compare_rotations([a], [b], length=10)).text
+    'Different: breaks from position 1 on (pair 0 is off by more than pi/8).'
+    """
+    if diff.agree is False:
+        breaking = [one for one in diff.differences if one.first_position is not None]
+        if breaking:
+            return _judge_break(diff, min(breaking, key=lambda one: one.first_position or 0))
+        return VERDICTS.say("differs", how=_state_difference(diff))
+    known = [layer for layer in diff.layer_types if layer.agree]
+    if not known:
+        return VERDICTS.say("undecided", part=diff.unknown[0].what, why=diff.unknown[0].why)
+    pairs = len(known[0].pairs)
+    many = "both" if pairs == 2 else f"all {pairs}"
+    how = f"the frequencies of {many} pairs agree" if pairs else "nothing is turned"
+    if diff.agree:
+        return VERDICTS.say("same", how=f"{how}, and so does every other part")
+    parts = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
+    return VERDICTS.say("same-as-known", how=how, parts=parts)
+
+
+def _judge_break(diff: Diff, first: Difference) -> Verdict:
+    layer = next((one for one in diff.layer_types if one.name in first.layers), None)
+    if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
+        return VERDICTS.say("breaks", first=first.first_position, where="", how=first.effect, width="")
+    where = f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
+    pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
+    breaking = layer.pairs[layer.breaking_pair]
+    if breaking.frequency_a is None or breaking.frequency_b is None:
+        # at one position the fastest pair is the furthest off
+        fastest = ", the fastest of them," if layer.breaking_pair else ""
+        how = f"{width}; {pair}{fastest} is off by more than pi/8"
+        return VERDICTS.say("breaks", first=first.first_position, where=where, how=how, width="")
+    how = f"{pair} is off by more than pi/8{_find_unit(diff)}"
+    beside = f"; {width}" if width else ""
+    return VERDICTS.say("breaks", first=first.first_position, where=where, how=how, width=beside)
+
+
+def _find_width(diff: Diff, layer: LayerDiff) -> str:
+    """What is turned on one side only, in words; empty where nothing is."""
+    found = (one.effect for one in diff.differences if one.what == "rotary_dim" and layer.name in one.layers)
+    return next(found, "")
+
+
+def _find_unit(diff: Diff) -> str:
+    """The last clause of an effect, where it says that frequencies look like those of another unit; else empty."""
+    found = (one.effect.rpartition("; ") for one in diff.differences if one.what in _OF_FREQUENCIES)
+    return next((f"; {last}" for _, _, last in found if last.endswith("?")), "")
+
+
+def _state_difference(diff: Diff) -> str:
+    whats = list(dict.fromkeys(one.what for one in diff.differences))
+    names = [what.replace("_", " ") for what in whats]
+    first = diff.differences[0]
+    if not set(whats) & {*_OF_FREQUENCIES, "rotary_dim", "layer_types"} and all(one.agree for one in diff.layer_types):
+        return f"Same frequencies; {join(names)} {'differ' if len(names) > 1 else 'differs'}: {first.effect}"
+    errors = [layer.max_phase_error for layer in diff.layer_types if layer.max_phase_error is not None]
+    if first.what not in _OF_FREQUENCIES or not errors:
+        return f"Different: {first.effect}"
+    within = f"no phase is off by more than pi/8 within {count(diff.length, 'position')}"
+    verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
+    widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
+    said = f" ({'; '.join(widths)})" if widths else ""
+    return f"Different: {' and '.join(names)} {verb}{said}, but {within} (at most {max(errors):.2g} rad)"
+
+
+def _state_open(diff: Diff, setting: Setting) -> tuple[str, ...]:
+    """Say what a check that nothing fails has not seen."""
+    if not setting.check or diff.agree is not None:
+        return ()
+    names = ", ".join(dict.fromkeys(one.what for one in diff.unknown))
+    return (f"the check fails only where something is known to differ; unknown: {names}",)
+
+
+# --------------------------------------------------------------------- rows and facts
+
+
+def _list_parts(diff: Diff, *, listed: bool) -> Mapping[str, Sequence[Cell]]:
+    every = {layer.name for layer in diff.layer_types}
+    rows: list[tuple[Cell, ...]] = []
+    for one in diff.differences:
+        layers = "all" if every <= set(one.layers) else ", ".join(one.layers)
+        rows.append((one.what, _write_value(one.a), _write_value(one.b), one.effect, one.first_position, layers))
+    differing = {one.what for one in diff.differences}
+    for unknown in diff.unknown:
+        # of a part that differs, what a side does not say besides would drown the answer
+        if unknown.what not in differing and (listed or not _is_silence(unknown)):
+            a, b = _write_value(unknown.a, "unknown"), _write_value(unknown.b, "unknown")
+            rows.append((unknown.what, a, b, unknown.why, None, "all"))
+    return {name: [row[place] for row in rows] for place, name in enumerate(_PARTS)}
+
+
+def _choose_columns(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
+    empty = {"first_position": None, "layers": "all"}
+    return tuple(name for name in _PARTS if name not in empty or set(columns[name]) - {empty[name]})
+
+
+def _write_value(value: object, missing: str = "none") -> str:
+    """One side's value of a part."""
+    if value is None:
+        return missing
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, Mapping):
+        return f"pair {value['pair']}: {_write_value(value['frequency'])}"
+    return str(value)
+
+
+def _is_silence(unknown: Unknown) -> bool:
+    """Whether a side does not say a part that its kind of file does not hold, which is no news."""
+    return unknown.what in _SILENT and unknown.why.count("does not say") == unknown.why.count(";") + 1
+
+
+def _list_facts(a: ComparedSide, b: ComparedSide, diff: Diff, setting: Setting) -> list[tuple[str, str]]:
+    facts = [("A", a.name), ("B", b.name)]
+    for layer in diff.layer_types:
+        if layer.max_phase_error is not None:
+            where = "" if layer.name == "all" else f"{layer.name}: "
+            facts.append(("phases", f"{where}{_state_phases(layer, layer.max_phase_error, setting.trained)}"))
+    if setting.full:
+        facts += [(one.what, one.effect) for one in diff.differences]
+    elif not setting.listed:
+        facts += _state_silence(a, b, diff)
+    return facts
+
+
+def _state_phases(layer: LayerDiff, largest: float, trained: int | None) -> str:
+    first, within = layer.first_position_off, f"within {count(layer.length, 'position')}"
+    if first is None:
+        return f"off by {largest:.3g} rad at most {within}" if largest else f"equal {within}"
+    text = f"off by more than pi/8 from position {first:,} on, by up to {largest:.3g} rad {within}"
+    if trained is None:
+        return text
+    return f"{text}; {'within' if first < trained else 'beyond'} the training context length, {trained:,}"
+
+
+def _state_silence(a: ComparedSide, b: ComparedSide, diff: Diff) -> list[tuple[str, str]]:
+    """Gather what is not said: first of the side that says less, then what else the other does not say."""
+    differing = {one.what for one in diff.differences}
+    left = [one for one in diff.unknown if one.what not in differing and _is_silence(one)]
+    silent = [(a, [one for one in left if one.a is None]), (b, [one for one in left if one.b is None])]
+    silent.sort(key=lambda pair: len(pair[1]), reverse=True)
+    lines: list[tuple[str, str]] = []
+    told: set[str] = set()
+    for side, parts in silent:
+        names = [name for name in dict.fromkeys(one.what.replace("_", " ") for one in parts) if name not in told]
+        told.update(names)
+        if names:
+            lines.append(("unknown", f"not said by {side.name}: {', '.join(names)}"))
+    return lines

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3
-from pe_spectra.models.comparison.effects import label_scalings
 from pe_spectra.models.comparison.rotations import compare_rotations
+from pe_spectra.models.comparison.scalings import label_scalings
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation

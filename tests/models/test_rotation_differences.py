@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, find_first_position
-from pe_spectra.models.comparison.effects import label_scalings
+from pe_spectra.models.comparison.scalings import label_scalings
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation, told

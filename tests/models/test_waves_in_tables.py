@@ -297,6 +297,6 @@ def test_two_caches_show_the_signs_that_differ(cli, tmp_path, form, signs, parts
         assert "direction" not in [one["what"] for one in document["unknown"]]
         effects = " ".join(one["effect"] for one in document["differences"])
         assert (f"all sines of {letter} have the opposite sign" in effects) == ("layout" in parts)
-        assert (f"every phase of {letter} is half a turn ahead" in effects) == ("offset" in parts)
+        assert (f"every phase of {letter} is half a period ahead" in effects) == ("offset" in parts)
     both = cli(f"diff b.{end} b.{end} --check")
     assert both.code == 0

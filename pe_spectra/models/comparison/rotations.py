@@ -2,19 +2,25 @@
 
 Queries and keys are turned alike, so a score depends on the lag tau of two positions by
 cos(w tau): frequencies that differ by dw put it off by tau dw, which grows until nothing is left.
-A port breaks where a phase is off by more than pi/8. `parts` has the parts, `effects` the words.
+A port breaks where a phase is off by more than pi/8. `frequencies` and `conventions` have the parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
+from pe_spectra.models.comparison.conventions import list_convention_differences, list_unknown
 from pe_spectra.models.comparison.divergence import PARTS, Diff, Difference, LayerDiff, PairDifference, Unknown
-from pe_spectra.models.comparison.parts import Parts, compare_frequencies
+from pe_spectra.models.comparison.frequencies import (
+    Sides,
+    compare_frequencies,
+    list_frequency_differences,
+    list_remarks,
+)
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import limit_length
@@ -57,7 +63,7 @@ def compare_rotations(
     for name, one, other in pairs:
         reach = limit_length(length, windows.get(name))
         layer = compare_frequencies(name, one, other, reach)
-        compared.append(Parts(a=one, b=other, layer=layer, base_keys=base_keys))
+        compared.append(Sides(a=one, b=other, layer=layer, base_keys=base_keys))
     return _gather(compared, missing, _name_partial_dump(a, b), length)
 
 
@@ -89,22 +95,22 @@ def _name_partial_dump(a: Sequence[Rotation], b: Sequence[Rotation]) -> str:
     return "A" if len(b) > 1 and len(a) == 1 and isinstance(a[0], Dump) else ""
 
 
-def _gather(compared: list[Parts], missing: list[Difference], dump: str, length: int) -> Diff:
+def _gather(compared: list[Sides], missing: list[Difference], dump: str, length: int) -> Diff:
     remarks, unknown = [], []
     # a dump of one layer type says nothing of the others
-    matched = [parts for parts in compared if parts.layer.agree] if dump else []
+    matched = [sides for sides in compared if sides.layer.agree] if dump else []
     if matched:
-        others = [parts.layer.name for parts in compared if not parts.layer.agree]
-        names = ", ".join(parts.layer.name for parts in matched)
+        others = [sides.layer.name for sides in compared if not sides.layer.agree]
+        names = ", ".join(sides.layer.name for sides in matched)
         remarks.append(f"{dump} has the frequencies of {names} layers")
         unknown = [
             Unknown(what=f"{name} layers", a=None, b=None, why=f"{dump} is a dump of one layer type") for name in others
         ]
         compared = matched
-    layers = tuple(parts.layer for parts in compared)
-    merged = _merge([*(one for parts in compared for one in parts.list_differences()), *missing])
-    unclear = tuple(dict.fromkeys([*(one for parts in compared for one in parts.list_unknown()), *unknown]))
-    remarks += dict.fromkeys(remark for parts in compared for remark in parts.list_remarks())
+    layers = tuple(sides.layer for sides in compared)
+    merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
+    unclear = tuple(dict.fromkeys([*(one for sides in compared for one in list_unknown(sides)), *unknown]))
+    remarks += dict.fromkeys(remark for sides in compared for remark in list_remarks(sides))
     return Diff(
         agree=False if merged else None if unclear else True,
         differences=tuple(_show_pair(one, layers) for one in merged),
@@ -113,6 +119,11 @@ def _gather(compared: list[Parts], missing: list[Difference], dump: str, length:
         length=length,
         remarks=tuple(remarks),
     )
+
+
+def _list_differences(sides: Sides) -> Iterator[Difference]:
+    yield from list_frequency_differences(sides)
+    yield from list_convention_differences(sides)
 
 
 def _merge(differences: Iterable[Difference]) -> tuple[Difference, ...]:

@@ -8,6 +8,7 @@ measured on a model: each number follows from its assumption, and they contradic
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Literal, get_args
@@ -15,13 +16,14 @@ from typing import Literal, get_args
 from pe_spectra.exact import CONTEXT, TWO_PI
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_RHO
-from pe_spectra.models.lengths.negative_lags import MAX_SEARCHED, BaseSearch, find_base_for_length
+from pe_spectra.models.lengths.negative_lags import MAX_SEARCHED, find_base_for_length
 from pe_spectra.quantities import Result, quantity
 
 Unit = Literal["base", "positions", "channels"]
 
 _LIU = "Liu et al. 2023, arXiv:2310.05209"
 _MEN = "Men et al. 2024, arXiv:2405.14591"
+_NTK = "Peng et al. 2023, arXiv:2309.00071"
 _CLAIM = "F. Liu 2026, arXiv:2602.10959: a claim, not peer reviewed"
 #: The cosine that the slowest pair is to keep in the stability bound, whose author leaves it open.
 STABLE_COSINE = 0.9
@@ -43,6 +45,53 @@ class Bound(Result):
     remark: str = quantity(
         "Why there is no value, or what to know about it; empty for nothing.", schema={"type": "string"}, default=""
     )
+
+
+#: Every bound: what it counts, what must be true for it to mean something, and where it comes from.
+_BOUNDS: Mapping[str, tuple[Unit, str, str]] = {
+    "critical-dimension": ("channels", "channels beyond it never completed a period in training", _LIU),
+    "critical-base": (
+        "base",
+        "fine-tuned at the target; the pair that just completed a period in training just does so there",
+        f"{_LIU}; the automatic base of GradientAI and koboldcpp (LostRuins/koboldcpp#910)",
+    ),
+    "extrapolation-limit": (
+        "positions",
+        "at the critical base, wavelength of the first pair that never completed a period",
+        _LIU,
+    ),
+    "ntk-base": (
+        "base",
+        "not fine-tuned; the slowest pair slowed by target/trained, the fastest kept",
+        f"{_NTK}, Eq. 16",
+    ),
+    "men-exact": (
+        "base",
+        "smallest with two significant digits with no sum of cos(m theta) < 0 up to the target",
+        _MEN,
+    ),
+    "men-settled": (
+        "base",
+        "smallest with two significant digits from which on, up to twice it, no base has such a sum",
+        _MEN,
+    ),
+    "men-fit": ("base", "a line through such bases for 1,000 to 1,000,000 positions at D = 128", f"{_MEN}, Fig. 1"),
+    **{
+        f"{part}-turn-base": (
+            "base",
+            f"fine-tuned at the target with a smaller base; every pair completes a {part} period",
+            _LIU,
+        )
+        for part in ("quarter", "half", "full")
+    },
+    "alias-bound": ("base", "least; a frequency 1/base never completes a period (length < 2 pi base)", _CLAIM),
+    "stability-bound": (
+        "base",
+        f"least; a frequency 1/base keeps a cosine of eps, here {STABLE_COSINE} (eps is free)",
+        _CLAIM,
+    ),
+    "precision-bound": ("base", "largest; 1/eps of float32, the type that phases are kept in", _CLAIM),
+}
 
 
 def compute_critical_dimension(d: int, base: float, trained: int) -> int:
@@ -129,17 +178,16 @@ def list_bounds_of_length(d: int, target: int) -> tuple[Bound, ...]:
     >>> round(found["full-turn-base"], 4)  # 64/2 pi
     10.1859
     """
-    return (
-        *_describe_search(search_base(d, target), d),
-        Bound(
-            name="men-fit",
-            value=compute_fitted_base(target),
-            assumption="a line through such bases for 1,000 to 1,000,000 positions at D = 128",
-            source=f"{_MEN}, Fig. 1",
-        ),
-        *_list_small_bases(target),
-        *_list_claims(target),
-    )
+    values = {
+        "men-fit": compute_fitted_base(target),
+        "quarter-turn-base": 2.0 * target / math.pi,
+        "half-turn-base": target / math.pi,
+        "full-turn-base": target / (2 * math.pi),
+        "alias-bound": target / (2 * math.pi),
+        "stability-bound": float(CONTEXT.divide(Decimal(target), _STABLE_ANGLE)),
+        "precision-bound": 1 / _FLOAT32_EPSILON,
+    }
+    return (*_describe_search(d, target), *(_fill(name, value) for name, value in values.items()))
 
 
 def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tuple[Bound, ...]:
@@ -156,50 +204,20 @@ def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tup
     critical, turning = compute_critical_base(base, trained, target), compute_critical_dimension(d, base, trained)
     limit = None if critical is None else compute_extrapolation_limit(d, turning, critical)
     return (
-        Bound(
-            name="critical-dimension",
-            value=turning,
-            unit="channels",
-            assumption="channels beyond it never completed a period in training",
-            source=_LIU,
-        ),
-        Bound(
-            name="critical-base",
-            value=critical,
-            assumption="fine-tuned at the target; the pair that just completed a period in training just does so there",
-            remark="" if critical is not None else "it is beyond 1e300",
-            source=f"{_LIU}; the automatic base of GradientAI and koboldcpp (LostRuins/koboldcpp#910)",
-        ),
-        Bound(
-            name="extrapolation-limit",
-            value=limit,
-            unit="positions",
-            assumption="at the critical base, wavelength of the first pair that never completed a period",
-            source=_LIU,
-        ),
-        Bound(
-            name="ntk-base",
-            value=compute_ntk_base(d, base, target / trained),
-            assumption="not fine-tuned; the slowest pair slowed by target/trained, the fastest kept",
-            source="Peng et al. 2023, arXiv:2309.00071, Eq. 16",
-        ),
+        _fill("critical-dimension", turning),
+        _fill("critical-base", critical, "" if critical is not None else "it is beyond 1e300"),
+        _fill("extrapolation-limit", limit),
+        _fill("ntk-base", compute_ntk_base(d, base, target / trained)),
     )
-
-
-def search_base(d: int, target: int) -> BaseSearch | None:
-    """Search the smallest base for a length; None where that would take too long.
-
-    >>> search_base(64, 64)
-    BaseSearch(d=64, length=64, base=170.0, tried=17, failed=0, settled=170.0)
-    """
-    return find_base_for_length(d, target) if d // 2 * target <= MAX_SEARCHED else None
 
 
 def _log_turns(length: int) -> Decimal:
     return CONTEXT.ln(CONTEXT.divide(Decimal(length), TWO_PI))
 
 
-def _describe_search(found: BaseSearch | None, d: int) -> tuple[Bound, Bound]:
+def _describe_search(d: int, target: int) -> tuple[Bound, Bound]:
+    """The smallest base, and the smallest from which on bases hold; not searched where that would take too long."""
+    found = find_base_for_length(d, target) if d // 2 * target <= MAX_SEARCHED else None
     remark = ""
     if found is None:
         remark = f"not searched beyond {MAX_SEARCHED // (d // 2):,} positions"
@@ -207,54 +225,13 @@ def _describe_search(found: BaseSearch | None, d: int) -> tuple[Bound, Bound]:
         remark = "there is none below 1e15"
     elif found.failed:
         remark = f"{found.failed} of the {found.tried} larger ones up to twice it have a negative sum again"
-    smallest = Bound(
-        name="men-exact",
-        value=found.base if found else None,
-        assumption="smallest with two significant digits with no sum of cos(m theta) < 0 up to the target",
-        source=_MEN,
-        remark=remark,
-    )
-    settled = Bound(
-        name="men-settled",
-        value=found.settled if found else None,
-        assumption="smallest with two significant digits from which on, up to twice it, no base has such a sum",
-        source=_MEN,
-        remark="" if found and found.settled else remark or "not searched for so long a context",
-    )
-    return smallest, settled
-
-
-def _list_small_bases(target: int) -> tuple[Bound, ...]:
-    turns = (("quarter", 2.0 * target / math.pi), ("half", target / math.pi), ("full", target / (2 * math.pi)))
-    return tuple(
-        Bound(
-            name=f"{name}-turn-base",
-            value=value,
-            assumption=f"fine-tuned at the target with a smaller base; every pair completes a {name} period",
-            source=_LIU,
-        )
-        for name, value in turns
-    )
-
-
-def _list_claims(target: int) -> tuple[Bound, ...]:
+    unsettled = remark or "not searched for so long a context"
     return (
-        Bound(
-            name="alias-bound",
-            value=target / (2 * math.pi),
-            assumption="least; a frequency 1/base never completes a period (length < 2 pi base)",
-            source=_CLAIM,
-        ),
-        Bound(
-            name="stability-bound",
-            value=float(CONTEXT.divide(Decimal(target), _STABLE_ANGLE)),
-            assumption=f"least; a frequency 1/base keeps a cosine of eps, here {STABLE_COSINE} (eps is free)",
-            source=_CLAIM,
-        ),
-        Bound(
-            name="precision-bound",
-            value=1 / _FLOAT32_EPSILON,
-            assumption="largest; 1/eps of float32, the type that phases are kept in",
-            source=_CLAIM,
-        ),
+        _fill("men-exact", found.base if found else None, remark),
+        _fill("men-settled", found.settled if found else None, "" if found and found.settled else unsettled),
     )
+
+
+def _fill(name: str, value: float | None, remark: str = "") -> Bound:
+    unit, assumption, source = _BOUNDS[name]
+    return Bound(name=name, value=value, unit=unit, assumption=assumption, source=source, remark=remark)

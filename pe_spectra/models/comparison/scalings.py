@@ -1,4 +1,4 @@
-"""What a difference of two rotations does, in words: one sentence each, with its numbers, without a full stop."""
+"""Bases and scalings of two rotations that differ, in words: sentences with their numbers, without a full stop."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from inspect import Parameter as Argument
 from inspect import signature
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.divergence import PairDifference
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.ladders import find_shortest
-from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE
+from pe_spectra.wording import count
 
 #: Scalings that keep the fastest pairs and divide the slowest.
 _BLENDS = ("yarn", "yarn-paper", "llama3")
 #: Bases that models are trained with: what an NTK scaling may have started from.
 _USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
-#: Relative differences from which on a factor is easier to read than a percentage.
-_MUCH = 2.0
 #: Wavelengths below this are written with all their digits.
 _LONGEST_WRITTEN = 1e15
+#: What a ladder that begins at 1 then begins with, and what that looks like.
+_UNITS = (
+    (180 / math.pi, "180/pi times a ladder: in degrees?"),
+    (2 * math.pi, "2 pi times a ladder: a factor 2 pi too much?"),
+    (0.5 / math.pi, "1/(2 pi) times a ladder: in turns?"),
+)
+#: Relative error with which numbers of that origin are written.
+_UNIT_ERROR = 1e-5
 
 
 def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
@@ -78,147 +82,6 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
     return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""
 
 
-def explain_frequencies(a: Rotation, b: Rotation, pairs: Sequence[PairDifference], differs: NDArray[np.bool_]) -> str:
-    """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame.
-
-    >>> import numpy as np
-    >>> from pe_spectra.models.comparison.parts import compare_frequencies
-    >>> a, b = (Rotation(frequencies=np.array([1.0, w])) for w in (0.01, 0.02))
-    >>> pairs = compare_frequencies("all", a, b, 10).pairs
-    >>> explain_frequencies(a, b, pairs, np.array([False, True]))
-    '1 of 2 pairs differs, by up to 100 % (pair 1)'
-    """
-    off = [one for one in pairs if differs[one.pair]]
-    largest, pair = max(((abs(one.ratio - 1), one.pair) for one in off if one.ratio is not None), default=(0.0, 0))
-    rounded = [
-        f"; those of {letter} were rounded to {side.frequency_dtype}"
-        for letter, side in (("A", a), ("B", b))
-        if isinstance(side, Dump) and side.frequency_dtype
-    ]
-    # of a pair that is not turned in A there is no ratio
-    size = f"up to {100 * largest:.3g} %" if largest < _MUCH else f"a factor of up to {1 + largest:.3g}"
-    by = f", by {size} (pair {pair})" if largest else ""
-    verb = "differs" if len(off) == 1 else "differ"
-    return f"{len(off)} of {len(pairs)} pairs {verb}{by}{''.join(rounded)}"
-
-
-def explain_rotary_width(a: Rotation, b: Rotation) -> str:
-    """Say how many pairs are turned on one side only.
-
-    >>> explain_rotary_width(Rotation(rotary_dim=128), Rotation(rotary_dim=64))
-    '64 channels of each head are turned in A only'
-    """
-    one, other = a.rotary_dim or 0, b.rotary_dim or 0
-    more = "A" if one > other else "B"
-    if min(one, other) == 0:
-        return f"only {more} turns queries and keys, {max(one, other)} channels of each head"
-    wider = a if more == "A" else b
-    count = abs(one - other) // 2
-    if wider.frequencies is None:
-        return f"{2 * count} channels of each head are turned in {more} only"
-    turned = int(np.count_nonzero(wider.frequencies[min(one, other) // 2 :]))
-    if turned == 0:
-        return f"{more} has {_count_pairs(count)} more, whose frequency is 0: they are not turned"
-    verb = "is" if turned == 1 else "are"
-    return f"{_count_pairs(turned)}, {2 * turned} channels of each head, {verb} turned in {more} only"
-
-
-def remark_shared(a: Rotation, b: Rotation) -> str:
-    """Say that the pairs that both sides turn have the same frequencies, and why their bases are others.
-
-    >>> remark_shared(Rotation(rotary_dim=128, base=1e4), Rotation(rotary_dim=64, base=1e2)).partition(":")[0]
-    'the 32 pairs that both have turn alike'
-    """
-    count = min(a.rotary_dim or 0, b.rotary_dim or 0) // 2
-    start = "the pair that both have turns alike" if count == 1 else f"the {count} pairs that both have turn alike"
-    if count == 1 or not a.base or not b.base or abs(a.base / b.base - 1) < 1e-3:
-        return start
-    bases = [f"base {side.base:.10g} over {side.rotary_dim} channels in {one}" for one, side in (("A", a), ("B", b))]
-    return f"{start}: {bases[0]} and {bases[1]} are the same for them"
-
-
-def _count_pairs(count: int) -> str:
-    return "1 pair" if count == 1 else f"{count} pairs"
-
-
-def explain_layout(a: Rotation, b: Rotation) -> str:
-    """Say how the rows of queries and keys must be permuted.
-
-    >>> explain_layout(Rotation(layout="half"), Rotation(layout="interleaved"))
-    'permute the rows of q and k: pairs are (i, i + D/2) in A, (2i, 2i + 1) in B'
-    """
-    half = f"(i, i + {a.rotary_dim // 2})" if a.rotary_dim else "(i, i + D/2)"
-    names = {"half": half, "interleaved": "(2i, 2i + 1)"}
-    one, other = names.get(a.layout or "", a.layout), names.get(b.layout or "", b.layout)
-    return f"permute the rows of q and k: pairs are {one} in A, {other} in B"
-
-
-def explain_attention(a: float, b: float) -> str:
-    """Say what the factor does to scores.
-
-    >>> explain_attention(1.0, 2.0)
-    'scores in B are 4 times those in A, the square of 2'
-    """
-    ratio = b / a
-    return f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
-
-
-def explain_offset(a: int, b: int) -> str:
-    """Say when a shift of all positions matters.
-
-    >>> explain_offset(0, 1).partition(";")[0]
-    'positions of B are shifted by +1 against A'
-    """
-    shift = f"positions of B are shifted by {b - a:+d} against A"
-    return f"{shift}; q and k shift alike, so scores stay, but turned keys of one cannot be used with the other"
-
-
-def explain_direction(letter: str) -> str:
-    """Say what sines of the opposite sign on one side mean.
-
-    >>> explain_direction("B")
-    'all sines of B have the opposite sign: right only where its rotation takes them so, or swaps each pair of channels'
-    """
-    said = "right only where its rotation takes them so, or swaps each pair of channels"
-    return f"all sines of {letter} have the opposite sign: {said}"
-
-
-def explain_half_turn(letter: str) -> str:
-    """Say what a half turn at every position of one side does.
-
-    >>> explain_half_turn("B").partition(";")[0]
-    'every phase of B is half a turn ahead'
-    """
-    stay = "q and k turn alike, so scores stay, but turned keys of one cannot be used with the other"
-    return f"every phase of {letter} is half a turn ahead; {stay}"
-
-
-def explain_dtype(types: tuple[str | None, str | None], error: float | None, length: int) -> str:
-    """Say what rounding leaves: `error` in rad at the last position where frequencies themselves are rounded.
-
-    >>> explain_dtype(("float32", "bfloat16"), None, 4096)
-    'cosines and sines are rounded by up to 6e-08 in A and 0.004 in B'
-    """
-    if error is not None:
-        letter, name = ("A", types[0]) if types[0] else ("B", types[1])
-        return f"frequencies of {letter} are rounded to {name}: a phase is off by {error:.2g} rad at {length - 1:,}"
-    roundings = [
-        f"{ROUNDOFF.get(name or '', math.nan):.1g} in {letter}" for letter, name in zip("AB", types, strict=True)
-    ]
-    return f"cosines and sines are rounded by up to {roundings[0]} and {roundings[1]}"
-
-
-def explain_imprecision(letter: str, dump: Dump) -> str:
-    """Say that angles were computed in too few digits.
-
-    >>> from pe_spectra.models.dumps.inverse_frequencies import Dump
-    >>> explain_imprecision("B", Dump(kind="cache", phase_error=0.5))
-    'phases of B are off by up to 0.5 rad: its angles were computed in too few digits'
-    """
-    off = f"phases of {letter} are off by up to {dump.phase_error or 0:.2g} rad"
-    return f"{off}: its angles were computed in too few digits"
-
-
 def remark_ntk(letter: str, dump: Dump, base: float) -> str:
     """Say that a raised base may be NTK scaling: of the base of the other side, or of one that is usual.
 
@@ -243,6 +106,31 @@ def remark_ntk(letter: str, dump: Dump, base: float) -> str:
         if float(f"{short:.2e}") == short:
             return f"base {found:g} of {letter} is also what NTK scaling makes of base {start:g} with factor {short:g}"
     return f"NTK scaling gives a ladder of the same form as that of {letter}: it cannot be told from a raised base"
+
+
+def name_unit(a: Rotation, b: Rotation) -> str:
+    """Say that a dump is a ladder in another unit than rad/position, as a clause; empty where none is.
+
+    >>> ladder = 100.0 ** -np.arange(0, 1, 0.5)
+    >>> name_unit(Rotation(frequencies=ladder), Dump(kind="frequencies", frequencies=np.degrees(ladder)))
+    '; B is 180/pi times a ladder: in degrees?'
+    """
+    for letter, side, other in (("A", a, b), ("B", b, a)):
+        if not isinstance(side, Dump) or side.frequencies is None or not len(side.frequencies):
+            continue
+        for unit, words in _UNITS:
+            allowed = max(4 * side.error_bound, _UNIT_ERROR)
+            if abs(side.frequencies[0] / unit - 1) > allowed:
+                continue
+            if side.base is not None or _is_multiple(side.frequencies, other.frequencies, unit, allowed):
+                return f"; {letter} is {words}"
+    return ""
+
+
+def _is_multiple(values: F64, of: F64 | None, factor: float, allowed: float) -> bool:
+    if of is None or len(of) != len(values):
+        return False
+    return bool(np.all(np.abs(values - factor * of) <= allowed * factor * of))
 
 
 def label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
@@ -325,8 +213,9 @@ def _describe_scaling(rotation: Rotation) -> str:
         return f"all pairs divided by {largest:.6g}"
     if rotation.scaling in _BLENDS:
         blended = len(divisors) - int(kept.sum()) - int(divided.sum())
-        pairs = "1 pair" if kept.sum() == 1 else f"{int(kept.sum())} pairs"
-        return f"{pairs} kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
+        return (
+            f"{count(int(kept.sum()), 'pair')} kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
+        )
     smallest = float(divisors.min())
     return f"each pair divided by a number of its own, from {smallest:.6g} to {largest:.6g}"
 

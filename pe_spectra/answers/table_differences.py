@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, NoParameters, Verdict, Verdicts
-from pe_spectra.models.comparison.tables import TableDiff
+from pe_spectra.models.comparison.table_diff import TableDiff
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count
 
@@ -70,7 +70,7 @@ def answer_tables(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = 
     """Turn the comparison of two tables into an answer; `check` makes a difference fail the run.
 
     >>> import numpy as np
-    >>> from pe_spectra.models.comparison.tables import compare_tables
+    >>> from pe_spectra.models.comparison.table_diff import compare_tables
     >>> answer_tables("a.npy", "b.npy", compare_tables(np.eye(4), 2 * np.eye(4))).verdict.code
     'explained'
     """
@@ -101,7 +101,7 @@ def judge_tables(found: TableDiff) -> Verdict:
     """Say whether two tables are the same, one explains the other, or neither.
 
     >>> import numpy as np
-    >>> from pe_spectra.models.comparison.tables import compare_tables
+    >>> from pe_spectra.models.comparison.table_diff import compare_tables
     >>> judge_tables(compare_tables(np.eye(4), np.eye(4))).code
     'same'
     """

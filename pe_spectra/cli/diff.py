@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pe_spectra.answers.differences import ComparedSide, Setting
     from pe_spectra.model_sources import Side
-    from pe_spectra.models.comparison.tables import TableDiff
+    from pe_spectra.models.comparison.table_diff import TableDiff
     from pe_spectra.models.stated.statement import Configuration
 
 #: Names for completion, which must not import NumPy; a test keeps them equal to the stacks.
@@ -138,7 +138,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
-    from pe_spectra.models.comparison.waves import remark_rotations, remark_table, shows_rotations
+    from pe_spectra.models.comparison.wave_tables import remark_rotations, remark_table, shows_rotations
 
     if stacks:
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
@@ -157,7 +157,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
 
 def _compare_waves(a: Side, b: Side) -> TableDiff | None:
     """Compare as tables two arrays that each hold cosines and sines side by side; None for others."""
-    from pe_spectra.models.comparison.waves import compare_waves
+    from pe_spectra.models.comparison.wave_tables import compare_waves
 
     if a.dump is None or b.dump is None or a.table is None or b.table is None:
         return None
@@ -165,7 +165,7 @@ def _compare_waves(a: Side, b: Side) -> TableDiff | None:
 
 
 def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
-    from pe_spectra.models.comparison.tables import compare_tables
+    from pe_spectra.models.comparison.table_diff import compare_tables
 
     if a.table is None or b.table is None:
         table = a if a.reason else b

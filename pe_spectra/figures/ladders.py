@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.models.lengths.kernel_samples import KernelSample, sample_kernel
 from pe_spectra.models.lengths.methods import compare_methods
+from pe_spectra.models.lengths.ways import KernelSample, sample_kernel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pe_spectra.models.audit import MANY_TURNS, LayerAudit
-from pe_spectra.models.lengths.kernel_samples import sample_kernel
+from pe_spectra.models.lengths.ways import sample_kernel
 from pe_spectra.plots.axes import (
     Place,
     draw_band,

@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pe_spectra.answers.lengthenings import entitle_lengthenings, entitle_way
-from pe_spectra.models.lengths.kernel_samples import KernelSample
-from pe_spectra.models.lengths.ways import ContextReport
+from pe_spectra.models.lengths.ways import ContextReport, KernelSample
 from pe_spectra.plots.axes import draw_band, draw_curve, label_powers_of_ten
 from pe_spectra.plots.sheet import Layout, lay_out, line_pitch
 from pe_spectra.plots.style import (
@@ -156,7 +155,7 @@ def plot_ladder(axes: Axes, cell: LadderCell, trained: int, target: int) -> None
     """Draw base-10 logarithms of the wavelengths against the pair, with the two context lengths.
 
     >>> from matplotlib.figure import Figure
-    >>> from pe_spectra.models.lengths.kernel_samples import sample_kernel
+    >>> from pe_spectra.models.lengths.ways import sample_kernel
     >>> w = 10000.0 ** (-np.arange(8) / 8)
     >>> before, after = sample_kernel(w, 128), sample_kernel(w / 2, 128)
     >>> parts = {"label": "linear", "words": "", "before": 2 * np.pi / w, "after": 4 * np.pi / w}
@@ -187,7 +186,7 @@ def plot_kernel_change(axes: Axes, cell: LadderCell) -> None:
     """Draw the mean cosine over the pairs against the base-10 logarithm of the lag, before and after.
 
     >>> from matplotlib.figure import Figure
-    >>> from pe_spectra.models.lengths.kernel_samples import sample_kernel
+    >>> from pe_spectra.models.lengths.ways import sample_kernel
     >>> w = 10000.0 ** (-np.arange(8) / 8)
     >>> before, after = sample_kernel(w, 128), sample_kernel(w / 2, 128)
     >>> parts = {"label": "linear", "words": "", "before": 2 * np.pi / w, "after": 4 * np.pi / w}

@@ -7,7 +7,7 @@ from pe_spectra.answers.table_differences import judge_tables
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.comparison.tables import TableDiff
+from pe_spectra.models.comparison.table_diff import TableDiff
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.rotation import Rotation
 

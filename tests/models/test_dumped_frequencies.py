@@ -11,8 +11,9 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import check_order, read_inverse_frequencies
-from pe_spectra.models.dumps.ladders import find_shortest
-from pe_spectra.models.dumps.rounding import find_rounding, round_to
+from pe_spectra.models.dumps.ladder_fits import find_shortest
+from pe_spectra.models.dumps.rounding import find_rounding
+from pe_spectra.precision import dtypes
 from tests.models.dumps import (
     DTYPES,
     LADDERS,
@@ -267,8 +268,8 @@ def test_slow_pairs_that_were_divided_leave_the_base_known():
 def test_rounding_is_that_of_the_types(dtype):
     values = np.random.default_rng(0).standard_normal(10000) * 10.0 ** np.random.default_rng(1).uniform(-9, 4, 10000)
     once = values.astype(np.float32).astype(np.float64)
-    np.testing.assert_array_equal(round_to(dtype, once), store(once, dtype))
-    assert find_rounding(round_to(dtype, once), "float64") == dtype
+    np.testing.assert_array_equal(dtypes.round_to(once, dtypes.DTYPES[dtype]).astype(float), store(once, dtype))
+    assert find_rounding(dtypes.round_to(once, dtypes.DTYPES[dtype]).astype(float), "float64") == dtype
     assert find_rounding(once, "float64") == "float32"
     assert find_rounding(values, "float64") == "float64"
     assert find_rounding(np.array([0.0, 1.0, -1.0]), "float32") == "float32"

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.answers.lengthenings import find_best
 from pe_spectra.encodings import find_encoding
 from pe_spectra.errors import InputError
-from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.models.lengths.methods import (
     compare_methods,
     find_unseen,
@@ -19,6 +18,7 @@ from pe_spectra.models.lengths.methods import (
     measure_unseen_share,
     propose_bases,
 )
+from pe_spectra.models.lengths.ways import sample_kernel
 
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3", "critical-base", "men-base")
 

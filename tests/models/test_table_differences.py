@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.comparison.tables import compare_tables
+from pe_spectra.models.comparison.table_diff import compare_tables
 from tests.models.rotations import told
 
 # ----------------------------------------------------------------------------------- tables

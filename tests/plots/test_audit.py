@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.lengths.kernel_samples import sample_kernel
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
+from pe_spectra.models.lengths.ways import sample_kernel
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.plots.audit import _list_key, compose_audit, find_unscaled, plot_wavelengths
 from pe_spectra.plots.ladder import LadderCell, compose_context, compose_ladders

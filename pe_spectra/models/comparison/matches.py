@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.models.dumps.ladders import find_shortest
+from pe_spectra.models.dumps.ladder_fits import find_shortest
 
 #: Rows that an order, a shift and a factor are tried on; the shifts that are always tried.
 _TRIED_ROWS, _SHIFTS = 48, 8

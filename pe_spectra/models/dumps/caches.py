@@ -18,10 +18,16 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.models.dumps.arrangement import Arrangement
 from pe_spectra.models.dumps.identification import Identified, identify_scaling
-from pe_spectra.models.dumps.inverse_frequencies import Dump, check_order, describe_rounding, freeze, name_dtype
-from pe_spectra.models.dumps.ladders import find_shortest
+from pe_spectra.models.dumps.inverse_frequencies import (
+    Arrangement,
+    Dump,
+    check_order,
+    describe_rounding,
+    freeze,
+    name_dtype,
+)
+from pe_spectra.models.dumps.ladder_fits import find_shortest
 from pe_spectra.models.dumps.phases import (
     FIRST_WINDOW,
     Lines,
@@ -33,7 +39,8 @@ from pe_spectra.models.dumps.phases import (
     refine_frequencies,
     turns_backward,
 )
-from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, round_to
+from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding
+from pe_spectra.precision.dtypes import DTYPES, round_to
 
 ACCEPTED = (
     "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "
@@ -153,7 +160,7 @@ def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> 
 def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Identified]:
     """Name ladder and scaling, of frequencies that may have been rounded themselves; return to what type."""
     for name in ("bfloat16", "float16"):
-        rounded = round_to(name, frequencies)
+        rounded = round_to(frequencies, DTYPES[name]).astype(np.float64)
         # powers of two are numbers of every type and say nothing
         telling = (frequencies > 0) & (np.abs(np.frexp(frequencies)[0] - 0.5) > 1e-3) & (bounds < 1e-4)
         if telling.sum() >= 3 and np.all(np.abs(rounded - frequencies)[telling] <= (2 * bounds * frequencies)[telling]):

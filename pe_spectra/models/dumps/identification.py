@@ -2,7 +2,7 @@
 
 A scaling is named only where the published formula, computed anew with the parameters found, gives all
 frequencies within rounding. Where none does, the base is that of the ladder that most pairs are, if any
-(`ladders`). Whatever the frequencies are, there is an answer: of unknown parts None.
+(`ladder_fits`). Whatever the frequencies are, there is an answer: of unknown parts None.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pe_spectra.encodings.rope_scaling import (
 )
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.ladders import (
+from pe_spectra.models.dumps.ladder_fits import (
     MAX_LOG,
     bound_log_base,
     count_kept,

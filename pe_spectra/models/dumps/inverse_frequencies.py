@@ -8,19 +8,40 @@ and sines is read in `caches`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.dumps.arrangement import Arrangement
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 from pe_spectra.models.rotation import Rotation
 
 _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twice"
+
+
+class Arrangement(NamedTuple):
+    """Where one array of shape (S, 2P) has cosines and sines; whether they are those of the opposite sign.
+
+    >>> Arrangement(interleaved=True, sines_first=True).sine_sign
+    1
+    """
+
+    interleaved: bool
+    sines_first: bool
+    sine_sign: int = 1
+    cosine_sign: int = 1
+
+    def negate(self, *, sines: bool, cosines: bool) -> Arrangement:
+        """Return the same places with the sign of sines or of cosines turned.
+
+        >>> Arrangement(interleaved=True, sines_first=True).negate(sines=True, cosines=False).sine_sign
+        -1
+        """
+        signs = (-self.sine_sign if sines else self.sine_sign), (-self.cosine_sign if cosines else self.cosine_sign)
+        return self._replace(sine_sign=signs[0], cosine_sign=signs[1])
 
 
 @dataclass(frozen=True, kw_only=True)

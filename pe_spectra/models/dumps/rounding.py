@@ -9,13 +9,14 @@ from types import MappingProxyType
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.precision.dtypes import DTYPES
 
 #: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
 ROUNDOFF: Mapping[str, float] = MappingProxyType(
-    {"bfloat16": 2.0**-8, "float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
+    {name: DTYPES[name].roundoff for name in ("bfloat16", "float16", "float32", "float64")}
 )
 #: Half the spacing of the smallest numbers of a type, where that matters for a frequency.
-FLOORS: Mapping[str, float] = MappingProxyType({"float16": 2.0**-25})
+FLOORS: Mapping[str, float] = MappingProxyType({"float16": DTYPES["float16"].step / 2})
 #: Arithmetic in float32, as implementations compute a ladder: a power, a quotient, a scaling.
 FLOAT32_ARITHMETIC = 2e-6
 #: The same in float64.
@@ -62,21 +63,6 @@ def _holds(name: str, values: F64) -> bool:
     return exact and (name != "bfloat16" or not (narrow.view(np.uint32) & 0xFFFF).any())
 
 
-@np.errstate(over="ignore", under="ignore")
-def round_to(name: str, values: F64) -> F64:
-    """Round numbers to nearest in float16 or bfloat16, in float64.
-
-    >>> round_to("bfloat16", np.array([0.1])).tolist()
-    [0.10009765625]
-    """
-    if name == "float16":
-        return values.astype(np.float16).astype(np.float64)
-    # from float32, whose rounding before is too fine to matter for what was measured
-    bits = values.astype(np.float32).view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
-    return rounded.view(np.float32).astype(np.float64)
-
-
 def bound_stored_frequencies(dtype: str) -> float:
     """Largest relative error of a frequency that was computed as usual and stored in `dtype`.
 
@@ -84,8 +70,5 @@ def bound_stored_frequencies(dtype: str) -> float:
     >>> bound("bfloat16") > bound("float32") > bound("float64")
     True
     """
-    return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + _store(dtype)
-
-
-def _store(dtype: str) -> float:
-    return ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0
+    stored = ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0
+    return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + stored

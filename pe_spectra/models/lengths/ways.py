@@ -5,7 +5,9 @@ Symbols as in `bounds`; theta' are the frequencies at the target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -15,12 +17,14 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64
 from pe_spectra.faces import Cell
 from pe_spectra.models.lengths.bounds import Bound
-from pe_spectra.models.lengths.kernel_samples import KernelSample, sample_kernel
 from pe_spectra.models.turns import TURN
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 
 Flags = NDArray[np.bool_]
 Options = Mapping[str, float | int | bool]
+
+#: Cosines that are computed for one stretch of lags, and the lags that it has computed at least.
+_COSINES, _FEWEST = 1 << 14, 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +90,51 @@ _PARAMETERS = {
     "required": ["base"],
     "additionalProperties": False,
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSample:
+    """S(m)/S(0), the mean cosine over the pairs, by stretches of lags that are equally long in the logarithm.
+
+    Attributes
+    ----------
+    lags : (B,), geometric middle of each stretch, in positions.
+    low, mean, high : (B,), least, mean and largest value in each.
+    """
+
+    lags: F64
+    low: F64
+    mean: F64
+    high: F64
+
+
+def sample_kernel(frequencies: F64, longest: int, *, stretches: int = 160) -> KernelSample:
+    """Sample the kernel of a rotary encoding from lag 1 to `longest`, on a logarithmic axis.
+
+    Parameters
+    ----------
+    frequencies : (D/2,), rad/position. longest : lag, >= 2.
+    stretches : how many at most; each holds one lag at least, of longer ones some lags are computed, evenly spread.
+
+    >>> sample = sample_kernel(np.array([1.0]), 100, stretches=4)
+    >>> len(sample.mean)
+    4
+    """
+    most = max(_FEWEST, _COSINES // frequencies.size)
+    rows = []
+    for first, last in _list_stretches(longest, stretches):
+        lags = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64)).astype(float)
+        values = np.mean(np.cos(np.multiply.outer(lags, frequencies)), axis=1)
+        rows.append((math.sqrt(first * last), values.min(), values.mean(), values.max()))
+    lags, low, mean, high = np.array(rows).T
+    return KernelSample(lags=lags, low=low, mean=mean, high=high)
+
+
+def _list_stretches(longest: int, count: int) -> Iterator[tuple[int, int]]:
+    """First and last lag of each stretch, from 1 to `longest` without a gap."""
+    edges = np.unique(np.rint(np.geomspace(1, longest + 1, count + 1)).astype(np.int64)).tolist()
+    for first, following in itertools.pairwise(edges):
+        yield first, following - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +237,7 @@ class ContextParameters(Result):
 class ContextReport(Result):
     """What there is to know about a context length.
 
+    >>> from pe_spectra.models.lengths.methods import propose_bases
     >>> report = propose_bases(128, 1024)
     >>> report.d, report.pairs, list(report.to_columns())[:2]
     (128, 64, ['name', 'value'])

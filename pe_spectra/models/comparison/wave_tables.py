@@ -10,11 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import Diff
-from pe_spectra.models.comparison.tables import TableDiff, compare_tables
-from pe_spectra.models.dumps.arrangement import align_columns, find_places, state_arrangements, state_signs
-from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.comparison.table_diff import TableDiff, compare_tables
+from pe_spectra.models.dumps.inverse_frequencies import Arrangement, Dump
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, ROUNDOFF
 
 #: Parts of a rotation that say what has become of a table whose numbers are others.
@@ -53,9 +52,9 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
         found = compare_tables(table_a, table_b)
     if found.max_difference is None or found.in_place:
         return found
-    words = state_arrangements(dump_a.arrangement, dump_b.arrangement)
+    words = _state_arrangements(dump_a.arrangement, dump_b.arrangement)
     order = f"the columns of B are those of A in another order: {words}" if words else ""
-    columns, signs = align_columns(dump_a.arrangement, dump_b.arrangement, found.shape_a[1])
+    columns, signs = _align_columns(dump_a.arrangement, dump_b.arrangement, found.shape_a[1])
     if found.explained:
         if found.columns is None or not np.array_equal(found.columns, columns):
             return found
@@ -65,7 +64,7 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
     if not aligned.explained:
         return replace(found, findings=(*found.findings, words)) if words else found
     moved = "" if aligned.in_place else aligned.findings[0]
-    parts = (order, state_signs(dump_a.arrangement, dump_b.arrangement), moved)
+    parts = (order, _state_signs(dump_a.arrangement, dump_b.arrangement), moved)
     return replace(found, findings=(", ".join(part for part in parts if part), *found.findings))
 
 
@@ -87,7 +86,7 @@ def _is_arithmetic(table_a: F64, table_b: F64, a: Dump, b: Dump, found: TableDif
     stored = 2 * max(ROUNDOFF[name] for name in found.dtypes)
     drift = _bound_drift(a, b, rows)
     angles = np.arange(rows) + abs(a.offset or 0)
-    for place in find_places(a.arrangement, table_a.shape[1]):
+    for place in _find_places(a.arrangement, table_a.shape[1]):
         for column, frequency in zip(place, a.frequencies, strict=True):
             off = np.abs(table_a[:rows, column] - table_b[:rows, column])
             allowed = stored + np.minimum(drift, 2 * FLOAT32_ARITHMETIC * frequency * angles)
@@ -131,3 +130,45 @@ def remark_rotations(diff: Diff) -> str:
     known = all(layer.agree for layer in diff.layer_types)
     same = "both have the same frequencies" if known else ""
     return f"read as rotary caches, {'; '.join(part for part in (same, parts) if part)}"
+
+
+# --------------------------------------------------------------------- how columns stand
+
+
+def _align_columns(a: Arrangement, b: Arrangement, width: int) -> tuple[I64, F64]:
+    """Return for each column of b the column of a that holds the same wave, and the sign between them."""
+    columns, signs = np.empty(width, dtype=np.int64), np.empty(width)
+    ours, theirs = _find_places(a, width), _find_places(b, width)
+    for one, other, sign in zip(ours, theirs, (a.sine_sign * b.sine_sign, a.cosine_sign * b.cosine_sign), strict=True):
+        columns[other], signs[other] = one, sign
+    return columns, signs
+
+
+def _find_places(arrangement: Arrangement, width: int) -> tuple[I64, I64]:
+    """Return the columns of the sines and those of the cosines, fastest pair first."""
+    every = np.arange(width)
+    first, second = (
+        (every[0::2], every[1::2]) if arrangement.interleaved else (every[: width // 2], every[width // 2 :])
+    )
+    return (first, second) if arrangement.sines_first else (second, first)
+
+
+def _state_arrangements(a: Arrangement, b: Arrangement) -> str:
+    """Say how the columns of A and of B stand; empty where they stand alike."""
+    if a[:2] == b[:2]:
+        return ""
+    if a.interleaved == b.interleaved:
+        return ", ".join(
+            f"{'sines' if one.sines_first else 'cosines'} first in {letter}" for letter, one in (("A", a), ("B", b))
+        )
+    names = ["sines and cosines" if one.sines_first else "cosines and sines" for one in (a, b)]
+    ways = ["interleaved" if one.interleaved else "in halves" for one in (a, b)]
+    other = "" if names[0] == names[1] else f"{names[1]} "
+    return f"{names[0]} {ways[0]} in A, {other}{ways[1]} in B"
+
+
+def _state_signs(a: Arrangement, b: Arrangement) -> str:
+    """Say which numbers of B have the sign that they have not in A; empty where none."""
+    named = (("sines", a.sine_sign != b.sine_sign), ("cosines", a.cosine_sign != b.cosine_sign))
+    turned = [name for name, differs in named if differs]
+    return f"the {' and the '.join(turned)} of B have the opposite sign" if turned else ""

@@ -11,7 +11,13 @@ from pe_spectra.vocabulary import FINDING_LEVELS, RANKS, Level
 
 #: Of stable names, in lower case with hyphens.
 CODE_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
-_NAME_PATTERN = "^[a-z][a-z0-9_]*$"
+#: JSON Schema of an object whose keys are names of its own.
+OPEN_OBJECT: Mapping[str, object] = {
+    "type": "object",
+    "properties": {},
+    "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
+    "additionalProperties": True,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +30,7 @@ class Finding(Result):
     data: Mapping[str, object] = quantity(
         "The numbers behind it, by names of its own.",
         default_factory=lambda: MappingProxyType({}),
-        schema={"type": "object", "propertyNames": {"pattern": _NAME_PATTERN}, "additionalProperties": True},
+        schema=OPEN_OBJECT,
         column=None,
     )
 

@@ -24,6 +24,7 @@ _MODULES = (
     "table_differences",
     "grades",
     "catalogues",
+    "audits",
     "lengthenings",
 )
 

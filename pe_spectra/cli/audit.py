@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from pe_spectra.records.audit import AuditedFile
+    from pe_spectra.models.audit import ModelAudit
+    from pe_spectra.vocabulary import Level
 
 
 def complete_code(incomplete: str) -> list[str]:
@@ -97,56 +99,53 @@ def audit(
 
 def _answer(
     run: Run,
-    files: Sequence[AuditedFile],
+    files: Sequence[ModelAudit],
     lengths: dict[str, int | None],
-    level: str | None,
+    level: Level | None,
     errors: tuple[str, ...],
 ) -> Outcome:
-    from pe_spectra.records.audit import answer_audits
+    from pe_spectra.answers.audits import answer_audits
 
     # a pipe has the rows of CSV, in the order of the files
     is_watched = run.format == "table" and run.screen.watched
     rows = _choose_rows(run, files)
     answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=is_watched)
     if run.figure is not None and not _count_pairs(files[0]):
-        what = files[0].audit.configuration.scheme if files[0].audit is not None else "none"
+        what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
     return run.finish(answer, lambda: _draw(files[0]), errors=errors)
 
 
-def _choose_rows(run: Run, files: Sequence[AuditedFile]) -> Literal["layers", "pairs", "all pairs"]:
+def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pairs", "all pairs"]:
     """In CSV one shape for all numbers of files, so that a glob that matches one file is no trap."""
     if run.format == "csv":
         return "all pairs" if run.screen.full else "layers"
     return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
 
 
-def _audit_all(configs: Sequence[str], lengths: dict[str, int | None], progress: Progress) -> list[AuditedFile]:
+def _audit_all(configs: Sequence[str], lengths: dict[str, int | None], progress: Progress) -> list[ModelAudit]:
     from pe_spectra.model_sources import read_model
+    from pe_spectra.models.audit import ModelAudit
     from pe_spectra.models.checks import audit_configuration
-    from pe_spectra.records.audit import AuditedFile
 
-    files: list[AuditedFile] = []
+    files: list[ModelAudit] = []
     for text in configs:
         progress.step(len(files), len(configs))
         try:
-            found = audit_configuration(read_model(text), **lengths)
-            files.append(AuditedFile(file=text, audit=found))
+            files.append(replace(audit_configuration(read_model(text), **lengths), file=text))
         except (FileError, InputError) as error:
             if len(configs) == 1:
                 raise
             message = str(error)
-            files.append(AuditedFile(file=text, error=message if text in message else f"{text}: {message}"))
+            files.append(ModelAudit(file=text, error=message if text in message else f"{text}: {message}"))
     return files
 
 
-def _count_pairs(one: AuditedFile) -> int:
-    return sum(len(layer.frequencies) for layer in one.audit.layers) if one.audit is not None else 0
+def _count_pairs(one: ModelAudit) -> int:
+    return sum(len(layer.frequencies) for layer in one.layers)
 
 
-def _draw(one: AuditedFile) -> Figure:
+def _draw(one: ModelAudit) -> Figure:
     from pe_spectra.plots.audit import compose_audit
 
-    if one.audit is None:
-        raise ValueError("a figure of an audit needs one")
-    return compose_audit(one.audit)
+    return compose_audit(one)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pe_spectra.cli.options import BOUNDARIES
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.findings import LEVELS
 from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_BANDWIDTH,
@@ -23,6 +22,7 @@ from pe_spectra.limits import (
 )
 from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
 from pe_spectra.spec import FileSpec, parse_spec, split_list
+from pe_spectra.vocabulary import FINDING_LEVELS, Level
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
@@ -89,9 +89,11 @@ def read_model_length(text: str | None, label: str) -> int | None:
     return None if text is None else _MODEL_LENGTH.parse(text, label)
 
 
-def read_level(text: str | None) -> str | None:
+def read_level(text: str | None) -> Level | None:
     """Read --fail-on."""
-    return None if text is None else Choice(members=LEVELS).parse(text, "--fail-on")
+    if text is None:
+        return None
+    return FINDING_LEVELS[FINDING_LEVELS.index(Choice(members=FINDING_LEVELS).parse(text, "--fail-on"))]
 
 
 def find_lattice(encoding: Encoding, length: int | None) -> int:

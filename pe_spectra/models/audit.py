@@ -1,4 +1,4 @@
-"""What a configuration really gives: the frequencies of every pair, how often each turns, and what to distrust.
+"""What a configuration really gives: the frequencies of every pair, how often each turns, and its known problems.
 
 The answer is that of the library that the file is made for, for config.json the newest major release
 of Hugging Face transformers; findings say where another reading differs.
@@ -6,7 +6,8 @@ of Hugging Face transformers; findings say where another reading differs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,52 +15,199 @@ import numpy as np
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
-from pe_spectra.findings import Finding, Kind
-from pe_spectra.models.rotation import SAME_FORMULA, Rotation
-from pe_spectra.models.scheme import build_scheme, rebuild_rope, turn_layer
-from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
+from pe_spectra.models.pairs import TURN, AuditedLowBin, AuditedPair, mark_unseen
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
+    FORMATS,
+    LAYOUTS,
+    SCHEMES,
     Configuration,
     LayerStatement,
     RotaryBlock,
     limit_length,
-    state_served,
 )
-from pe_spectra.models.turns import TURN, mark_unseen
-from pe_spectra.spectrum import LowBinCount, Spectrum, compute_density_spectrum, count_low_bin
-from pe_spectra.vocabulary import Level
+from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_bin
+from pe_spectra.vocabulary import RANKS, Level
 
-#: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
-MANY_TURNS = 32.0
+#: Of an encoding that is not rotary: its parameters, with what each is.
+_PARAMETERS = {
+    name: {"type": "integer", "minimum": least, "description": text}
+    for name, least, text in (
+        ("heads", 1, "Number of heads."),
+        ("buckets", 1, "Number of T5's buckets of lags."),
+        ("max_distance", 1, "Distance from which on T5's lags share the last bucket."),
+        ("d", 1, "Width of a position vector, in columns."),
+        ("rows", 1, "Rows of a learned table."),
+        ("unused", 0, "Rows of it that are no positions."),
+    )
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerAudit:
+class LayerAudit(Result):
     """What the layers of one type are given.
 
-    Attributes
-    ----------
-    name : the layer type; "all" where there is one.
-    scheme : rotary, or what the model has instead; "none" for layers that are not turned.
-    statement : what the file states about the rotation; None for other schemes.
-    rotation : what the answering stack makes of it; None where it refuses, and for other schemes.
-    encoding : the same as an encoding of the catalogue; None where there is none.
-    trained_length, served_length : positions; None where neither file nor caller says.
-    trained_scaled : the length that is known to have been trained with the scaling; None where the
-        file does not tell: linear, dynamic and yarn also stretch models without further training.
-    reach : the longest span of positions that these layers see at once (sliding window); None for all.
+    Besides, `statement` is what the file states about their rotation, and `rotation` what the answering library makes
+    of it: both None for other schemes, `rotation` also where the library refuses. `trained_scaled` is the length that
+    is known to have been trained with the scaling; None where the file does not tell: linear, dynamic and yarn also
+    stretch models without further training. `findings` are those that are about these layers.
     """
 
-    name: str
-    scheme: str
     statement: LayerStatement | None = None
     rotation: Rotation | None = None
-    encoding: Encoding | None = None
-    trained_length: int | None = None
-    served_length: int | None = None
     trained_scaled: int | None = None
-    reach: int | None = None
+    findings: tuple[Finding, ...] = ()
+    name: str = quantity("Name of the type; all where there is one.", column="layer")
+    scheme: str = quantity("The kind of positional encoding of these layers.", words=SCHEMES)
+
+    @derived("Width of a head, in channels; null where nothing is turned.", minimum=1)
+    def head_dim(self) -> int | None:
+        return self._turned.head_dim
+
+    @derived("Channels of it that are turned, D; null where nothing is.", minimum=0)
+    def rotary_dim(self) -> int | None:
+        return self._turned.rotary_dim
+
+    @derived("Base of the ladder before scaling; null where nothing is turned.", above=0)
+    def base(self) -> float | None:
+        return self._turned.base
+
+    @derived("Scaling by the catalogue's name, none for no scaling; null where nothing is turned.")
+    def scaling(self) -> str | None:
+        return self._turned.scaling
+
+    @derived(
+        "Parameters of the scaling by the catalogue's names; empty without one.",
+        schema=OPEN_OBJECT,
+        column=None,
+    )
+    def scaling_parameters(self) -> Mapping[str, object]:
+        return {name: value for name, value in self._turned.options.items() if name != "share"}
+
+    @derived("Factor on every cosine and sine; null where nothing is turned.", above=0)
+    def attention_scaling(self) -> float | None:
+        return self._turned.attention_scaling
+
+    @derived("Which channels are a pair; null where nothing is turned.", words=LAYOUTS)
+    def layout(self) -> str | None:
+        return self._turned.layout
+
+    @derived(
+        "Length at which the ladder was trained before it was scaled, without one the training context length; null "
+        "where it is not known.",
+        unit="positions",
+        minimum=1,
+        column=None,
+    )
+    def original_length(self) -> int | None:
+        block = self.block
+        stated = block.find("original_max_position_embeddings") if block is not None else None
+        return int(stated) if stated is not None else self.trained_length
+
+    trained_length: int | None = quantity(
+        "Training context length; null where neither the file nor the caller says.",
+        default=None,
+        unit="positions",
+        minimum=1,
+    )
+    served_length: int | None = quantity(
+        "Inference context length; null where neither the file nor the caller says.",
+        default=None,
+        unit="positions",
+        minimum=1,
+    )
+    reach: int | None = quantity(
+        "Longest span of positions that these layers see at once (sliding window); null for all.",
+        key="window",
+        default=None,
+        minimum=1,
+    )
+
+    @derived(
+        "Pairs that never complete a period within the training context length, or the window; null where that is not "
+        "known.",
+        minimum=0,
+    )
+    def never_turn(self) -> int | None:
+        turns = self.count_turns(self.trained_length)
+        return None if turns is None or self.rotation is None else int(np.count_nonzero(turns < 1))
+
+    @derived(
+        "Pairs, by index, that see out-of-range phases (not covered in training) at the inference context length: they "
+        "completed no period in training, and reach a phase above 1.01 times the largest shown.",
+        key="unseen_pairs",
+        column=None,
+        minimum=0,
+    )
+    def unseen(self) -> tuple[int, ...]:
+        if self.rotation is None or self.original_length is None or self.served_length is None:
+            return ()
+        if self.trained_length is None and not (self.statement is not None and self.statement.may_be_untrained):
+            return ()  # llama3 and longrope are trained with, for a length that nobody says here
+        largest = self.frequencies * self.limit(self.served_length)
+        return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
+
+    @derived("How many they are; null where nothing is turned.", key=None, column="unseen")
+    def count_unseen(self) -> int | None:
+        return None if self.rotation is None else len(self.unseen)
+
+    @derived("The gravest level of its findings above a note, else ok.", key=None)
+    def level(self) -> str:
+        return max((one.level for one in self.findings if one.level != "note"), key=RANKS.__getitem__, default="ok")
+
+    @derived("Codes of its findings above a note.", key=None, column="findings")
+    def grave_codes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.code for one in self.findings if one.level != "note"))
+
+    @derived("Codes of the notes on it.", key=None, column="notes")
+    def note_codes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.code for one in self.findings if one.level == "note"))
+
+    @derived("Every pair, the fastest first; empty where nothing is turned.", key="frequencies", column=None)
+    def pairs(self) -> tuple[AuditedPair, ...]:
+        unknown = [None] * len(self.frequencies)
+        before, trained, served = (
+            unknown if values is None else values.tolist()
+            for values in (self.unscaled, self.count_turns(self.trained_length), self.count_turns(self.served_length))
+        )
+        rows = zip(before, self.frequencies.tolist(), trained, served, strict=True)
+        return tuple(
+            AuditedPair(pair=pair, frequency_before=a, frequency=b, turns=turns, turns_served=later)
+            for pair, (a, b, turns, later) in enumerate(rows)
+        )
+
+    @derived(
+        "Summaries of Eq. 15 at default bandwidth on a lattice of head_dim points; null where nothing is turned or the "
+        "catalogue has no such encoding.",
+        key="spectrum",
+        column=None,
+    )
+    def summary(self) -> SpectrumSummary | None:
+        return None if self.spectrum is None else self.spectrum.summary
+
+    @derived(
+        "Eq. 16 with the edge 2 pi over the training context length; null where that cannot be counted.", column=None
+    )
+    def low_bin(self) -> AuditedLowBin | None:
+        if self.encoding is None or self.rotation is None or self.trained_length is None or self.trained_length < 2:
+            return None
+        found = count_low_bin(self.encoding, length=self.limit(self.trained_length))
+        return AuditedLowBin(**{name: getattr(found, name) for name in AuditedLowBin.quantities()})
+
+    encoding: Encoding | None = quantity(
+        "The same as an encoding of the catalogue; null where it has none.", default=None, column=None
+    )
+
+    @derived("What was assumed when the file was read, each a sentence.", column=None)
+    def notes(self) -> tuple[str, ...]:
+        return self._turned.notes
+
+    @property
+    def _turned(self) -> Rotation:
+        return self.rotation or Rotation()
 
     def find(self, kind: Kind, message: str, /, *, level: Level | None = None, **data: object) -> Finding:
         """Make a finding about these layers; of several types, the sentence begins with the name."""
@@ -81,13 +229,6 @@ class LayerAudit:
             return None
         return choose_block(self.statement)[0]
 
-    @property
-    def original_length(self) -> int | None:
-        """The length at which the ladder was trained before it was scaled; the trained length without scaling."""
-        block = self.block
-        stated = block.find("original_max_position_embeddings") if block is not None else None
-        return int(stated) if stated is not None else self.trained_length
-
     def count_turns(self, length: int | None) -> F64 | None:
         """How often each pair turns within `length` positions, shape (D/2,); None where no length is known."""
         if length is None:
@@ -100,17 +241,8 @@ class LayerAudit:
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Of each pair: "many" turns within the trained length, "few", or "never" a whole one."""
-        turns = self.count_turns(self.trained_length)
-        if turns is None:
-            return ("",) * len(self.frequencies)
-        return tuple("never" if one < 1 else "few" if one < MANY_TURNS else "many" for one in turns)
-
-    @property
-    def never_turn(self) -> int | None:
-        """Pairs that complete no turn within the trained length; None where that is not known."""
-        turns = self.count_turns(self.trained_length)
-        return None if turns is None or self.rotation is None else int(np.count_nonzero(turns < 1))
+        """Of each pair "many", "few" or "never", as in its `state`; empty where no length is known."""
+        return tuple(pair.state or "" for pair in self.pairs)
 
     @property
     def seen_phases(self) -> F64:
@@ -122,16 +254,6 @@ class LayerAudit:
         original, scaled = self.original_length or 0, self.trained_scaled or 0
         before = self.frequencies if self.unscaled is None else self.unscaled
         return np.maximum(before * self.limit(original), self.frequencies * self.limit(scaled))
-
-    @cached_property
-    def unseen(self) -> tuple[int, ...]:
-        """Pairs that did not complete a turn in training and see a phase above 1.01 times the largest shown."""
-        if self.rotation is None or self.original_length is None or self.served_length is None:
-            return ()
-        if self.trained_length is None and not _may_be_untrained(self.statement):
-            return ()  # llama3 and longrope are trained with, for a length that nobody says here
-        largest = self.frequencies * self.limit(self.served_length)
-        return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
     @cached_property
     def unscaled(self) -> F64 | None:
@@ -152,102 +274,47 @@ class LayerAudit:
             return None
         return compute_density_spectrum(self.encoding)
 
-    @cached_property
-    def low_bin(self) -> LowBinCount | None:
-        """Eq. (16) with the edge 2 pi over the trained length: the pairs that never turn, except those at rest."""
-        if self.encoding is None or self.rotation is None or self.trained_length is None or self.trained_length < 2:
-            return None
-        return count_low_bin(self.encoding, length=self.limit(self.trained_length))
-
 
 @dataclass(frozen=True, kw_only=True)
-class ModelAudit:
-    """What one file gives.
+class ModelAudit(Result):
+    """What one file gives; its `configuration` is what it states, None where it cannot be used."""
 
-    Attributes
-    ----------
-    configuration : what the file states.
-    layers : one for each type of layer.
-    findings : the gravest first.
-    """
+    configuration: Configuration | None = None
+    file: str = quantity("The file, as it was named; - is standard input.")
 
-    configuration: Configuration
-    layers: tuple[LayerAudit, ...]
-    findings: tuple[Finding, ...] = ()
-
-
-def build_layers(
-    configuration: Configuration, *, trained: int | None = None, served: int | None = None
-) -> tuple[tuple[LayerAudit, ...], tuple[tuple[str, Refusal], ...]]:
-    """Read every layer type as the answering stack does.
-
-    Parameters
-    ----------
-    trained, served : lengths in positions that go before those of the file.
-
-    Returns
-    -------
-    The layer types, and for each that the stack refuses its name and why.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
-    >>> layers, refused = build_layers(read_configuration(config, "config.json"))
-    >>> layers[0].never_turn, refused
-    (18, ())
-    """
-    given = trained is not None
-    trained = trained if trained is not None else configuration.length
-    if configuration.scheme != "rotary":
-        return (_build_other(configuration, trained, served),), ()
-    layers: list[LayerAudit] = []
-    refused: list[tuple[str, Refusal]] = []
-    for statement in configuration.layers:
-        length = served if served is not None else state_served(statement.block, configuration.length)
-        named = LayerAudit(
-            name=statement.name,
-            scheme="rotary" if statement.turns else "none",
-            statement=statement,
-            trained_length=trained,
-            served_length=length if length is not None else trained,
-            trained_scaled=trained if given or not _may_be_untrained(statement) else None,
-            reach=statement.window,
-        )
-        if not statement.turns:
-            layers.append(named)
-            continue
-        found = turn_layer(configuration, statement, length)
-        if isinstance(found, Refusal):
-            refused.append((statement.name, found))
-            if found.seen:
-                found = STACKS["transformers-4"].read(configuration, statement, length)
-        layers.append(named if isinstance(found, Refusal) else _add_rotation(named, found))
-    return tuple(layers), tuple(refused)
-
-
-def _may_be_untrained(statement: LayerStatement | None) -> bool:
-    block = statement.block if statement is not None else None
-    stretches = block is not None and block.kind in ("linear", "dynamic", "yarn")
-    return stretches and block is not None and block.find("original_max_position_embeddings") is not None
-
-
-def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
-    layer = replace(layer, rotation=found)
-    encoding = rebuild_rope(found)
-    if encoding is None:
-        return layer
-    values = encoding.frequencies().values
-    # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
-    near = max(SAME_FORMULA, found.error_bound)
-    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
-        return replace(layer, encoding=encoding)
-    return layer
-
-
-def _build_other(configuration: Configuration, trained: int | None, served: int | None) -> LayerAudit:
-    return LayerAudit(
-        name="all",
-        scheme=configuration.scheme,
-        encoding=build_scheme(configuration),
-        trained_length=trained,
-        served_length=served if served is not None else trained,
+    @derived(
+        "Which keys it has: those of transformers, of Meta's releases, or of GGUF; null where it cannot be used.",
+        words=FORMATS,
+        column=None,
     )
+    def format(self) -> str | None:
+        return None if self.configuration is None else self.configuration.format
+
+    @derived(
+        "Its model_type or architecture; empty where the file has none; null where it cannot be used.",
+        schema={"type": ["string", "null"]},
+    )
+    def model(self) -> str | None:
+        return None if self.configuration is None else self.configuration.model
+
+    @derived("The kind of positional encoding; null where the file cannot be used.", words=SCHEMES, column=None)
+    def scheme(self) -> str | None:
+        return None if self.configuration is None else self.configuration.scheme
+
+    @derived(
+        "The numbers of an encoding that is not rotary; empty for others.",
+        schema={"type": "object", "properties": _PARAMETERS, "required": [], "additionalProperties": False},
+        column=None,
+    )
+    def scheme_parameters(self) -> Mapping[str, int | float | str]:
+        return {} if self.configuration is None else self.configuration.values
+
+    @derived("Type that the file names for the weights; null where it names none.", column=None)
+    def dtype(self) -> str | None:
+        return None if self.configuration is None else self.configuration.dtype
+
+    error: str | None = quantity("Why the file cannot be used; null where it can.", default=None, column=None)
+    layers: tuple[LayerAudit, ...] = quantity(
+        "The types of layers, in the order of the file; empty where it cannot be used.", key="layer_types", default=()
+    )
+    findings: tuple[Finding, ...] = quantity("What a reader should know, the gravest first.", default=(), column=None)

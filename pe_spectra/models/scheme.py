@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Reader
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
 
 #: Whose reading is the answer: the newest major release of the library that a file is made for.
 _ANSWERING: Mapping[str, Reader] = {
@@ -154,3 +157,74 @@ def rebuild_rope(rotation: Rotation) -> Rope | None:
         return Rope(**{key: value for key, value in values.items() if key in known and value is not None})
     except InputError:
         return None
+
+
+def build_layers(
+    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+) -> tuple[tuple[LayerAudit, ...], tuple[tuple[str, Refusal], ...]]:
+    """Read every layer type as the answering stack does.
+
+    Parameters
+    ----------
+    trained, served : lengths in positions that go before those of the file.
+
+    Returns
+    -------
+    The layer types, and for each that the stack refuses its name and why.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
+    >>> layers, refused = build_layers(read_configuration(config, "config.json"))
+    >>> layers[0].never_turn, refused
+    (18, ())
+    """
+    given = trained is not None
+    trained = trained if trained is not None else configuration.length
+    if configuration.scheme != "rotary":
+        return (_build_other(configuration, trained, served),), ()
+    layers: list[LayerAudit] = []
+    refused: list[tuple[str, Refusal]] = []
+    for statement in configuration.layers:
+        length = served if served is not None else state_served(statement.block, configuration.length)
+        named = LayerAudit(
+            name=statement.name,
+            scheme="rotary" if statement.turns else "none",
+            statement=statement,
+            trained_length=trained,
+            served_length=length if length is not None else trained,
+            trained_scaled=trained if given or not statement.may_be_untrained else None,
+            reach=statement.window,
+        )
+        if not statement.turns:
+            layers.append(named)
+            continue
+        found = turn_layer(configuration, statement, length)
+        if isinstance(found, Refusal):
+            refused.append((statement.name, found))
+            if found.seen:
+                found = STACKS["transformers-4"].read(configuration, statement, length)
+        layers.append(named if isinstance(found, Refusal) else _add_rotation(named, found))
+    return tuple(layers), tuple(refused)
+
+
+def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
+    layer = replace(layer, rotation=found)
+    encoding = rebuild_rope(found)
+    if encoding is None:
+        return layer
+    values = encoding.frequencies().values
+    # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
+    near = max(SAME_FORMULA, found.error_bound)
+    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
+        return replace(layer, encoding=encoding)
+    return layer
+
+
+def _build_other(configuration: Configuration, trained: int | None, served: int | None) -> LayerAudit:
+    return LayerAudit(
+        name="all",
+        scheme=configuration.scheme,
+        encoding=build_scheme(configuration),
+        trained_length=trained,
+        served_length=served if served is not None else trained,
+    )

@@ -11,8 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.models.audit import MANY_TURNS, LayerAudit
+from pe_spectra.answers.audits import entitle_audit
+from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.ways import sample_kernel
+from pe_spectra.models.pairs import MANY_TURNS
 from pe_spectra.plots.axes import (
     Place,
     draw_band,
@@ -46,15 +48,17 @@ F64 = NDArray[np.float64]
 _LADDER, _KERNEL = 1.75, 1.15
 #: Types of layers that are drawn side by side.
 _MOST = 3
+#: Characters of a title.
+_LONGEST_TITLE = 300
 #: Lags of a kernel end here where no length is known.
 _LONGEST = 1 << 16
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 #: From the last pair of a class to the first of the next.
 _JOINT: LineStyle = {"color": GREY, "linestyle": "-"}
 _STATES: dict[str, tuple[str, LineStyle]] = {
-    "many": (f"pairs that turn {MANY_TURNS:g} times or more in training", {"color": BLUE, "linestyle": "-"}),
-    "few": ("pairs that turn fewer times", {"color": GREEN, "linestyle": (0, (6, 1.2, 1, 1.2))}),
-    "never": ("pairs that never complete a turn", {"color": VERMILION, "linestyle": (0, (1, 0.8))}),
+    "many": (f"pairs that complete {MANY_TURNS:g} periods or more in training", {"color": BLUE, "linestyle": "-"}),
+    "few": ("pairs that complete fewer", {"color": GREEN, "linestyle": (0, (6, 1.2, 1, 1.2))}),
+    "never": ("pairs that never complete a period", {"color": VERMILION, "linestyle": (0, (1, 0.8))}),
 }
 _DASHES: dict[str, DashPattern] = {"trained": (0, (1, 1.5)), "served": "-", "original": (0, (5, 2))}
 _UNKNOWN: LineStyle = {"color": BLUE, "linestyle": "-"}
@@ -73,7 +77,7 @@ def compose_audit(audit: ModelAudit) -> Figure:
         raise ValueError("a figure of an audit needs layers that are turned")
     layers = turned[:_MOST]
     layout = Layout(
-        title=_entitle(audit, turned),
+        title=escape_text(entitle_audit(audit), longest=_LONGEST_TITLE),
         heights=(_LADDER, _KERNEL),
         small_print=_describe(audit, turned),
         key=_list_key(layers),
@@ -231,26 +235,6 @@ def _head(layer: LayerAudit) -> str:
         return name
     scaling = "" if rotation.scaling in (None, "none") else f", {rotation.scaling} scaling"
     return f"{name}base {rotation.base:,.9g}{scaling}"
-
-
-def _entitle(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
-    model = escape_text(audit.configuration.model or audit.configuration.path, longest=30)
-    known = [layer for layer in layers if layer.never_turn is not None and layer.trained_length is not None]
-    if not known:
-        return f"{model}: wavelengths of {layers[0].frequencies.size} rotary pairs"
-    parts = [
-        f"{layer.never_turn} of {layer.frequencies.size} pairs"
-        + (f" in {escape_text(layer.name, longest=24)} layers" if layers[1:] else "")
-        for layer in known[:_MOST]
-    ]
-    lengths = list(dict.fromkeys(f"{layer.limit(layer.trained_length or 0):,}" for layer in known[:_MOST]))
-    text = f"{model}: {' and '.join(parts)} never complete a turn within {' and '.join(lengths)} positions"
-    unseen = max(known, key=lambda layer: len(layer.unseen))
-    if not unseen.unseen or unseen.served_length is None:
-        return text
-    return (
-        f"{text}; at {unseen.limit(unseen.served_length):,}, {len(unseen.unseen)} see phases that training never showed"
-    )
 
 
 def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> tuple[str, ...]:

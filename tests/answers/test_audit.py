@@ -9,9 +9,9 @@ import shlex
 
 import pytest
 
+from pe_spectra.answers.audit_words import find_last_bucket
 from pe_spectra.cli.audit import complete_code
 from pe_spectra.models.checks import KINDS
-from pe_spectra.records.audit_verdict import find_last_bucket
 from tests.answers.audits import COLUMNS, GEMMA3, LLAMA2, LLAMA31, PAIR_COLUMNS, YARN, at, model_of, read_csv
 from tests.documents import read_json
 from tests.places import MODELS
@@ -41,16 +41,16 @@ MODEL = {
 
 
 VERDICTS = {
-    LLAMA31: "Rotary, base 500000 with llama3 scaling (factor 8 from 8,192): 25 of 64 pairs never complete a turn "
+    LLAMA31: "Rotary, base 500000 with llama3 scaling (factor 8 from 8,192): 25 of 64 pairs never complete a period "
     "within 131,072 positions. Nothing wrong found.",
-    LLAMA2: "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions. Nothing wrong found.",
-    "mistral-7b-v0.1.json": "Rotary, base 10000: 18 of 64 pairs never complete a turn within 4,096 positions, the "
+    LLAMA2: "Rotary, base 10000: 18 of 64 pairs never complete a period within 4,096 positions. Nothing wrong found.",
+    "mistral-7b-v0.1.json": "Rotary, base 10000: 18 of 64 pairs never complete a period within 4,096 positions, the "
     "window. Nothing wrong found.",
-    "phi-2.json": "Rotary in 32 of 80 channels, base 10000: 5 of 16 pairs never complete a turn within 2,048 "
+    "phi-2.json": "Rotary in 32 of 80 channels, base 10000: 5 of 16 pairs never complete a period within 2,048 "
     "positions. Nothing wrong found.",
     GEMMA3: "Rotary, base 1000000 with linear scaling (factor 8) in full_attention layers, and 1 other layer type: 55 "
-    "of 128 pairs never complete a turn within 131,072 positions. Nothing wrong found.",
-    "deepseek-r1-distill-qwen-7b.json": "Rotary, base 10000: each of 64 pairs completes a turn within 131,072 "
+    "of 128 pairs never complete a period within 131,072 positions. Nothing wrong found.",
+    "deepseek-r1-distill-qwen-7b.json": "Rotary, base 10000: each of 64 pairs completes a period within 131,072 "
     "positions. 1 warning: the base is too small for this length (base-too-small).",
     "bloom-560m.json": "ALiBi: 16 heads, slopes from 0.707107 to 0.00390625. Nothing wrong found.",
     "bert-base-uncased.json": "Learned: 512 rows for 512 positions. Nothing wrong found.",
@@ -59,7 +59,7 @@ VERDICTS = {
     "mamba-130m-hf.json": "No positional encoding: order is in the recurrence. Nothing wrong found.",
     "broken/unknown-rope-type.json": "Rotary, but no frequencies can be given. 1 error: the scaling is not known "
     "(unknown-scaling).",
-    "broken/base-missing-131072.json": "Rotary, base 10000: each of 64 pairs completes a turn within 131,072 "
+    "broken/base-missing-131072.json": "Rotary, base 10000: each of 64 pairs completes a period within 131,072 "
     "positions. 2 warnings, first: no key gives the base (base-defaulted).",
     "broken/position-table-short.json": "Learned: 1,024 rows for 2,048 positions. 1 error: the table has fewer rows "
     "than there are positions (position-table-short).",
@@ -88,7 +88,7 @@ def test_t5_says_where_the_last_bucket_starts(cli):
 def test_a_release_that_states_no_length(cli, tmp_path):
     params = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": 500000.0, "use_scaled_rope": True}
     (tmp_path / "params.json").write_text(json.dumps(params))
-    unknown = "how often its 64 pairs turn in training is not known, since no length is stated (--trained)."
+    unknown = "how many periods its 64 pairs complete in training is not known, since no length is stated (--trained)."
     assert unknown in cli("audit params.json").out.splitlines()[0]
     assert cli("audit params.json --trained 131072").out.splitlines()[0] == VERDICTS[LLAMA31]
     (model,) = read_json(cli("audit params.json --json"))["models"]

@@ -7,13 +7,13 @@ import shlex
 
 import pytest
 
+from pe_spectra.answers import audits
+from pe_spectra.answers.audits import suggest_next
 from pe_spectra.cli import context
 from pe_spectra.cli.next_command import compose_command
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.numbers import IntegerRange
-from pe_spectra.records import audit_next
-from pe_spectra.records.audit_next import suggest_next
 from tests.places import MODELS
 
 #: Commands that take -e, and the inputs that each is tried on: a name, what is typed, and that answers for positions.
@@ -213,7 +213,7 @@ def test_every_next_line_of_an_audit_runs(cli, served, kinds):
     for path in sorted(MODELS.glob("*.json"))[::3]:
         if path.name != "EXPECTED.json":
             audit = audit_configuration(read_model(str(path)), served=served)
-            lines.add(suggest_next([(str(path), audit)], is_single=True))
+            lines.add(suggest_next([audit], is_single=True))
     assert {line.split()[1] for line in lines if line} >= kinds
     contexts = sorted(line for line in lines if line.startswith("pe-spectra context"))
     others = sorted(line for line in lines - {""} if line not in contexts)
@@ -233,6 +233,6 @@ def test_unseen_phases_lead_to_the_finished_command(watch):
 
 
 def test_the_ranges_of_context_are_known_to_audit():
-    assert (context._WIDTHS.minimum, context._WIDTHS.maximum) == audit_next.WIDTHS
-    assert (context._BASES.minimum, context._BASES.maximum) == audit_next.BASES
-    assert (context._LENGTHS.minimum, context._LENGTHS.maximum) == audit_next.LENGTHS
+    assert (context._WIDTHS.minimum, context._WIDTHS.maximum) == audits.WIDTHS
+    assert (context._BASES.minimum, context._BASES.maximum) == audits.BASES
+    assert (context._LENGTHS.minimum, context._LENGTHS.maximum) == audits.LENGTHS

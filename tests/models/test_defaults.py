@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pe_spectra.answers.audits import answer_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_schemes import BY_TYPE, LEARNED, WITH_DISTANCES
-from pe_spectra.records.audit_verdict import judge_one
 from tests.places import MODELS
 
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 500000.0}
@@ -58,7 +58,7 @@ def test_bert_with_distances_loses_them(kind):
     )
     assert finding.message.startswith(f"position_embedding_type '{kind}' is not read by the class of bert")
     assert finding.message.endswith("instead of the table, which is lost: use transformers 4")
-    assert judge_one(found).text == (
+    assert answer_audits([found]).verdict.text == (
         "Learned: 512 rows for 512 positions. 1 error: a key that the model's class does not read (key-not-read)."
     )
 
@@ -84,7 +84,7 @@ def test_a_kind_that_neither_release_knows(kind):
     assert (finding.code, finding.level) == ("key-not-read", "warning")
     assert f"position_embedding_type {kind!r} is not read" in finding.message
     assert "transformers 4 adds it for absolute only, so there no table is added" in finding.message
-    assert "Nothing wrong found" not in judge_one(found).text
+    assert "Nothing wrong found" not in answer_audits([found]).verdict.text
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_length_is_taken_by_default_in_words(missing):
     )
     assert finding.data == {"length": 2048, "original": 8192}
     assert not [one for one in found.findings if one.code == "factor-mismatch"]
-    assert judge_one(found).text.endswith("1 warning: no key gives the length (length-defaulted).")
+    assert answer_audits([found]).verdict.text.endswith("1 warning: no key gives the length (length-defaulted).")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_length_before_scaling_that_is_the_longer_one(length, block, order):
     )
     assert finding.data["ratio"] == Fraction(length, original)
     said = "factor and the lengths of the scaling contradict each other"
-    assert said in judge_one(audit(config)).text
+    assert said in answer_audits([audit(config)]).verdict.text
 
 
 def test_a_factor_that_does_not_reach_the_default_length_says_so():

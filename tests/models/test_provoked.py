@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_numbers, about_scaling, audit_configuration
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
+from pe_spectra.models.pairs import TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served
+from pe_spectra.models.stated import meta_release
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
@@ -181,6 +184,24 @@ def test_every_finding_is_provoked_and_explained():
         assert not kind.phrase.endswith(".")
         assert len(kind.formula) > 10
         assert kind.references
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("base-defaulted", f"the length is above {about_keys._LENGTH_OF_DEFAULT:,}, "),
+        ("base-defaulted", f"before a scaling above {about_keys._LENGTH_BEFORE_SCALING:,}, "),
+        ("base-too-small", f"more than {about_lengths._FAR} times the smallest"),
+        ("base-below-bound", f"({about_lengths._SCANNED // 64:,} for 64 pairs)"),
+        ("unseen-phases", f"> {TOLERANCE} max(theta_i L0"),
+        ("factor-mismatch", f"above factor by {100 * about_scaling._NEAR:g} %"),
+        ("attention-factor", f"above {100 * about_numbers._NEAR:g} % is reported"),
+        ("releases-differ", f"more than {FLOAT32_ARITHMETIC:g} between".replace("e-0", "e-")),
+        ("factor-by-width", "dim {} or {}".format(*meta_release._LLAMA32_WIDTHS)),
+    ],
+)
+def test_a_formula_states_the_thresholds_of_its_check(code, words):
+    assert words in KINDS[code].formula
 
 
 @pytest.mark.parametrize(("code", "level", "look"), PROVOKED, ids=[f"{i}" for i in range(len(PROVOKED))])

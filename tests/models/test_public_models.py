@@ -18,7 +18,7 @@ EXPECTED = json.loads((MODELS / "EXPECTED.json").read_text(encoding="utf-8"))
 BROKEN = json.loads((MODELS / "broken" / "EXPECTED.json").read_text(encoding="utf-8"))
 ROTARY = [name for name, expected in EXPECTED.items() if expected["scheme"] == "rotary"]
 OTHERS = [name for name in EXPECTED if name not in ROTARY]
-#: Pairs that never complete a turn within the trained length, counted by hand in the literature's way.
+#: Pairs that never complete a period within the trained length, counted by hand in the literature's way.
 NEVER_TURN = {
     "llama-2-7b.json": (18, 64),
     "llama-3-8b.json": (29, 64),

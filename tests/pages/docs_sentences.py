@@ -24,13 +24,12 @@ from pe_spectra.figures import check, recipes, staircase
 from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
 from pe_spectra.metrics.tables import TIE
-from pe_spectra.models.audit import MANY_TURNS
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.lengths import bounds
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.pairs import MANY_TURNS, TOLERANCE
 from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.turns import TOLERANCE
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.spectrum import lag_window
 from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
@@ -306,7 +305,7 @@ SENTENCES = (
     Sentence(QUANTITIES, "reach a phase above {} times that at l", lambda: (TOLERANCE,)),
     Sentence(
         QUANTITIES,
-        "`many` for {} turns or more within T ({} is YaRN's beta_fast)",
+        "`many` for {} periods or more within T ({} is YaRN's beta_fast)",
         lambda: (MANY_TURNS, numbers.find_keyword(scale_yarn, "beta_fast")),
     ),
     Sentence(QUANTITIES, "on a lattice of `head_dim` points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),

@@ -52,7 +52,7 @@ def test_figure_has_a_message_and_everything_inside(name):
     figure = DRAWN[name]()
     assert isinstance(figure, Figure)
     assert figure.get_size_inches()[0] in (COLUMN_WIDTH, PAGE_WIDTH)
-    assert "never complete a turn" in visible_words(figure)
+    assert "never complete a period" in visible_words(figure)
     with fixed_style():
         figure.draw_without_rendering()
         for text in (*figure.texts, *(text for axes in figure.axes for text in axes.texts)):

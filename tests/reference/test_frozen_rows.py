@@ -27,9 +27,9 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.buckets import compute_buckets
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rotary import Rope
-from pe_spectra.models.audit import build_layers
 from pe_spectra.models.lengths import bounds
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
+from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.configuration import read_configuration
 from tests.places import REFERENCE
 from tests.reference import high_precision, model_precision, rotary_precision

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pe_spectra.findings import Finding, collect_kinds
-from pe_spectra.models.audit import ModelAudit, build_layers
+from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_numbers, about_releases, about_scaling
+from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated import gguf_divisors, gguf_metadata, key_names, meta_release, rotary_blocks, table_keys
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.vocabulary import RANKS
@@ -47,4 +50,12 @@ def audit_configuration(
         for check in _CHECKS:
             found += check(configuration, layer)
     found.sort(key=lambda finding: -RANKS[finding.level])
-    return ModelAudit(configuration=configuration, layers=layers, findings=tuple(found))
+    own = {
+        layer.name: tuple(one for one in found if one.data.get("layer_type") in (None, layer.name)) for layer in layers
+    }
+    return ModelAudit(
+        configuration=configuration,
+        file=configuration.path,
+        layers=tuple(replace(layer, findings=own[layer.name]) for layer in layers),
+        findings=tuple(found),
+    )

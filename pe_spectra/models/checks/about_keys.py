@@ -47,14 +47,6 @@ ORIGINAL_LENGTH_MISSING = Kind(
     formula="original_max_position_embeddings is absent for yarn, llama3 or longrope",
     references=(PENG, TRANSFORMERS),
 )
-OLDER_NAME = Kind(
-    code="older-name",
-    levels=("note", "error"),
-    phrase="the scaling has a name that is no longer read",
-    reasoning="Early files of Phi-3 call LongRoPE su. Newer releases read longrope, and some refuse the older name.",
-    formula="rope_type or type is su",
-    references=(TRANSFORMERS,),
-)
 
 
 def _check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -151,13 +143,5 @@ def _check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     yield layer.find(KEY_NOT_READ, message, share=statement.share)
 
 
-def _check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a scaling has a name that newer releases no longer know."""
-    block = layer.block
-    if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
-        message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
-        yield layer.find(OLDER_NAME, message, rope_type=block.kind)
-
-
 #: In the order in which their findings are listed.
-CHECKS = (_check_base, check_releases, _check_original, _check_share, _check_older_names)
+CHECKS = (_check_base, check_releases, _check_original, _check_share)

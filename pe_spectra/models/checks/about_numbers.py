@@ -9,7 +9,7 @@ from typing import Any
 from pe_spectra.encodings.rope_scaling import compute_longrope_attention, compute_yarn_attention
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks.about_keys import OLDER_NAME
+from pe_spectra.models.checks.about_scaling import OLDER_NAME
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.statement import PENG, TRANSFORMERS, Configuration
@@ -165,7 +165,7 @@ def _check_table(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
 def report_refusal(configuration: Configuration, layer: LayerAudit, refusal: Refusal) -> Finding:
     """Turn a refusal of the answering stack into a finding, of the kind of its cause.
 
-    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.scheme import build_layers
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "rope_scaling": {"type": "magic", "factor": 2.0}}
     >>> stated = read_configuration(config, "config.json")

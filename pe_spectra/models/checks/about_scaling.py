@@ -64,12 +64,20 @@ FACTOR_BELOW_ONE = Kind(
     formula="factor < 1, or where factor is null max_position_embeddings < original_max_position_embeddings",
     references=(TRANSFORMERS,),
 )
+OLDER_NAME = Kind(
+    code="older-name",
+    levels=("note", "error"),
+    phrase="the scaling has a name that is no longer read",
+    reasoning="Early files of Phi-3 call LongRoPE su. Newer releases read longrope, and some refuse the older name.",
+    formula="rope_type or type is su",
+    references=(TRANSFORMERS,),
+)
 
 
 def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
     """Say where no key gives the context length, and what is taken in silence; once for all layers.
 
-    >>> from pe_spectra.models.audit import build_layers
+    >>> from pe_spectra.models.scheme import build_layers
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}, "config.json")
     >>> [(found.code, found.data["length"]) for found in check_length(stated, build_layers(stated)[0])]
@@ -110,6 +118,14 @@ def _counts_from_length(block: RotaryBlock) -> bool:
     if block.kind not in ("yarn", "llama3", *_LONGROPE):
         return False
     return block.find(_ORIGINAL) is None or block.find("factor") is None
+
+
+def _check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+    """Say where a scaling has a name that newer releases no longer know."""
+    block = layer.block
+    if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
+        message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
+        yield layer.find(OLDER_NAME, message, rope_type=block.kind)
 
 
 def _check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
@@ -185,4 +201,4 @@ def _tell_lengths_apart(original: int, length: int) -> str:
     )
 
 
-CHECKS = (_check_order, _check_small_factor, _check_factor)
+CHECKS = (_check_older_names, _check_order, _check_small_factor, _check_factor)

@@ -25,8 +25,8 @@ from pe_spectra.models.lengths.bounds import (
 )
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.lengths.ways import WAYS, ContextParameters, ContextReport, Flags, MethodResult, Options
+from pe_spectra.models.pairs import TURN, mark_unseen
 from pe_spectra.models.rotation import SAME_FORMULA
-from pe_spectra.models.turns import TURN, mark_unseen
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27

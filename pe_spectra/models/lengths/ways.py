@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64
 from pe_spectra.faces import Cell
 from pe_spectra.models.lengths.bounds import Bound
-from pe_spectra.models.turns import TURN
+from pe_spectra.models.pairs import TURN
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 
 Flags = NDArray[np.bool_]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
@@ -23,6 +23,11 @@ DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.
 KeyValue = float | tuple[float, ...] | bool
 SchemeName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
+SCHEMES = get_args(SchemeName)
+#: Which keys a file has: those of transformers, of Meta's releases, or of GGUF.
+FORMATS = ("config.json", "params.json", "gguf")
+#: Pairs (i, i + D/2), and pairs (2i, 2i + 1).
+LAYOUTS = ("half", "interleaved")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +153,13 @@ class LayerStatement:
     def block(self) -> RotaryBlock | None:
         """The keys of the newer generation, else of the older one."""
         return self.newer if self.newer is not None else self.older
+
+    @property
+    def may_be_untrained(self) -> bool:
+        """Whether the scaling may stretch a model that was not trained with it, which the file does not tell."""
+        block = self.block
+        stretches = block is not None and block.kind in ("linear", "dynamic", "yarn")
+        return stretches and block is not None and block.find("original_max_position_embeddings") is not None
 
 
 @dataclass(frozen=True, kw_only=True)

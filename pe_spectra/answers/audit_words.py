@@ -1,0 +1,318 @@
+"""What audits say: the first line about one model or about many, and the facts about one."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+
+import numpy as np
+
+from pe_spectra.answers.answer import Verdict, Verdicts
+from pe_spectra.encodings.biases import compute_slopes
+from pe_spectra.encodings.buckets import compute_buckets
+from pe_spectra.findings import Finding
+from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.checks import KINDS
+from pe_spectra.models.pairs import MANY_TURNS
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.vocabulary import RANKS
+from pe_spectra.wording import count, join, percent
+
+VERDICTS = Verdicts(
+    ("clean", "ok", "{what}. Nothing wrong found."),
+    ("unusable-files", "error", "{what}."),
+)
+#: Files that a sentence names, and numbers of a list that are written out.
+_NAMED, _WRITTEN = 4, 4
+_FULL = "full_attention"
+#: A note that says so repeats where the base is from.
+_OF_CLASS = "the default of its class"
+
+
+def find_gravest(findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding above a note; None where there is none.
+
+    >>> find_gravest([Finding(level="note", code="precision", message="")]) is None
+    True
+    """
+    wrong = [finding for finding in findings if finding.level != "note"]
+    return max(wrong, key=lambda finding: RANKS[finding.level], default=None)
+
+
+def _find_main(audit: ModelAudit) -> LayerAudit:
+    """The layer type that a sentence is about: full attention, else the one that sees farthest."""
+    turned = [layer for layer in audit.layers if layer.rotation is not None]
+    full = [layer for layer in turned if layer.name == _FULL]
+    if full or not turned:
+        return full[0] if full else audit.layers[0]
+    return max(turned, key=lambda layer: (layer.reach is None, layer.reach or 0))
+
+
+def judge_one(audit: ModelAudit) -> Verdict:
+    """Say what one model has, and the gravest thing about it.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> keys = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
+    >>> judge_one(audit_configuration(read_configuration(keys, "config.json"))).code
+    'clean'
+    """
+    what, gravest = _SCHEMES[audit.scheme or "none"](audit), find_gravest(audit.findings)
+    if gravest is None:
+        return VERDICTS.say("clean", what=what)
+    counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
+    parts = join([count(counts[level], level) for level in ("error", "warning") if counts[level]])
+    first = ", first" if counts.total() > 1 else ""
+    text = f"{what}. {parts}{first}: {KINDS[gravest.code].phrase} ({gravest.code})."
+    return Verdict(level=gravest.level, code=gravest.code, text=text)
+
+
+def judge_many(models: Sequence[ModelAudit]) -> Verdict:
+    """Say how many of several files have something wrong, and which.
+
+    >>> judge_many([ModelAudit(file="config.json", error="cannot be read")]).code
+    'unusable-files'
+    """
+    gravest = [(one.file, find_gravest(one.findings)) for one in models if one.error is None]
+    bad = [one.file for one in models if one.error is not None]
+    short = _leave_out_folder([one.file for one in models])
+    parts = []
+    for level in ("error", "warning"):
+        files = [short[file] for file, finding in gravest if finding is not None and finding.level == level]
+        parts += [f"{len(files)} with {level}s ({_name_some(files)})"] if files else []
+    parts += [f"{len(bad)} that cannot be used ({_name_some([short[file] for file in bad])})"] if bad else []
+    parts += [f"{sum(finding is None for _, finding in gravest)} without anything wrong"]
+    text = f"{len(models)} configurations: {', '.join(parts)}"
+    worst = find_gravest([finding for _, finding in gravest if finding is not None])
+    if bad:
+        return VERDICTS.say("unusable-files", what=text)
+    return Verdict(level=worst.level if worst else "ok", code=worst.code if worst else "clean", text=f"{text}.")
+
+
+def _leave_out_folder(files: Sequence[str]) -> dict[str, str]:
+    """Give each file the name that it has below the folder of them all."""
+    parts = [file.split("/") for file in files]
+    levels = zip(*(names[:-1] for names in parts), strict=False)
+    start = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, levels))
+    return {file: "/".join(names[start:]) for file, names in zip(files, parts, strict=True)}
+
+
+def _name_some(files: Sequence[str]) -> str:
+    names = list(dict.fromkeys(files))
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _say_rotary(audit: ModelAudit) -> str:
+    layer = _find_main(audit)
+    if layer.rotation is None:
+        return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
+    partial = f" in {layer.rotary_dim} of {layer.head_dim} channels" if layer.rotary_dim != layer.head_dim else ""
+    others = len(audit.layers) - 1
+    beside = f" in {layer.name} layers, and {count(others, 'other layer type')}" if others else ""
+    return f"Rotary{partial}, base {_write(layer.base)}{_name_scaling(layer)}{beside}{_say_periods(layer)}"
+
+
+def _name_scaling(layer: LayerAudit) -> str:
+    if layer.scaling in (None, "none"):
+        return ""
+    factor, original = layer.scaling_parameters.get("factor"), layer.scaling_parameters.get("original")
+    words = [f"factor {_write(factor)}"] if isinstance(factor, int | float) else []
+    words += [f"from {original:,}"] if isinstance(original, int) else []
+    return f" with {layer.scaling} scaling" + (f" ({' '.join(words)})" if words else "")
+
+
+def _say_periods(layer: LayerAudit) -> str:
+    pairs, never, trained = len(layer.pairs), layer.never_turn, layer.trained_length
+    if never is None or trained is None:
+        unknown = "is not known, since no length is stated (--trained)"
+        return f": how many periods its {pairs} pairs complete in training {unknown}"
+    within = layer.limit(trained)
+    window = ", the window" if within < trained else ""
+    subject = f"{never} of {pairs} pairs never {'completes' if never == 1 else 'complete'} a period"
+    if not never:
+        subject = f"each of {pairs} pairs completes a period"
+    return f": {subject} within {within:,} positions{window}"
+
+
+def _say_alibi(audit: ModelAudit) -> str:
+    slopes = compute_slopes(int(audit.scheme_parameters["heads"]))
+    return f"ALiBi: {count(slopes.size, 'head')}, slopes from {slopes.max():.6g} to {slopes.min():.6g}"
+
+
+def _say_t5(audit: ModelAudit) -> str:
+    values = audit.scheme_parameters
+    buckets, most = int(values["buckets"]), int(values["max_distance"])
+    ends = [find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
+    shared = f"distances from {ends[0]} on share one in an encoder, from {ends[1]} on in a decoder"
+    return f"T5: {buckets} buckets, {count(int(values['heads']), 'head')}; {shared}"
+
+
+def find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
+    """Return the smallest distance of those that share the last bucket of T5.
+
+    >>> find_last_bucket(32, 128, bidirectional=False)
+    113
+    """
+
+    def place(distance: int) -> int:
+        found = compute_buckets([-distance], buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
+        return int(found[0])
+
+    return bisect_left(range(max_distance + 1), place(max_distance), key=place)
+
+
+def _say_learned(audit: ModelAudit) -> str:
+    values, length = audit.scheme_parameters, audit.layers[0].served_length
+    if "rows" not in values:
+        return "Learned: a table of positions whose number of rows is not stated"
+    unused = int(values.get("unused", 0))
+    kept = f", {unused} of which are no positions," if unused else ""
+    return f"Learned: {int(values['rows']):,} rows{kept}" + (f" for {length:,} positions" if length is not None else "")
+
+
+def _say_sinusoidal(audit: ModelAudit) -> str:
+    return f"Sinusoidal: {audit.scheme_parameters['d']} columns by formula, for any number of positions"
+
+
+def _say_none(_: ModelAudit) -> str:
+    return "No positional encoding: order is in the recurrence"
+
+
+_SCHEMES = {
+    "rotary": _say_rotary,
+    "alibi": _say_alibi,
+    "t5": _say_t5,
+    "learned": _say_learned,
+    "sinusoidal": _say_sinusoidal,
+    "none": _say_none,
+}
+
+
+# --------------------------------------------------------------------- facts
+
+
+def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
+    """Return what is known about one model, then what was found, each with a label.
+
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> keys = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
+    >>> list_facts(audit_configuration(read_configuration(keys, "config.json")))[0]
+    ('head width', '64 channels, all of them turned')
+    """
+    facts = []
+    first = _find_main(audit)
+    for layer in (first, *(layer for layer in audit.layers if layer is not first)):
+        where = "" if layer.name == "all" else f"{layer.name}: "
+        facts += [(f"{where}{label}", text) for label, text in _list_layer_facts(layer)]
+    return (*facts, *_list_findings(audit.findings))
+
+
+def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Say once what was found in several layer types alike, with their names."""
+    layers: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        layer = str(finding.data.get("layer_type") or "")
+        message = finding.message.removeprefix(f"{layer}: ")
+        where = layers.setdefault((finding.level, finding.code, message), [])
+        where += [layer] if message != finding.message else []
+    return [
+        (level, f"{code}: {join(where)}: {message}" if where else f"{code}: {message}")
+        for (level, code, message), where in layers.items()
+    ]
+
+
+def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
+    rotation, statement = layer.rotation, layer.statement
+    facts = []
+    if rotation is not None and statement is not None:
+        facts += [
+            ("head width", _say_width(layer, statement)),
+            ("base", f"{_write(layer.base)}, {_say_origin(rotation, statement)}"),
+            ("scaling", _say_scaling(layer)),
+            ("layout", _say_layout(layer)),
+        ]
+    elif statement is not None and not statement.turns:
+        facts.append(("rotation", "none: these layers are not turned"))
+    facts.append(("context", _say_lengths(layer)))
+    if rotation is not None:
+        facts += _list_periods(layer)
+        facts += [("how it is read", note) for note in layer.notes if _OF_CLASS not in note]
+    return facts
+
+
+def _say_width(layer: LayerAudit, statement: LayerStatement) -> str:
+    turned = "all" if layer.rotary_dim == layer.head_dim else str(layer.rotary_dim)
+    beside = f"; beside them {statement.beside} that are not" if statement.beside else ""
+    return f"{layer.head_dim} channels, {turned} of them turned{beside}"
+
+
+def _say_origin(rotation: Rotation, statement: LayerStatement) -> str:
+    blocks = [block for block in (statement.newer, statement.older) if block is not None and block.base is not None]
+    read = [block.base_key for block in blocks if block.base == rotation.base and block.base_key]
+    return f"from {read[0]}" if read else "from none of the keys: the default of the model's class"
+
+
+def _say_scaling(layer: LayerAudit) -> str:
+    options = sorted(layer.scaling_parameters.items(), key=lambda option: isinstance(option[1], tuple))
+    words = ", ".join(f"{name} {_write(value)}" for name, value in options)  # numbers before lists of them
+    factor = layer.attention_scaling
+    attention = f"; cosines and sines times {factor:.6g}" if factor not in (None, 1.0) else ""
+    return f"{layer.scaling}{': ' if words else ''}{words}{attention}"
+
+
+def _write(value: object) -> str:
+    """Write a number of a configuration: integers with all their digits; of a long list how many there are."""
+    if isinstance(value, tuple):
+        return f"{len(value)} numbers" if len(value) > _WRITTEN else " ".join(map(_write, value))
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.9g}"
+
+
+def _say_layout(layer: LayerAudit) -> str:
+    half = (layer.rotary_dim or 0) // 2
+    pairs = "channels 2i and 2i + 1" if layer.layout == "interleaved" else f"channels i and i + {half}"
+    return f"{layer.layout}: a pair is {pairs}"
+
+
+def _say_lengths(layer: LayerAudit) -> str:
+    trained, served, original = layer.trained_length, layer.served_length, layer.original_length
+    if trained is None and served is None:
+        return "not stated (--trained, --served)"
+    words = [f"training {trained:,}" if trained is not None else "training is not known"]
+    words += [f"inference {served:,}"] if served is not None else []
+    words += [f"before scaling {original:,}"] if original not in (None, trained) else []
+    words += [f"a window of {layer.reach:,} at once"] if layer.reach is not None else []
+    return f"{', '.join(words)} positions"
+
+
+def _list_periods(layer: LayerAudit) -> list[tuple[str, str]]:
+    facts = []
+    states = Counter(layer.states)
+    if layer.trained_length is not None:
+        rest = int(np.count_nonzero(layer.frequencies == 0))
+        still = f" ({'all' if rest == states['never'] else rest} of them at rest)" if rest else ""
+        text = (
+            f"{states['many']} complete {MANY_TURNS:g} periods or more, {states['few']} fewer, {states['never']} none"
+        )
+        facts.append(("pairs", f"{text}{still}, within {layer.limit(layer.trained_length):,} positions"))
+    if layer.unseen:
+        first, last = layer.unseen[0], layer.unseen[-1]
+        which = f"{len(layer.unseen)} pairs, {first} to {last}" if first != last else f"1 pair, {first}"
+        facts.append(("phases", f"out of range (not covered in training) of {which}"))
+    spectrum, found = layer.spectrum, layer.low_bin
+    if spectrum is not None:
+        bins, mass = len(spectrum.weights), spectrum.summary.low_bin_mass
+        text = f"the first {min(10, bins)} of {bins} bins hold {percent(mass)} of the weight"
+        facts.append(("spectrum", f"{text} (Eq. 15); mean frequency {spectrum.summary.centroid:.4g} rad/position"))
+    if found is not None:
+        text = f"{found.inside} of {found.total} frequencies below 2 pi/{found.length} rad/position"
+        crossing = f"; the ladder crosses it at l* = {found.crossing:.2f}" if found.crossing is not None else ""
+        facts.append(("low bin", f"{text} (Eq. 16){crossing}"))
+    return facts

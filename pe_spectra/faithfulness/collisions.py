@@ -152,45 +152,36 @@ def join_keys(keys: Sequence[I64]) -> I64:
     return reduce(lambda one, other: np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1], numbers)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemberDecision:
-    """What the members of a hybrid decide about it: injective, why, and the collisions."""
-
-    injective: bool
-    text: str
-    collisions: Collisions
-
-
-def decide_by_members(encoding: Encoding, places: I64, limit: int) -> MemberDecision | None:
-    """Decide a hybrid by the keys of its members; None where they do not decide it.
+def decide_by_members(encoding: Encoding, places: I64, limit: int) -> tuple[bool, str, Collisions] | None:
+    """Say by its members whether a hybrid is injective, why, and its collisions; None if they do not decide it.
 
     Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
     remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
 
     >>> from pe_spectra import read_encoding
     >>> clock = read_encoding("hybrid:of='dft:d=4'+'dft:d=6',mode=concat")
-    >>> decide_by_members(clock, np.arange(14), 5).collisions.examples
+    >>> decide_by_members(clock, np.arange(14), 5)[2].examples
     ((0, 12), (1, 13))
     """
     keys = find_keys(encoding, places)
     if keys.splitting is not None:
         found = find_collisions(keys.splitting, limit, places)
         if not found.count:
-            text = "members that stand by themselves in its code tell all positions apart"
-            return MemberDecision(injective=True, text=text, collisions=found)
+            text = "members that stand by themselves in its code distinguish all positions"
+            return True, text, found
     if keys.merging is None:
         return None
     found = find_collisions(keys.merging, limit, places)
     if not found.count:
         return None
     text = "where all of its members repeat, so does their sum, concatenation or mix"
-    if not _tells_apart(encoding, places, keys):
-        text += "; there may be more pairs, for the other codes are too close or too many to tell apart"
+    if not _distinguishes(encoding, places, keys):
+        text += "; there may be more pairs, for the other codes are too close or too many to be distinguished"
         found = replace(found, distinct=None)
-    return MemberDecision(injective=False, text=text, collisions=found)
+    return False, text, found
 
 
-def _tells_apart(encoding: Encoding, places: I64, keys: Keys) -> bool:
+def _distinguishes(encoding: Encoding, places: I64, keys: Keys) -> bool:
     """Whether places with different merging keys are proved to have different codes."""
     if keys.merging is None:
         return False

@@ -1,4 +1,4 @@
-"""Numerical rank and condition number of a table of codes."""
+"""Numerical rank and condition number of a table of codes, and the dot products of the first of them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 LARGEST_CONDITION = 1e15
 #: Singular values that a result holds.
 _MOST_VALUES = 1024
+#: Rows of a Gram matrix, and numbers of the codes that it is made from, at most.
+_GRAM_ROWS, _GRAM_NUMBERS = 256, 1 << 22
 _EPS = float(np.finfo(float).eps)
 
 
@@ -104,3 +106,26 @@ def _list_largest(values: F64, exponent: int) -> F64 | None:
         largest: F64 = np.ldexp(values[:_MOST_VALUES], exponent)
     largest.flags.writeable = False
     return largest if np.isfinite(largest).all() else None
+
+
+def compute_gram_matrix(encoding: Encoding, length: int) -> F64 | None:
+    """Return the dot products of the codes of the first positions, over the largest squared norm; (n, n).
+
+    n is at most 256, and less where codes are wide; None for an encoding of lags, for a single position
+    and for codes that are all zero.
+
+    >>> from pe_spectra import Dft
+    >>> compute_gram_matrix(Dft(d=4), 3).round(12) + 0.0
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    if not isinstance(encoding, HasTable) or encoding.domain != "positions":
+        return None
+    rows = min(length, _GRAM_ROWS, max(2, _GRAM_NUMBERS // encoding.d))
+    if rows < 2:
+        return None
+    codes, _ = scale_down(encoding.table(np.arange(rows)))
+    gram: F64 = codes @ codes.T
+    largest = float(gram.diagonal().max())
+    return gram / largest if largest > 0 else None

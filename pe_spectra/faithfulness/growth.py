@@ -1,28 +1,21 @@
-"""How the smallest separation falls as the length grows, and the dot products of the first codes."""
+"""How the smallest separation falls as the length grows."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import certify
-from pe_spectra.faithfulness.closest_lag import find_closest_lag
-from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_numbers
-from pe_spectra.faithfulness.closest_pair import find_closest_pair, scale_down
-from pe_spectra.faithfulness.pair_lags import PairWords
-from pe_spectra.faithfulness.separation import bound_entries, find_pair_words
+from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.pair_lags import PairWords, find_closest_lag
+from pe_spectra.faithfulness.separation import bound_entries, count_pair_work, find_closest_numbers, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
 _MOST_TERMS, _MOST_WORK = 1 << 28, MAX_RANK_WORK
-#: Rows of a Gram matrix, and numbers of the codes that it is made from, at most.
-_GRAM_ROWS, _GRAM_NUMBERS = 256, 1 << 22
 #: JSON Schema of lengths, with their smallest separation and the pair that has it.
 GROWN_SCHEMA = {
     "type": "array",
@@ -141,26 +134,3 @@ def _measure_rows(encoding: Encoding, length: int) -> Grown | None:
         return None
     s, t = sorted(int(places[row]) for row in found.pair)
     return Grown(length=length, separation=found.distance, pair=(s, t))
-
-
-def compute_gram_matrix(encoding: Encoding, length: int) -> F64 | None:
-    """Return the dot products of the codes of the first positions, over the largest squared norm; (n, n).
-
-    n is at most 256, and less where codes are wide; None for an encoding of lags, for a single position
-    and for codes that are all zero.
-
-    >>> from pe_spectra import Dft
-    >>> compute_gram_matrix(Dft(d=4), 3).round(12) + 0.0
-    array([[1., 0., 0.],
-           [0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    if not isinstance(encoding, HasTable) or encoding.domain != "positions":
-        return None
-    rows = min(length, _GRAM_ROWS, max(2, _GRAM_NUMBERS // encoding.d))
-    if rows < 2:
-        return None
-    codes, _ = scale_down(encoding.table(np.arange(rows)))
-    gram: F64 = codes @ codes.T
-    largest = float(gram.diagonal().max())
-    return gram / largest if largest > 0 else None

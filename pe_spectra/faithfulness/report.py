@@ -14,15 +14,15 @@ from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, certify, certify_distance
-from pe_spectra.faithfulness.closest_numbers import count_pair_work
 from pe_spectra.faithfulness.collisions import Collisions, describe_pair
-from pe_spectra.faithfulness.conditioning import measure_conditioning
-from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, compute_gram_matrix, trace_growth
+from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
+from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
 from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
 from pe_spectra.faithfulness.separation import (
     Separation,
     Sidelobe,
+    count_pair_work,
     measure_separation,
     separate_codes,
     separate_neighbours,

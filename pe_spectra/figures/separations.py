@@ -11,7 +11,7 @@ import numpy as np
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.growth import compute_gram_matrix
+from pe_spectra.faithfulness.conditioning import compute_gram_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

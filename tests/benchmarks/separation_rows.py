@@ -10,9 +10,8 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import Sinusoidal
-from pe_spectra.faithfulness.closest_lag import find_closest_lag
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.pair_lags import Closest
+from pe_spectra.faithfulness.pair_lags import Closest, find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words
 from tests.benchmarks.measuring import Measured, compare, trace_peak
 

@@ -16,9 +16,9 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.temporal import Time2Vec
 from pe_spectra.faithfulness import closest_pair as closest_module
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.closest_numbers import count_pair_work, find_closest_neighbours, find_closest_numbers
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.growth import compute_gram_matrix
+from pe_spectra.faithfulness.conditioning import compute_gram_matrix
+from pe_spectra.faithfulness.separation import count_pair_work, find_closest_neighbours, find_closest_numbers
 from pe_spectra.reconstruction import reconstruct
 from tests.making import make_encoding
 

@@ -13,9 +13,8 @@ from pe_spectra import Sinusoidal
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.closest_numbers import find_closest_neighbours
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.separation import measure_separation, separate_codes
+from pe_spectra.faithfulness.separation import find_closest_neighbours, measure_separation, separate_codes
 from tests.faithfulness.digits import distance_at, ladder
 from tests.making import make_encoding
 

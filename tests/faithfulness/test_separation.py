@@ -15,8 +15,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness import pair_lags as lags_module
-from pe_spectra.faithfulness.closest_lag import find_closest_lag
-from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances
+from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances, find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words, find_sidelobe, measure_separation
 from pe_spectra.metrics.kernel_shape import measure_sidelobe
 from tests.faithfulness.digits import distance_at, ladder

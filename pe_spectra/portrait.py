@@ -141,11 +141,12 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
     part = describe_part(encoding, size)
     notes = [*encoding.all_notes, *([f"{part} are looked at; without --length all are"] if part else [])]
     table = read_codes(encoding, size) if isinstance(encoding, HasTable) else None
-    kernel = _attempt(notes, lambda: _find_kernel(encoding, size))
-    spectra = _attempt(notes, lambda: _find_spectra(encoding, size)) or ()
-    plane = _attempt([], lambda: compute_grid_spectrum(encoding) if encoding.shape is not None else None)
+    whole = table if table is None or encoding.shape is None else _read_grid(encoding, table)
+    kernel = _attempt(notes, lambda: _find_kernel(encoding, size, whole))
+    spectra = _attempt(notes, lambda: _find_spectra(encoding, size, kernel)) or ()
+    plane = _attempt([], lambda: compute_grid_spectrum(encoding, kernel=kernel) if encoding.shape else None)
     has_stretches = table is not None and encoding.shape is None and size >= 32
-    inspection = _attempt(notes, lambda: _inspect(encoding, size)) if table is not None and size > 1 else None
+    inspection = _attempt(notes, lambda: _inspect(encoding, whole, size)) if whole is not None and size > 1 else None
     return Portrait(
         encoding=encoding,
         length=size,
@@ -153,11 +154,11 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
         kernel=kernel,
         spectra=spectra,
         plane=plane,
-        local=compute_local_spectra(encoding, length=size) if has_stretches else None,
+        local=compute_local_spectra(encoding, length=size, codes=table) if has_stretches else None,
         inspection=inspection,
         **_find_biases(encoding, size),
         resized=resized,
-        metrics=MappingProxyType(_measure(encoding, table, inspection)),
+        metrics=MappingProxyType(_measure(encoding, whole, kernel, inspection)),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -252,18 +253,26 @@ def _attempt(notes: list[str], find: Callable[[], Found]) -> Found | None:
         return None
 
 
-def _find_kernel(encoding: Encoding, size: int) -> Kernel:
+def _read_grid(encoding: Encoding, table: F64) -> F64:
+    """All rows of an encoding on a grid, special ones in front included; the table where it has them all."""
+    count = encoding.rows or math.prod(encoding.shape or ())
+    return table if len(table) == count else read_codes(encoding, count)
+
+
+def _find_kernel(encoding: Encoding, size: int, codes: F64 | None) -> Kernel:
     if encoding.shape is not None:
-        return estimate_grid_kernel(encoding)
-    return estimate_kernel(encoding, length=size, count=size)
+        return estimate_grid_kernel(encoding, None if codes is None else codes[-math.prod(encoding.shape) :])
+    return estimate_kernel(encoding, length=size, count=size, codes=codes)
 
 
-def _find_spectra(encoding: Encoding, size: int | None) -> tuple[Spectrum, ...]:
+def _find_spectra(encoding: Encoding, size: int | None, kernel: Kernel | None = None) -> tuple[Spectrum, ...]:
     length = None if encoding.shape is not None else size
-    return tuple(compute_spectrum(encoding, length=length, axis=axis) for axis in list_axes(encoding))
+    # a kernel that was averaged over the positions holds all lags that they have; others go on
+    held = kernel if encoding.shape is not None or (kernel is not None and kernel.length == size) else None
+    return tuple(compute_spectrum(encoding, length=length, axis=axis, kernel=held) for axis in list_axes(encoding))
 
 
-def _inspect(encoding: Encoding, size: int) -> TableInspection:
+def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
     width = int(getattr(encoding, "d", 1))
     rows = MAX_INSPECTED_ROWS if encoding.shape is None else MAX_INSPECTED_PLACES
     if size > rows or width > MAX_INSPECTED_COLUMNS or size * width > MAX_INSPECTED_NUMBERS:
@@ -284,10 +293,9 @@ def _inspect(encoding: Encoding, size: int) -> TableInspection:
     # a formula was not trained: what its codes are is stated, and no story of training is told
     trained = isinstance(encoding, Learned)
     if encoding.shape is None:
-        return inspect_table(read_codes(encoding, size), is_trained=trained)
-    cells = math.prod(encoding.shape)
-    whole = read_codes(encoding, encoding.rows or cells)
-    return inspect_table(whole, grid=encoding.shape, prefix=len(whole) - cells, is_trained=trained)
+        return inspect_table(codes, is_trained=trained)
+    prefix = len(codes) - math.prod(encoding.shape)
+    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=trained)
 
 
 def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:
@@ -312,7 +320,9 @@ def _spread_bias(encoding: HasBias, size: int) -> F64 | None:
     return np.where(lags[None] >= 0, values[:1, np.maximum(lags, 0)], np.nan)
 
 
-def _measure(encoding: Encoding, table: F64 | None, inspection: TableInspection | None) -> dict[str, float | None]:
+def _measure(
+    encoding: Encoding, table: F64 | None, kernel: Kernel | None, inspection: TableInspection | None
+) -> dict[str, float | None]:
     if table is None or table.size > MAX_INSPECTED_NUMBERS:
         return {}
     found: dict[str, float | None] = dict(inspection.metrics) if inspection is not None else {}
@@ -320,7 +330,10 @@ def _measure(encoding: Encoding, table: F64 | None, inspection: TableInspection 
     if inspection is not None and encoding.shape is None:  # what is left out there is no part of these numbers either
         first, last = (row - (encoding.origin if isinstance(encoding, Learned) else 0) for row in inspection.rows_used)
         codes = table[max(first, 0) : last]
-    found["toeplitz_share"] = measure_toeplitz_share(codes, encoding.shape)
+    is_measured = kernel is not None and kernel.toeplitz_share is not None and kernel.length == len(codes)
+    found["toeplitz_share"] = (
+        kernel.toeplitz_share if kernel and is_measured else measure_toeplitz_share(codes, encoding.shape)
+    )
     found["toeplitz_share_centred"] = measure_toeplitz_share(centre(codes), encoding.shape)
     ranks = measure_ranks(codes)
     for name in ("stable_rank", "stable_rank_centred", "effective_rank_entropy", "effective_rank_entropy_centred"):

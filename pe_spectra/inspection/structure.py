@@ -191,21 +191,26 @@ def count_special_rows(table: F64, odd: Mask) -> int:
     size = len(table)
     if size < 16:
         return 0
-    lags = range(1, MAX_PREFIX + 1)
-    usual = [_measure_usual_cosine(table, odd, lag) for lag in lags]
-    predictors = [_fit_predictor(table, odd, lag) for lag in lags]
+    usual = [_measure_usual_cosine(table, odd, lag) for lag in range(1, MAX_PREFIX + 1)]
+    predictors: dict[int, _Usual] = {}  # by lag, fitted where they are asked for
+
+    def departs(row: int, count: int) -> bool:
+        if count - row not in predictors:
+            predictors[count - row] = _fit_predictor(table, odd, count - row)
+        return _departs(table, row, count, predictors[count - row])
+
     for count in range(MAX_PREFIX, 0, -1):
         if odd[count] or not _is_like(table, count, count + 1, usual[0].lowest):
+            continue
+        if usual[0].middle >= _COSINE_GAP and not _is_break(table, count):
             continue
         # where the rows behind change quickly too, a first row only leads the change
         near = 1 - _ABRUPT * (1 - _compute_cosine(table[count], table[count + 1]))
         lowest = [min(one.lowest, near) for one in usual]
         if all(
-            odd[row]
-            or not _is_like(table, row, count, lowest[count - row - 1])
-            or _departs(table, row, count, predictors)
+            odd[row] or not _is_like(table, row, count, lowest[count - row - 1]) or departs(row, count)
             for row in range(count)
-        ) and (usual[0].middle < _COSINE_GAP or _is_break(table, count)):
+        ):
             return count
     return 0
 
@@ -265,8 +270,7 @@ def _describe_cosines(first: F64, second: F64, deviations: float, weights: F64) 
     return _Usual(middle=middle, lowest=middle - max(_COSINE_GAP, deviations * spread), weights=weights)
 
 
-def _departs(table: F64, row: int, count: int, predictors: list[_Usual]) -> bool:
-    usual = predictors[count - row - 1]
+def _departs(table: F64, row: int, count: int, usual: _Usual) -> bool:
     predicted = usual.weights @ table[count : count + len(usual.weights)]
     return _compute_cosine(table[row], predicted) < usual.lowest
 

@@ -9,6 +9,7 @@ from pe_spectra.encodings.checking import check_encoding
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, compute_density_spectrum
 from pe_spectra.spectrum.irregular import compute_irregular_spectrum
+from pe_spectra.spectrum.kernels import Kernel
 from pe_spectra.spectrum.lag_window import AXES, compute_lag_window_spectrum
 from pe_spectra.spectrum.record import Spectrum
 
@@ -24,6 +25,7 @@ def compute_spectrum(
     boundary: str = "none",
     length: int | None = None,
     axis: str | None = None,
+    kernel: Kernel | None = None,
 ) -> Spectrum:
     """Return the frequency weights of an encoding.
 
@@ -38,6 +40,7 @@ def compute_spectrum(
     boundary : "none", as printed, or "reflect"; a lag window always reflects.
     length : number of positions to average over, where the kernel is not a formula.
     axis : on a grid the direction of the lags, "vertical" or "horizontal" (default).
+    kernel : of a lag window, where it was estimated already at all lags that these positions have.
 
     Raises
     ------
@@ -60,7 +63,9 @@ def compute_spectrum(
         return compute_density_spectrum(encoding, grid=grid, bandwidth=width, boundary=boundary)
     if bandwidth is None:
         bandwidth = DEFAULT_BANDWIDTH if encoding.shape is None else GRID_BANDWIDTH
-    return compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis)
+    return compute_lag_window_spectrum(
+        encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
+    )
 
 
 def list_axes(encoding: Encoding) -> tuple[str | None, ...]:

@@ -142,12 +142,19 @@ def count_grid_pairs(shape: tuple[int, int]) -> F64:
     return pairs
 
 
-def measure_toeplitz_share(table: F64, shape: tuple[int, int] | None = None) -> float | None:
+def measure_toeplitz_share(
+    table: F64, shape: tuple[int, int] | None = None, *, kernel: F64 | None = None
+) -> float | None:
     """Return how much of the Gram matrix's energy is a function of the lag (on a grid, of the offset) alone.
 
     With T the mean of the Gram matrix G along its diagonals: ||T||**2 / ||G||**2, Frobenius norms; 1
     for an encoding whose dot products depend on the lag alone. Since T is an orthogonal projection
     of G, the rest is what an average along diagonals hides. None for a table of zeros.
+
+    Parameters
+    ----------
+    table : (S, d); shape : (H, W) of the grid that the rows fill, or None for a line.
+    kernel : T of this table by lag, or by offset, where it was computed already.
 
     >>> measure_toeplitz_share(np.eye(4)), round(measure_toeplitz_share(np.array([[1.0], [0.0], [0.0]])), 3)
     (1.0, 0.333)
@@ -159,12 +166,16 @@ def measure_toeplitz_share(table: F64, shape: tuple[int, int] | None = None) -> 
     scaled = table if 1e-50 < largest < 1e50 else table / largest
     gram = scaled @ scaled.T if len(scaled) < scaled.shape[1] else scaled.T @ scaled
     energy = float(np.sum(gram * gram))
+    if kernel is not None and scaled is not table:
+        kernel = kernel / largest / largest
     if shape is None:
-        kernel = compute_gram_kernel(scaled)
+        kernel = compute_gram_kernel(scaled) if kernel is None else kernel
         pairs = 2.0 * np.arange(len(scaled), 0, -1)
         pairs[0] /= 2
-        return min(1.0, float(np.sum(pairs * kernel**2)) / energy)
-    return min(1.0, float(np.sum(count_grid_pairs(shape) * compute_grid_kernel(scaled, shape) ** 2)) / energy)
+    else:
+        kernel = compute_grid_kernel(scaled, shape) if kernel is None else kernel
+        pairs = count_grid_pairs(shape)
+    return min(1.0, float(np.sum(pairs * kernel**2)) / energy)
 
 
 def find_quick_length(least: int) -> int:

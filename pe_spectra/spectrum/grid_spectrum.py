@@ -13,7 +13,7 @@ from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.density import BANDWIDTH
 from pe_spectra.spectrum.estimate import GRID_BANDWIDTH
-from pe_spectra.spectrum.kernels import SOURCES, estimate_grid_kernel
+from pe_spectra.spectrum.kernels import SOURCES, Kernel, estimate_grid_kernel
 from pe_spectra.spectrum.lattice import compute_omega
 
 #: JSON Schema of rows and columns.
@@ -118,13 +118,20 @@ class GridSpectrum(Result):
 
 
 @np.errstate(under="ignore")
-def compute_grid_spectrum(encoding: Encoding, *, bandwidth: float | None = None) -> GridSpectrum:
+def compute_grid_spectrum(
+    encoding: Encoding, *, bandwidth: float | None = None, kernel: Kernel | None = None
+) -> GridSpectrum:
     """Return the lag-window spectrum of an encoding on a grid, in two dimensions.
 
     The kernel by offset (dy, dx), its mean over heads, is damped with a Gaussian of `bandwidth` bins
     along either axis and transformed on a lattice of the grid's own size. Summed over all frequencies of
     one direction, below 0 too, it is the spectrum that :func:`pe_spectra.compute_spectrum` gives for the
     other (of an encoding with one head).
+
+    Parameters
+    ----------
+    bandwidth : kernel width in bins; default 1.
+    kernel : the encoding's own, where it was estimated already.
 
     Raises
     ------
@@ -136,7 +143,7 @@ def compute_grid_spectrum(encoding: Encoding, *, bandwidth: float | None = None)
     (4, 8)
     """
     b = BANDWIDTH.check(GRID_BANDWIDTH if bandwidth is None else bandwidth, "bandwidth")
-    kernel = estimate_grid_kernel(encoding)
+    kernel = kernel or estimate_grid_kernel(encoding)
     plane = np.mean(kernel.values, axis=0)
     height, width = (side // 2 + 1 for side in plane.shape)
     if not plane[height - 1, width - 1] > 0:

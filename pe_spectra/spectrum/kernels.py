@@ -70,7 +70,9 @@ def check_length(encoding: Encoding, length: int | None) -> int:
     return size
 
 
-def estimate_kernel(encoding: Encoding, *, length: int | None = None, count: int | None = None) -> Kernel:
+def estimate_kernel(
+    encoding: Encoding, *, length: int | None = None, count: int | None = None, codes: F64 | None = None
+) -> Kernel:
     """Return the kernel k(tau) of an encoding on a line.
 
     Parameters
@@ -78,6 +80,7 @@ def estimate_kernel(encoding: Encoding, *, length: int | None = None, count: int
     encoding : anything with a kernel, a bias, rows for lags, or a table.
     length : number of positions to average over; default all rows of a table, 80 of a formula.
     count : how many lags, from 0 on; fewer where there are none to average. Default `length`.
+    codes : (length, d) of the positions of a table, where they were read already.
 
     Raises
     ------
@@ -98,11 +101,15 @@ def estimate_kernel(encoding: Encoding, *, length: int | None = None, count: int
     if isinstance(encoding, HasLagTable):
         first = 0 if encoding.causal else 1 - size
         return _average_table(encoding.lag_table(np.arange(first, size)), lags, "lag-rows")
-    return _average_table(read_codes(encoding, size), lags, "gram-diagonals")
+    return _average_table(read_codes(encoding, size) if codes is None else codes, lags, "gram-diagonals")
 
 
-def estimate_grid_kernel(encoding: Encoding) -> Kernel:
+def estimate_grid_kernel(encoding: Encoding, codes: F64 | None = None) -> Kernel:
     """Return the kernel of an encoding on a grid, by offset (dy, dx); special rows before the grid are left out.
+
+    Parameters
+    ----------
+    codes : (H W, d) of the places of a table, where they were read already.
 
     Raises
     ------
@@ -117,10 +124,10 @@ def estimate_grid_kernel(encoding: Encoding) -> Kernel:
     if shape is None:
         raise InputError("this encoding fills no grid", encoding.label, "grid=HxW gives a table one")
     if isinstance(encoding, HasTable):
-        codes, scale = _bound(read_grid_codes(encoding, shape))
-        values = compute_grid_kernel(codes, shape)[None]
-        share = measure_toeplitz_share(codes, shape)
-        return Kernel(values=values, source="gram-diagonals", length=len(codes), toeplitz_share=share, scale=scale)
+        codes, scale = _bound(read_grid_codes(encoding, shape) if codes is None else codes)
+        plane = compute_grid_kernel(codes, shape)
+        share = measure_toeplitz_share(codes, shape, kernel=plane)
+        return Kernel(values=plane[None], source="gram-diagonals", length=len(codes), toeplitz_share=share, scale=scale)
     if isinstance(encoding, HasBiasMap):
         cells = shape[0] * shape[1]
         maps = _exponentiate(encoding.bias_map(cells))
@@ -167,9 +174,9 @@ def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
 
 def _average_table(table: F64, lags: int, source: str) -> Kernel:
     table, scale = _bound(table)
-    values = compute_gram_kernel(table, min(lags, len(table)))[None]
-    share = measure_toeplitz_share(table)
-    return Kernel(values=values, source=source, length=len(table), toeplitz_share=share, scale=scale)
+    kernel = compute_gram_kernel(table)  # the share asks for all lags
+    share = measure_toeplitz_share(table, kernel=kernel)
+    return Kernel(values=kernel[None, :lags], source=source, length=len(table), toeplitz_share=share, scale=scale)
 
 
 def _bound(table: F64) -> tuple[F64, float]:

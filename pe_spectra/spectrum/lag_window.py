@@ -35,6 +35,7 @@ def compute_lag_window_spectrum(
     bandwidth: float = DEFAULT_BANDWIDTH,
     length: int | None = None,
     axis: str | None = None,
+    kernel: Kernel | None = None,
 ) -> Spectrum:
     """Return the lag-window (Blackman-Tukey) spectrum of an encoding's kernel.
 
@@ -51,6 +52,7 @@ def compute_lag_window_spectrum(
     bandwidth : kernel width in bins.
     length : number of positions to average over, where the kernel is not a formula.
     axis : on a grid the direction of the lags, "vertical" or "horizontal" (default).
+    kernel : the encoding's own at all lags that these positions have, where it was estimated already.
 
     Raises
     ------
@@ -64,15 +66,15 @@ def compute_lag_window_spectrum(
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     if encoding.shape is not None:
         direction = AXES[1] if axis is None else _AXIS.check(axis, "axis")
-        kernel = _slice(estimate_grid_kernel(encoding), direction)
-        n = GRID.check(max(2, kernel.values.shape[1]) if grid is None else grid, "grid")
-        return _transform(encoding, kernel, n, b, direction)
+        line = _slice(estimate_grid_kernel(encoding) if kernel is None else kernel, direction)
+        n = GRID.check(max(2, line.values.shape[1]) if grid is None else grid, "grid")
+        return _transform(encoding, line, n, b, direction)
     if axis is not None:
         raise InputError("axis has no meaning for an encoding on a line", axis, "leave it out")
     size = check_length(encoding, length)
     n = check_grid(encoding, grid, size)
-    kernel = estimate_kernel(encoding, length=size, count=_count_lags(n, b) + 1)
-    return _transform(encoding, kernel, n, b, None)
+    lags = _count_lags(n, b) + 1
+    return _transform(encoding, kernel or estimate_kernel(encoding, length=size, count=lags), n, b, None)
 
 
 def _slice(kernel: Kernel, axis: str) -> Kernel:

@@ -51,7 +51,9 @@ class LocalSpectra:
             array.flags.writeable = False
 
 
-def compute_local_spectra(encoding: Encoding, *, length: int | None = None, window: int | None = None) -> LocalSpectra:
+def compute_local_spectra(
+    encoding: Encoding, *, length: int | None = None, window: int | None = None, codes: F64 | None = None
+) -> LocalSpectra:
     """Return the short-window spectra of an encoding's table: power summed over columns.
 
     Parameters
@@ -59,6 +61,7 @@ def compute_local_spectra(encoding: Encoding, *, length: int | None = None, wind
     encoding : an encoding with a table.
     length : number of positions; default all rows of a table.
     window : positions in a stretch, 4 to `length`; default an eighth of them, from 16 to 512.
+    codes : (length, d) of the positions, where they were read already.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def compute_local_spectra(encoding: Encoding, *, length: int | None = None, wind
         raise InputError("positions are too few for a window", str(size), f"at least {_LEAST} are accepted")
     usual = min(size, max(_SHORTEST, min(_LONGEST, size // _PART)))
     width = usual if window is None else IntegerRange(minimum=_LEAST, maximum=size).check(window, "window")
-    codes = read_codes(encoding, size)
+    codes = read_codes(encoding, size) if codes is None else codes
     step = max(1, width // 4, math.ceil((size - width) / _MOST))
     # the last stretch ends with the table, so those between are spread evenly
     starts = np.rint(np.linspace(0, size - width, math.ceil((size - width) / step) + 1)).astype(np.int64)

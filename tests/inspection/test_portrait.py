@@ -10,7 +10,7 @@ from pe_spectra.encodings.learned import GivenArray
 from pe_spectra.metrics.resolution import measure_ranks
 from pe_spectra.portrait import draw_portrait, resize_encoding
 from pe_spectra.records.inspection import answer_portrait
-from pe_spectra.spectrum import measure_toeplitz_share
+from pe_spectra.spectrum import gram, kernels, measure_toeplitz_share
 from tests.planted import plant_cls
 
 # ----------------------------------------------------------------------------------- resizing
@@ -91,3 +91,26 @@ def test_resized_tables_give_no_mean_frequency_of_signed_weights():
     text = dict(answer.facts)["mean frequency"]
     assert "-> - (weights of both signs) rad/position" in text
     assert "above pi" not in text
+
+
+# ----------------------------------------------------------------------------------- work done once
+
+
+@pytest.mark.parametrize("grid", [None, "16x20"])
+def test_each_table_is_read_once_and_has_its_gram_kernel_computed_once(monkeypatch, trained_table, grid):
+    seen, read = [], []
+    kernel = gram.compute_gram_kernel if grid is None else gram.compute_grid_kernel
+
+    def count(table, *more, **named):
+        seen.append(table.tobytes())
+        return kernel(table, *more, **named)
+
+    for module in (gram, kernels):
+        monkeypatch.setattr(module, kernel.__name__, count)
+    encoding = Learned(values=trained_table[:320], grid=grid)
+    table = Learned.table
+    monkeypatch.setattr(Learned, "table", lambda self, positions: [read.append(1), table(self, positions)][1])
+    draw_portrait(encoding)
+    centred = [one for one in seen if one != encoding.codes.tobytes()]
+    assert len(seen) == 2  # of the table, and of the table about its mean row
+    assert len(centred) == len(read) == 1

@@ -16,7 +16,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection import RowFinding, TableInspection, inspect_table, resize_table
-from pe_spectra.inspection.statements import state_spectra
+from pe_spectra.inspection.changes import state_spectra
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
     MAX_INSPECTED_NUMBERS,

@@ -145,11 +145,11 @@ def inspect(
     Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
     interpolation; findings in sentences, each with its number and rows.
     """  # fmt: skip
-    from pe_spectra.inspection import EXPLANATIONS
+    from pe_spectra.inspection import KINDS
     from pe_spectra.records.inspection import answer_portrait
 
     if explain is not None:
-        return explain_code(run, explain, EXPLANATIONS, [spec] if spec is not None else [])
+        return explain_code(run, explain, KINDS, [spec] if spec is not None else [])
     if spec is None:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = read_level(fail_on)

@@ -1,13 +1,14 @@
 """What a table of codes shows: special rows, seams, periods, traces of interpolation."""
 
-from pe_spectra.inspection.explanations import EXPLANATIONS
+from pe_spectra.findings import collect_kinds
+from pe_spectra.inspection import changes, findings
 from pe_spectra.inspection.findings import RowFinding, RowRange
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.inspection.portrait import TableInspection, inspect_table
 from pe_spectra.inspection.resize import METHODS, build_resize_matrix, resize_table
 
 __all__ = [
-    "EXPLANATIONS",
+    "KINDS",
     "METHODS",
     "DominantPeriod",
     "RowFinding",
@@ -17,3 +18,6 @@ __all__ = [
     "inspect_table",
     "resize_table",
 ]
+
+#: Every kind of finding about a table, by code.
+KINDS = collect_kinds(findings, changes)

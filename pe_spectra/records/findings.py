@@ -52,8 +52,8 @@ def simplify(value: object) -> object:
 def answer_explanation(code: str, explanations: Mapping[str, Kind | Explanation]) -> Answer:
     """Turn the reasoning behind a finding into an answer.
 
-    >>> from pe_spectra.inspection import EXPLANATIONS
-    >>> answer_explanation("zero-rows", EXPLANATIONS).kind
+    >>> from pe_spectra.inspection import KINDS
+    >>> answer_explanation("zero-rows", KINDS).kind
     'explanation'
     """
     found = explanations[code]

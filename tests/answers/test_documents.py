@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pe_spectra.inspection import EXPLANATIONS
-from pe_spectra.models.checks import KINDS
+from pe_spectra import inspection
+from pe_spectra.models import checks
 from tests.answers.lines import FILE_LINES, LINES, MODEL_LINES, draw_nothing, list_nulls, read_strictly
 
 # ----------------------------------------------------------------------------------- documents
@@ -42,7 +42,7 @@ def test_document_about_models(cli, validate, line, code):
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [*(("inspect", code) for code in EXPLANATIONS), *(("audit", code) for code in KINDS)],
+    [*(("inspect", code) for code in inspection.KINDS), *(("audit", code) for code in checks.KINDS)],
 )
 def test_document_of_every_explanation(cli, validate, command, code):
     document = read_strictly(cli(f"{command} --explain {code} --json").out)

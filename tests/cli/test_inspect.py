@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from safetensors.numpy import save_file
 
-from pe_spectra.inspection import EXPLANATIONS
+from pe_spectra.inspection import KINDS
 from tests.documents import read_csv, read_json
 from tests.planted import make_trained
 
@@ -63,14 +63,14 @@ def test_fail_on(cli, tables, level, name, code):
     assert ("check failed: finding of level warning: special-first-row" in done.err) == bool(code)
 
 
-@pytest.mark.parametrize("code", EXPLANATIONS)
+@pytest.mark.parametrize("code", KINDS)
 def test_explain(cli, code):
     done = cli(f"inspect --explain {code}")
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[0] == EXPLANATIONS[code].reasoning
-    assert EXPLANATIONS[code].formula in done.out
+    assert done.out.splitlines()[0] == KINDS[code].reasoning
+    assert KINDS[code].formula in done.out
     rows = read_csv(cli(f"inspect --explain {code} --format csv").out)
-    assert [row["text"] for row in rows] == [EXPLANATIONS[code].formula, *EXPLANATIONS[code].references]
+    assert [row["text"] for row in rows] == [KINDS[code].formula, *KINDS[code].references]
     assert [row["part"] for row in rows] == ["formula"] + ["reference"] * (len(rows) - 1)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pe_spectra.inspection import inspect_table
 from pe_spectra.inspection.anatomy import dissect
-from pe_spectra.inspection.statements import state_findings
+from pe_spectra.inspection.changes import state_findings
 from tests import planted
 
 BASES = {

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import inspect_table
 from pe_spectra.errors import InputError
-from pe_spectra.inspection import EXPLANATIONS, resize_table
+from pe_spectra.inspection import KINDS, resize_table
 from pe_spectra.inspection.portrait import compute_helix
 from pe_spectra.inspection.rows import compute_mean_row, find_outliers, measure_rows
 from tests import planted
@@ -82,7 +82,7 @@ def test_findings_do_not_depend_on_the_unit(scale):
 def test_small_and_empty_tables_have_an_answer(table):
     result = inspect_table(table)
     assert all(value is None or np.isfinite(value) for value in result.metrics.values())
-    assert {finding.code for finding in result.findings} <= set(EXPLANATIONS)
+    assert {finding.code for finding in result.findings} <= set(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -193,11 +193,11 @@ def test_results_are_read_only_and_can_be_written_as_json():
 
 
 def test_every_code_is_explained():
-    assert all(one.reasoning and one.formula for one in EXPLANATIONS.values())
+    assert all(one.reasoning and one.formula for one in KINDS.values())
     codes = set()
     for table in (planted.make_noise(128, 64), planted.make_grid(14, 14, 64), planted.make_dft(128, 64)):
         codes |= set(inspect_codes(table))
-    assert codes <= set(EXPLANATIONS)
+    assert codes <= set(KINDS)
 
 
 def test_two_runs_give_the_same_numbers():
@@ -213,7 +213,7 @@ def test_two_runs_give_the_same_numbers():
 
 @pytest.mark.parametrize("rows", [2, 3, 8, 40, 300])
 def test_one_column_has_an_answer(rows):
-    assert {finding.code for finding in inspect_table(np.ones((rows, 1))).findings} <= set(EXPLANATIONS)
+    assert {finding.code for finding in inspect_table(np.ones((rows, 1))).findings} <= set(KINDS)
     assert inspect_table(np.sin(np.arange(rows)[:, None] * 0.3)).metrics["columns"] == 1
 
 

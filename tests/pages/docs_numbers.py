@@ -30,7 +30,7 @@ from pe_spectra.cli.program import build_app
 from pe_spectra.encodings import equal_rows
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags, separation
-from pe_spectra.inspection.explanations import EXPLANATIONS
+from pe_spectra.inspection import KINDS
 from pe_spectra.metrics import linearity
 from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
@@ -224,7 +224,7 @@ def find_share_of_shifts() -> str:
 
 def count_formula_codes() -> int:
     about = re.compile(r"(zero|constant|duplicate|repeating)-(rows|columns)")
-    return sum(about.fullmatch(code) is not None for code in EXPLANATIONS)
+    return sum(about.fullmatch(code) is not None for code in KINDS)
 
 
 def find_share_of_bound() -> float:

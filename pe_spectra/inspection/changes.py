@@ -1,27 +1,143 @@
-"""From what was seen in a table to findings: sentences with their numbers and rows."""
+"""The findings about a table as a whole: where it changes, what was never trained or resized; and about its spectra."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 
-import numpy as np
-
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64
 from pe_spectra.inspection.anatomy import Anatomy
-from pe_spectra.inspection.findings import RowFinding, RowRange, format_cosine, format_number, group_rows, name_rows
+from pe_spectra.inspection.findings import (
+    VIT,
+    RowFinding,
+    RowKind,
+    RowRange,
+    format_cosine,
+    format_number,
+    group_rows,
+    is_or_are,
+    name_rows,
+    state_rows,
+)
 from pe_spectra.inspection.forensics import Resizing
-from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam
 from pe_spectra.inspection.structure import measure_noise
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import explain_signs
-from pe_spectra.vocabulary import Level
 
-#: Numbers that a finding's data lists.
+#: Groups of equal rows that the data lists.
 _LISTED = 64
+#: A jump alone, without a lasting change, is sure from this factor on.
+_SURE_JUMP = 2.0
+_BERT = "Devlin et al. 2019, arXiv:1810.04805 (90 % of the steps with length 128, the rest with 512)"
+_NOISE = "independent rows of zero mean in d dimensions have cosines ~ N(0, 1/d)"
+DUPLICATE_ROWS = RowKind(
+    code="duplicate-rows",
+    levels=("warning",),
+    phrase="equal rows",
+    brief="{rows} {are} not unique",
+    reasoning="Two positions with one code cannot be told apart by the encoding (Definition 1 fails).",
+    formula="e(s) = e(t) number by number (0 = -0); rows of zeros are reported as such",
+    references=("arXiv:2405.09061 Definition 1",),
+)
+REPEATING_ROWS = RowKind(
+    code="repeating-rows",
+    levels=("warning",),
+    phrase="the table repeats",
+    brief="the table repeats",
+    reasoning="The whole table repeats after a period: the encoding is faithful only within one period, as the "
+    "DFT encoding beyond d rows, or calendar fields beyond a week.",
+    formula="every row from the second period on equals the one a period before it, and these are an eighth of "
+    "the rows or more",
+    references=("arXiv:2405.09061 Definition 1 and Eq. 17",),
+)
+UNTRAINED_TAIL = RowKind(
+    code="untrained-tail",
+    levels=("warning",),
+    phrase="rows at the end that were never trained",
+    brief="{rows} {are} untrained",
+    reasoning="Positions that training never reached keep their first random values. A model that is served "
+    "at those positions reads noise.",
+    formula=f"{_NOISE}; the start of the tail maximises the joint likelihood of N(m, v) before and N(0, 1/d) "
+    "behind; the tail's mean is within 4 standard errors of 0, its scatter that of noise, m >= 0.15 and "
+    "farther than 6 standard errors",
+    references=("Press et al. 2022, arXiv:2108.12409 (learned tables beyond the trained length)", _BERT),
+)
+SEAM = RowKind(
+    code="seam",
+    levels=("warning", "note"),
+    phrase="the table changes between two rows",
+    brief="a seam lies between {rows}",
+    reasoning="Training often begins with short sequences. Rows beyond the first length were trained less and "
+    "otherwise, and it shows where the two parts meet.",
+    formula="a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
+    "deviations above; a lasting change of norm, step length or 1 - cosine of neighbours by 1.25 between two "
+    "fitted lines, 7 standard errors and 6 times the table's usual change; or a step of 1.45 times those "
+    "around whose part that an autoregression (order 12) cannot interpolate from both sides is 4.2 robust "
+    "deviations long and leads all others by 1.7; or, with norms, 4.6 and 1.0 together, where the norm "
+    "changes at once by 1.2 and its medians of 24 rows by 1.15",
+    references=(
+        _BERT,
+        "Page 1954, Biometrika 41, 100 (detection of a change)",
+        "Fox 1972, J. R. Statist. Soc. B 34, 350 (outliers in autoregressions)",
+    ),
+)
+STRAY_ROWS = RowKind(
+    code="stray-rows",
+    levels=("warning",),
+    phrase="rows far from both neighbours",
+    brief="{rows} {break} the sequence",
+    reasoning="A single row far from both neighbours is damaged, misplaced or was trained apart.",
+    formula="both its steps are jumps (see seam)",
+)
+REGULAR_JUMPS = RowKind(
+    code="regular-jumps",
+    levels=("note",),
+    phrase="the table jumps at regular distances",
+    brief="the table jumps every {spacing} rows",
+    reasoning="A grid flattened line by line jumps where each line ends. Taken for a line it shows a false "
+    "seam at every wrap and a false peak at 1/W: give grid=HxW. Sums of cycles (hour, weekday) jump too.",
+    formula="at least three jumps (see seam), and 70 % of the places s, s + W, .. of the table",
+    references=(VIT,),
+)
+NO_STRUCTURE = RowKind(
+    code="no-structure",
+    levels=("warning",),
+    phrase="nothing but noise",
+    brief="nothing but noise was found",
+    reasoning="The table is as it was drawn: it was not trained, or the wrong tensor was read.",
+    formula=f"{_NOISE}: the mean centred cosine of neighbours is -1/(S - 1) within 5 standard errors; the "
+    "summed periodogram is flat; each column's periodogram scatters like an exponential distribution "
+    "(mean square = 2 x squared mean), unlike one-hot (1) and DFT tables (many)",
+    references=("Bartlett 1955, An Introduction to Stochastic Processes (periodogram of white noise)",),
+)
+INTERPOLATED = RowKind(
+    code="interpolated",
+    levels=("note",),
+    phrase="a table that was resized and not trained since",
+    brief="the table was interpolated",
+    reasoning="A table resized to a longer context or a larger image and not trained since has no more "
+    "directions than before. How it was resized (cubic or linear, corners aligned or not) shifts every "
+    "position by up to half a row, and must be repeated by whoever loads it.",
+    formula="the numerical rank along an axis is the old size, and the part outside the column space of the "
+    "resize matrix is what rounding in the stored type leaves (at most 5 times); the next smaller size is 10 "
+    "times worse, every other method 2 times",
+    references=(VIT, "torch.nn.functional.interpolate", "Keys 1981, IEEE Trans. ASSP 29, 1153"),
+)
+NO_SHARES = RowKind(
+    code="no-shares",
+    levels=("warning",),
+    phrase="a spectrum that is not a distribution (negative weights)",
+    brief="the spectrum is not a distribution",
+    reasoning="A sum of frequencies is most alike at lag 0. A bias that favours another lag, as heads that "
+    "look at the previous token have it, is no such sum: its spectrum has large negative weights, and what is "
+    "added up over weights of both signs (a share, a mean frequency, a number of bins) can be anything. Look "
+    "at the kernel over the lag instead.",
+    formula="negative weights sum to more than 0.05 of the sum of all, or the mean frequency is below 0, or "
+    "the effective number of bins above that of all bins; k(tau) <= k(0) for every k(tau) = sum of cos(w tau)",
+    references=("Bochner 1932, Vorlesungen ueber Fouriersche Integrale (which kernels have positive weights)",),
+)
 
 
 def state_findings(
@@ -34,6 +150,7 @@ def state_findings(
     table : (S, d); offset : what is added to row numbers (rows of the file before the table);
     prefix : rows in front that were declared special; exponent : the table was divided by this power of two.
 
+    >>> import numpy as np
     >>> from pe_spectra.inspection.anatomy import dissect
     >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
     >>> table[20] = 0
@@ -41,9 +158,7 @@ def state_findings(
     ['zero-rows', 'constant-rows']
     """
     named = [
-        *_state_special(table, anatomy, offset, prefix),
-        *_state_outliers(anatomy, offset),
-        *_state_dead(anatomy, offset),
+        *state_rows(table, anatomy, offset, prefix),
         *_state_equal(anatomy, len(table), offset),
         *_state_tail(anatomy, len(table), offset, exponent),
         *(_state_seam(seam, offset + anatomy.first, offset) for seam in anatomy.seams.seams),
@@ -62,9 +177,7 @@ def state_spectra(spectra: Sequence[Spectrum]) -> tuple[RowFinding, ...]:
     ['no-shares']
     """
     return tuple(
-        _make(
-            "warning",
-            "no-shares",
+        NO_SHARES.report(
             f"{explain_signs(spectrum)}{'' if spectrum.axis is None else f' ({spectrum.axis})'}.",
             axis=spectrum.axis,
             negative_mass=spectrum.summary.negative_mass,
@@ -72,105 +185,6 @@ def state_spectra(spectra: Sequence[Spectrum]) -> tuple[RowFinding, ...]:
         for spectrum in spectra
         if spectrum.form == "signed"
     )
-
-
-def _make(level: Level, code: str, message: str, rows: tuple[RowRange, ...] = (), **data: object) -> RowFinding:
-    return RowFinding(level=level, code=code, message=message, rows=rows, data=MappingProxyType(data))
-
-
-def _is_or_are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _list(numbers: I64 | F64) -> list[float]:
-    return [float(number) for number in numbers[:_LISTED]]
-
-
-def _state_special(table: F64, anatomy: Anatomy, offset: int, prefix: int) -> Iterator[RowFinding]:
-    count = anatomy.special
-    if not count:
-        return
-    norms = anatomy.signals.norms
-    usual = float(np.median(norms[anatomy.first : anatomy.last]))
-    ratios = [float(norm) / usual if usual > 0 else 0.0 for norm in norms[:count]]
-    follower = table[count] if count < len(table) else table[-1]
-    cosines = [compute_cosine(row, follower) or 0.0 for row in table[:count]]
-    rows = group_rows(range(count), offset)
-    sizes, cosine = ", ".join(map(format_number, ratios)), ", ".join(map(format_cosine, cosines))
-    # declared special rows are left out already: that they are special is no surprise
-    level: Level = "note" if count <= prefix else "warning"
-    advice = f"prefix={prefix} leaves {'it' if prefix == 1 else 'them'} out"
-    if count == 1:
-        advice = advice if count <= prefix else "a CLS or BOS row (prefix=1 leaves it out)"
-        yield _make(
-            level,
-            "special-first-row",
-            f"{name_rows(rows).capitalize()} does not belong to the sequence: its norm is {sizes} times the median, "
-            f"its cosine with the next row {cosine}; {advice}.",
-            rows,
-            count=1,
-            norm_ratios=ratios,
-            cosines=cosines,
-        )
-        return
-    advice = advice if count <= prefix else f"padding, as in RoBERTa and OPT; prefix={count} leaves them out"
-    yield _make(
-        level,
-        "padding-offset",
-        f"{name_rows(rows).capitalize()} do not belong to the sequence: norms {sizes} times the median, "
-        f"cosines {cosine} with row {count + offset}; positions begin at row {count + offset} "
-        f"({advice}).",
-        rows,
-        count=count,
-        norm_ratios=ratios,
-        cosines=cosines,
-    )
-
-
-def _state_outliers(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
-    kept = anatomy.outliers >= anatomy.special
-    outliers, ratios = anatomy.outliers[kept], anatomy.outlier_ratios[kept]
-    if not len(outliers):
-        return
-    rows = group_rows(outliers, offset)
-    far = float(ratios[np.argmax(np.abs(np.log(ratios)))])
-    span = (
-        format_number(far)
-        if len(outliers) == 1
-        else f"{format_number(float(ratios.min()))} to {format_number(float(ratios.max()))}"
-    )
-    verb = "has" if len(outliers) == 1 else "have"
-    yield _make(
-        "warning",
-        "outlier-rows",
-        f"{name_rows(rows).capitalize()} {verb} {span} times the median norm.",
-        rows,
-        norm_ratios=_list(ratios),
-        count=len(outliers),
-    )
-
-
-def _state_dead(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
-    zero = anatomy.zero_rows[anatomy.zero_rows >= anatomy.special]
-    if len(zero):
-        rows = group_rows(zero, offset)
-        message = f"{name_rows(rows).capitalize()} {_is_or_are(len(zero))} zero in every column."
-        yield _make("warning", "zero-rows", message, rows, count=len(zero))
-    if len(anatomy.constant_rows):
-        rows = group_rows(anatomy.constant_rows, offset)
-        verb = "has" if len(anatomy.constant_rows) == 1 else "have"
-        message = f"{name_rows(rows).capitalize()} {verb} the same number in every column."
-        yield _make("note", "constant-rows", message, rows, count=len(anatomy.constant_rows))
-    for columns, code, what in (
-        (anatomy.zero_columns, "zero-columns", "zero in every row"),
-        (anatomy.constant_columns, "constant-columns", "the same in every row: no position can be told by"),
-    ):
-        if len(columns):
-            named = name_rows(group_rows(columns), "column").capitalize()
-            level: Level = "warning" if code == "zero-columns" else "note"
-            them = "" if code == "zero-columns" else " it" if len(columns) == 1 else " them"
-            message = f"{named} {_is_or_are(len(columns))} {what}{them}."
-            yield _make(level, code, message, count=len(columns), columns=group_rows(columns))
 
 
 def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[RowFinding]:
@@ -185,9 +199,7 @@ def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[RowFindin
     shown = [[row + offset for row in group] for group in groups[:_LISTED]]
     if len(lags) == 1 and extra >= size // 8 and len(groups) > 2 and anatomy.repeats_after(min(lags)):
         (period,) = lags
-        yield _make(
-            "warning",
-            "repeating-rows",
+        yield REPEATING_ROWS.report(
             f"{extra} rows are equal to the row {period} before them (first {first}): the table repeats.",
             rows,
             period=period,
@@ -196,8 +208,8 @@ def _state_equal(anatomy: Anatomy, size: int, offset: int) -> Iterator[RowFindin
         )
         return
     text = f"rows {first} are equal" if extra == 1 else f"{extra} rows are equal to an earlier row (first {first})"
-    message = f"{text[0].upper()}{text[1:]} in every column: these positions have one code."
-    yield _make("warning", "duplicate-rows", message, rows, count=extra, groups=shown)
+    message = f"{text[0].upper()}{text[1:]} in every column: these positions have one vector."
+    yield DUPLICATE_ROWS.report(message, rows, count=extra, groups=shown)
 
 
 def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iterator[RowFinding]:
@@ -213,10 +225,8 @@ def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iter
         else f"noise of standard deviation {format_number(deviation)}, with a cosine of neighbours "
         f"of {format_cosine(tail.cosine)} after {format_cosine(tail.cosine_before)} before"
     )
-    yield _make(
-        "warning",
-        "untrained-tail",
-        f"{name_rows(rows).capitalize()} ({count} of {size}) {_is_or_are(count)} as before training: {what}; "
+    yield UNTRAINED_TAIL.report(
+        f"{name_rows(rows).capitalize()} ({count} of {size}) {is_or_are(count)} as before training: {what}; "
         f"training reached row {tail.start - 1 + offset}.",
         rows,
         count=count,
@@ -226,10 +236,6 @@ def _state_tail(anatomy: Anatomy, size: int, offset: int, exponent: int) -> Iter
         cosine=tail.cosine,
         cosine_before=tail.cosine_before,
     )
-
-
-#: A jump alone, without a lasting change, is sure from this factor on.
-_SURE_JUMP = 2.0
 
 
 def _state_seam(seam: Seam, first: int, offset: int) -> RowFinding:
@@ -248,11 +254,10 @@ def _state_seam(seam: Seam, first: int, offset: int) -> RowFinding:
     length = after - first
     # in tables of public models a lone step may be longer by half without any reason in the training
     alone = (seam.jump or 0.0) < _SURE_JUMP and not any((seam.norm_ratio, seam.step_ratio, seam.cosine_before))
-    return _make(
-        "note" if alone else "warning",
-        "seam",
+    return SEAM.report(
         f"Seam between rows {before} and {after}: {', '.join(parts)}; training may have begun with length {length}.",
         (before, after),
+        level="note" if alone else "warning",
         length=length,
         jump=seam.jump,
         norm_ratio=seam.norm_ratio,
@@ -268,17 +273,15 @@ def _state_steps(anatomy: Anatomy, offset: int) -> Iterator[RowFinding]:
     if stray:
         rows = group_rows(stray, offset)
         what = "far from both neighbours: the steps to and from there are far longer than those around"
-        message = f"{name_rows(rows).capitalize()} {_is_or_are(len(stray))} {what}."
-        yield _make("warning", "stray-rows", message, rows, count=len(stray))
+        message = f"{name_rows(rows).capitalize()} {is_or_are(len(stray))} {what}."
+        yield STRAY_ROWS.report(message, rows, count=len(stray))
     if anatomy.seams.spacing:
         wraps, spacing = anatomy.seams.wraps, anatomy.seams.spacing
         shown = group_rows(wraps, offset)
         used = anatomy.last - anatomy.first
         prefix = f",prefix={anatomy.first}" if anatomy.first else ""
         hint = f"grid={used // spacing}x{spacing}{prefix}" if used % spacing == 0 else f"a grid {spacing} wide"
-        yield _make(
-            "note",
-            "regular-jumps",
+        yield REGULAR_JUMPS.report(
             f"The table jumps every {spacing} rows ({len(wraps)} times, first after row {wraps[0] + offset}): it may "
             f"be a grid read line by line ({hint}) or a sum of cycles, not a line.",
             shown,
@@ -292,9 +295,7 @@ def _state_noise(table: F64, anatomy: Anatomy, offset: int, exponent: int) -> It
         return
     noise = measure_noise(table[anatomy.first :])
     deviation = math.ldexp(noise.deviation, exponent)
-    yield _make(
-        "warning",
-        "no-structure",
+    yield NO_STRUCTURE.report(
         f"No structure: the {len(table) - anatomy.first} rows cannot be told from independent noise of standard "
         f"deviation {format_number(deviation)}{' about a mean row' if noise.has_mean else ', as before training'}.",
         group_rows(range(anatomy.first, len(table)), offset),
@@ -311,9 +312,7 @@ def _state_resizing(resizing: tuple[Resizing, ...]) -> RowFinding:
     edges = ""
     if one.edge_ratio is not None:
         edges = f", steps at the edge {format_number(one.edge_ratio)} times those in the middle"
-    return _make(
-        "note",
-        "interpolated",
+    return INTERPOLATED.report(
         f"Interpolated from {old} to {new}{axes} and not trained since: only {old} of {new} directions are used "
         f"({one.method}{corners}; all but {one.residual:.1e} of it explained{edges}).",
         axes=[

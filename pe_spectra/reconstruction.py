@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,10 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum import Spectrum
+from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
+from pe_spectra.vocabulary import AXES
 
 #: Coefficients below this share of the largest are rounding, not support.
 _SUPPORT = 1e-14
@@ -21,18 +25,8 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PositionReconstruction:
-    """Algorithm 1 on the one-hot function of position s.
-
-    Attributes
-    ----------
-    s : the position.
-    values : (N,) the reconstruction, of unit l2 norm.
-    peak, peak_value : where it is largest, and how large; 1 at s would be perfect.
-    fwhm, width_10 : full width at a half and at a tenth of the peak, positions; None where the
-        curve never falls so low.
-    relative_error : ||r - f|| / ||f||; cosine : <r, f> / (||r|| ||f||).
-    relative_error_unscaled : the same error before the l2 norm is restored.
+class PositionReconstruction(Result):
+    """Algorithm 1 on the one-hot function of one position.
 
     >>> from pe_spectra import Dft, compute_spectrum
     >>> found, = reconstruct_positions(compute_spectrum(Dft(d=8)), [3]).positions
@@ -40,29 +34,86 @@ class PositionReconstruction:
     (3, 1.0)
     """
 
-    s: int
-    values: F64
-    peak: int
-    peak_value: float
-    fwhm: float | None
-    width_10: float | None
-    relative_error: float
-    cosine: float
-    relative_error_unscaled: float
+    s: int = quantity("The position.", minimum=0)
+    values: F64 = quantity(
+        "The reconstruction at t = 0 .. N-1, with the l2 norm of the original restored, which is 1.",
+        least=2,
+        column=None,
+    )
+    peak: int = quantity("Where the reconstruction is largest.", unit="positions", minimum=0)
+    peak_value: float = quantity("Its value there; 1 in the original.")
+    fwhm: float | None = quantity(
+        "Full width at half of the peak on the circular lattice, with linear interpolation; null where the curve "
+        "never falls so low.",
+        unit="positions",
+        minimum=0,
+    )
+    width_10: float | None = quantity(
+        "Full width at a tenth of the peak; null where the curve never falls so low.", unit="positions", minimum=0
+    )
+    relative_error: float = quantity("||r - f|| / ||f|| of the reconstruction r of f.", minimum=0)
+    cosine: float = quantity(
+        "Cosine of the angle between reconstruction and original, <r, f> / (||r|| ||f||).",
+        minimum=-1.000001,
+        maximum=1.000001,
+    )
+    relative_error_unscaled: float = quantity("The relative error without restoring the l2 norm.", minimum=0)
+
+    @cached_property
+    def shift(self) -> int:
+        """How far the peak is from the position, as :func:`measure_shift` has it; 0 where it did not move."""
+        return measure_shift(self.values, self.s)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reconstruction:
-    """Algorithm 1 for several positions; every curve is a shift of `impulse_response` (N,).
+class Reconstruction(Result):
+    """One encoding at one bandwidth, and what it leaves of each position.
+
+    Every curve is a shift of `impulse_response`, of shape (N,).
 
     >>> from pe_spectra import Dft, compute_spectrum
     >>> reconstruct_positions(compute_spectrum(Dft(d=4)), [1]).impulse_response.round(12) + 0.0
     array([1., 0., 0., 0.])
     """
 
-    spectrum: Spectrum
-    impulse_response: F64
-    positions: tuple[PositionReconstruction, ...]
+    schema_rules = WEIGHTS_ARE_SHARES
+
+    @derived("The encoding that was analysed, and on a grid the direction.", key=None, column="encoding")
+    def label(self) -> str:
+        """The encoding, and on a grid the direction."""
+        return self.spectrum.label
+
+    @derived("Kernel width; null where no kernel enters.", unit="bins", key=None)
+    def bandwidth(self) -> float | None:
+        """Kernel width in bins."""
+        return self.spectrum.bandwidth
+
+    spectrum: Spectrum = quantity(
+        "The spectrum of the encoding.",
+        inline=True,
+        keys=("encoding", "grid", "bandwidth", "boundary", "estimator", "weights"),
+        column=None,
+    )
+
+    @derived(
+        "Of an encoding that fills a grid: the direction; absent on a line.",
+        words=AXES,
+        only=lambda found: found.spectrum.axis is not None,
+        column=None,
+    )
+    def axis(self) -> str | None:
+        """The direction on a grid."""
+        return self.spectrum.axis
+
+    @derived("What Algorithm 1 multiplies the coefficients at each DFT frequency with.", least=2, column=None)
+    def multipliers(self) -> F64:
+        """What Algorithm 1 multiplies the coefficients with."""
+        return self.spectrum.multipliers
+
+    positions: tuple[PositionReconstruction, ...] = quantity(
+        "The positions in the order asked for.", key="reconstructions", least=1
+    )
+    impulse_response: F64 = quantity("Algorithm 1 at position 0.", key=None, column=None)
 
 
 def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True) -> F64:
@@ -287,14 +338,4 @@ def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
 
 
 def _place(twice: F64, n: int, s: int, measured: PositionReconstruction) -> PositionReconstruction:
-    return PositionReconstruction(
-        s=s,
-        values=twice[n - s : 2 * n - s],
-        peak=(measured.peak + s) % n,
-        peak_value=measured.peak_value,
-        fwhm=measured.fwhm,
-        width_10=measured.width_10,
-        relative_error=measured.relative_error,
-        cosine=measured.cosine,
-        relative_error_unscaled=measured.relative_error_unscaled,
-    )
+    return replace(measured, s=s, values=twice[n - s : 2 * n - s], peak=(measured.peak + s) % n)

@@ -16,6 +16,7 @@ from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
 #: Modules of this room whose bodies are the documents, in the order of the commands.
 _MODULES = (
     "spectra",
+    "reconstructions",
     "injectivity",
     "counts",
     "comparisons",

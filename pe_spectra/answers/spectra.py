@@ -154,7 +154,7 @@ def _describe(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Bo
 
 def answer_spectra(
     spectra: Sequence[Spectrum],
-    low: LowBinCount | None,
+    low: LowBinCount | None = None,
     planes: Sequence[GridSpectrum] = (),
     *,
     next_command: str = "",
@@ -169,7 +169,7 @@ def answer_spectra(
     next_command : what to try next.
 
     >>> from pe_spectra import Dft, compute_spectrum
-    >>> answer_spectra([compute_spectrum(Dft(d=256))], None).verdict.code
+    >>> answer_spectra([compute_spectrum(Dft(d=256))]).verdict.code
     'flat'
     """
     first, is_one = spectra[0], len(spectra) == 1

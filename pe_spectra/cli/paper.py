@@ -128,9 +128,9 @@ def reconstruct(
     positions, notes = read_positions(s, encodings, size, length_of_all)
     points = count_points(encodings, size) * len(bandwidths) * len(positions)
     check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
+    from pe_spectra.answers.reconstructions import answer_reconstructions
     from pe_spectra.cli.next_command import follow_reconstruction
     from pe_spectra.reconstruction import reconstruct_positions
-    from pe_spectra.records.reconstruction import answer_reconstructions
 
     with Progress("reconstructing", quiet=run.quiet):
         spectra = _compute_spectra(encodings, size, bandwidths, edge, length_of_all)

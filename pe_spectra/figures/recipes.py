@@ -120,8 +120,8 @@ def _compute_reconstruction(grid: int) -> Columns:
 
 
 def _draw_reconstruction(columns: Columns) -> Figure:
-    from pe_spectra.plots.reconstruction import ReconstructionPanel, compose_panels
-    from pe_spectra.plots.reconstruction_words import entitle
+    from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels
+    from pe_spectra.plots.reconstruction import compose_panels
 
     panels = []
     for name, heading, bandwidth in (
@@ -141,7 +141,7 @@ def _draw_reconstruction(columns: Columns) -> Figure:
         panels.append(panel)
     lattice = f"lattice N\u00a0=\u00a0{columns['location'].size}"
     small_print = (_describe("Algorithm 1", "boundary none", lattice),)
-    return compose_panels(panels, title=entitle(panels), small_print=small_print)
+    return compose_panels(panels, title=entitle_panels(panels), small_print=small_print)
 
 
 def _compute_widths(grid: int) -> Columns:

@@ -15,18 +15,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels, read_panel
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
-from pe_spectra.plots.reconstruction_words import describe_width, entitle, find_peak, share_scale, wraps
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     COLUMN_WIDTH,
     GREY,
     PAGE_WIDTH,
     curve_style,
-    escape_text,
+    escape_sentence,
     fixed_style,
 )
-from pe_spectra.reconstruction import measure_shift
 
 if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
@@ -37,29 +36,12 @@ F64 = NDArray[np.float64]
 _ONE_COLUMN = 3
 #: No figure holds more panels; the small print says how many there would be.
 MOST_PANELS = 24
+#: Panels share one scale unless the lowest peak is below this share of the highest.
+_VISIBLE = 0.15
+#: Half of the width in positions that a peak of one point has at most; such a peak does not wrap.
+_ONE_POINT = 1.0
 #: White above the highest peak, for its label, as a share of the peak.
 _HEADROOM = 1.25
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReconstructionPanel:
-    """One panel.
-
-    Parameters
-    ----------
-    heading : what it shows, ready to be drawn.
-    positions : location of each function, in order.
-    values : reconstructed functions (P, N).
-    fwhm, width_10 : full width at half and at a tenth of the peak, in positions, where they exist.
-    bandwidth : kernel width in bins, where one entered.
-    """
-
-    heading: str
-    positions: tuple[int, ...]
-    values: F64
-    fwhm: float | None
-    width_10: float | None
-    bandwidth: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +72,7 @@ def plot_reconstruction(axes: Axes, result: Reconstruction) -> None:
     [0.0, 7.0]
     """
     panel = read_panel(result)
-    draw_panel(axes, panel, top=find_peak(panel))
+    draw_panel(axes, panel, top=panel.top)
 
 
 @fixed_style()
@@ -115,7 +97,7 @@ def compose_reconstruction(*results: Reconstruction, kernel: F64 | None = None) 
         blur = KernelPanel(kernel=kernel, response=first.impulse_response, bandwidth=bandwidth)
     return compose_panels(
         [read_panel(result) for result in results[:MOST_PANELS]],
-        title=entitle([read_panel(result) for result in results]),
+        title=entitle_panels([read_panel(result) for result in results]),
         small_print=_describe(results),
         blur=blur,
     )
@@ -133,7 +115,7 @@ def compose_panels(
 
     The width of a panel that has no room for it is said in the small print.
     """
-    if any(wraps(panel) for panel in panels):
+    if any(_wraps(panel) for panel in panels):
         small_print = (*small_print, "locations are circular: after the last comes 0")
     figure, left_out = _draw_panels(panels, title, small_print, blur)
     if left_out:
@@ -148,9 +130,9 @@ def _draw_panels(
     cells = len(panels) + (blur is not None)
     columns = 1 if cells <= _ONE_COLUMN else 2
     layout = Layout(
-        title=title,
+        title=escape_sentence(title),
         heights=(1.15,) * -(-cells // columns),
-        small_print=small_print,
+        small_print=tuple(map(escape_sentence, small_print)),
         width=COLUMN_WIDTH if columns == 1 else PAGE_WIDTH,
         columns=columns,
         left=0.6,
@@ -159,10 +141,10 @@ def _draw_panels(
     )
     figure, axes = lay_out(layout)
     left_out = []
-    for place, panel, top in zip(axes, panels, share_scale(panels), strict=False):
+    for place, panel, top in zip(axes, panels, _share_scale(panels), strict=False):
         if not draw_panel(place, panel, top=top):
             name = panel.heading.rpartition(", bandwidth ")[0] or panel.heading
-            left_out.append(f"{name}: {describe_width(panel, ' ')}")
+            left_out.append(f"{name}: {_describe_width(panel, ' ')}")
     if blur is not None:
         draw_kernel(axes[len(panels)], blur)
     for place in axes[cells:]:
@@ -181,7 +163,7 @@ def draw_panel(axes: Axes, panel: ReconstructionPanel, *, top: float) -> bool:
     label_integers(axes.xaxis)
     axes.set_xlabel("location $t$ (positions)")
     axes.set_ylabel("function $r(t)$")
-    head_panel(axes, panel.heading)
+    head_panel(axes, escape_sentence(panel.heading))
     _name_positions(axes, panel)
     return _mark_width(axes, panel)
 
@@ -212,21 +194,6 @@ def draw_kernel(axes: Axes, panel: KernelPanel) -> None:
         place_label(axes, text, places, colour=style["color"])
 
 
-def read_panel(result: Reconstruction) -> ReconstructionPanel:
-    """Take from a result what a panel shows."""
-    bandwidth, first = result.spectrum.bandwidth, result.positions[0]
-    moved = measure_shift(first.values, first.s) > 0  # a width is one of the peak at s
-    heading = escape_text(result.spectrum.encoding.label)
-    return ReconstructionPanel(
-        heading=heading if bandwidth is None else f"{heading}, bandwidth {bandwidth:g}",
-        positions=tuple(position.s for position in result.positions),
-        values=np.array([position.values for position in result.positions]),
-        fwhm=None if moved else first.fwhm,
-        width_10=None if moved else first.width_10,
-        bandwidth=bandwidth,
-    )
-
-
 def _name_positions(axes: Axes, panel: ReconstructionPanel) -> None:
     """Write s = .. beside each peak that has room for it."""
     for number, (s, values) in enumerate(zip(panel.positions, panel.values, strict=True)):
@@ -251,7 +218,7 @@ def _mark_width(axes: Axes, panel: ReconstructionPanel) -> bool:
     places = [Place(x=x, y=y, side=side) for y, side in sides for x in rooms]
     rooms = np.linspace(max(0.0, last - panel.fwhm / 2), 0, 40)
     places += [Place(x=x, y=y, side="below left") for y in np.linspace(top, level, 6) for x in rooms]
-    return place_label(axes, describe_width(panel, "\n"), places, colour=GREY) is not None
+    return place_label(axes, _describe_width(panel, "\n"), places, colour=GREY) is not None
 
 
 def _draw_bracket(axes: Axes, middle: int, width: float, level: float, length: int) -> None:
@@ -266,7 +233,7 @@ def _describe(results: Sequence[Reconstruction]) -> tuple[str, ...]:
     """The parameters in words."""
     spectra = [result.spectrum for result in results]
     parts = ["Algorithm 1, rescaled to the norm of the function"]
-    if len(set(share_scale([read_panel(result) for result in results[:MOST_PANELS]]))) > 1:
+    if len(set(_share_scale([read_panel(result) for result in results[:MOST_PANELS]]))) > 1:
         parts.append("each panel on its own scale")
     bandwidths = sorted({s.bandwidth for s in spectra if s.bandwidth is not None})
     if bandwidths:
@@ -278,3 +245,24 @@ def _describe(results: Sequence[Reconstruction]) -> tuple[str, ...]:
     if len(results) > MOST_PANELS:
         parts.append(f"{MOST_PANELS} of {len(results)} panels drawn")
     return (", ".join(parts),)
+
+
+def _describe_width(panel: ReconstructionPanel, between: str) -> str:
+    """Name the widths at half and at a tenth of the peak, and the bandwidth, that there are."""
+    widths = ((panel.fwhm, "wide at half"), (panel.width_10, "at a tenth"))
+    parts = [f"{width:.3g} {what}" for width, what in widths if width is not None]
+    if panel.bandwidth is not None:
+        parts.append(f"bandwidth {panel.bandwidth:g}")
+    return f",{between}".join(parts)
+
+
+def _wraps(panel: ReconstructionPanel) -> bool:
+    """Whether a peak, as wide as is said of it, leaves at one end and comes back at the other."""
+    half, last = (panel.width_10 or panel.fwhm or 0.0) / 2, panel.values.shape[1] - 1
+    return any(s - half < 0 or s + half > last for s in panel.positions if half > _ONE_POINT)
+
+
+def _share_scale(panels: Sequence[ReconstructionPanel]) -> list[float]:
+    """One scale for all panels, unless some peak could not be seen on it."""
+    peaks = [panel.top for panel in panels]
+    return [max(peaks)] * len(peaks) if min(peaks) >= _VISIBLE * max(peaks) else peaks

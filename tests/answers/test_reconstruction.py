@@ -8,8 +8,8 @@ from itertools import pairwise
 from numpy.testing import assert_allclose
 
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, read_encoding, reconstruct_positions
+from pe_spectra.answers.reconstructions import answer_reconstructions
 from pe_spectra.reconstruction import measure_shift
-from pe_spectra.records.reconstruction import answer_reconstructions
 
 
 def spectrum_of_spec(spec, **keys):
@@ -53,13 +53,13 @@ def test_the_verdict_names_what_moves_and_what_does_not(previous_heads, noisy_he
     assert "(10 of 20: s = 5 at " in text
     assert "and 2 more)" in text
     assert "; so through t5 buckets=32 heads=4 table=previous.npy at bandwidth 4 (1 away); " in text
-    assert "times as high through sinusoidal at bandwidth 4; through dft it comes back exactly." in text
+    assert ", through sinusoidal at bandwidth 4; through dft it comes back exactly." in text
 
 
 def test_beside_a_moved_one_many_are_a_range(previous_heads):
     spectra = [spectrum_of_spec(previous_heads), *(compute_spectrum(Sinusoidal(d=d)) for d in (64, 96, 128, 192, 256))]
     text = judge(reconstruct_all(spectra)).text
-    assert "; through 5 encodings a single position comes back from " in text
+    assert "; through 5 encodings a single position is blurred, least to " in text
 
 
 def test_the_verdict_covers_all_encodings():
@@ -69,14 +69,14 @@ def test_the_verdict_covers_all_encodings():
         compute_spectrum(Sinusoidal(d=96), bandwidth=2.0),
     ]
     text = judge(reconstruct_all([*spectra, compute_spectrum(Dft(d=64))])).text
-    assert text.startswith("At bandwidth 4 a single position comes back ")
+    assert text.startswith("At bandwidth 4 a single position is blurred to ")
     clauses = text.removesuffix(".").split("; ")
-    assert [clause.partition(" through ")[2] for clause in clauses[:3]] == [
+    assert [clause.partition(" through ")[2] for clause in clauses if " through " in clause][:3] == [
         "sinusoidal d=64 rho=10000",
         "alibi",
         "sinusoidal d=96 rho=10000 at bandwidth 2",
     ]
-    assert clauses[3] == "through dft it comes back exactly"
+    assert clauses[-1] == "through dft it comes back exactly"
 
 
 def test_of_many_encodings_the_ends_are_named():
@@ -84,9 +84,9 @@ def test_of_many_encodings_the_ends_are_named():
     text = judge(reconstruct_all(spectra)).text
     widths = [reconstruct_positions(spectrum, [40]).positions[0].fwhm for spectrum in spectra]
     assert all(widths[1] < other for other in (widths[0], *widths[2:]))
-    assert text.startswith(f"Through 5 encodings a single position comes back from {widths[1]:.1f} positions wide")
-    assert "through sinusoidal d=64 rho=10000 at bandwidth 4 to " in text
-    assert f"{widths[0]:.1f} positions wide" in text
+    assert text.startswith(f"Through 5 encodings a single position is blurred, least to {widths[1]:.1f} positions")
+    assert "through sinusoidal d=64 rho=10000 at bandwidth 4, most to " in text
+    assert f"{widths[0]:.1f} positions (full" in text
     assert text.endswith("through sinusoidal d=256 rho=10000 at bandwidth 4.")
 
 

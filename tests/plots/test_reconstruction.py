@@ -7,17 +7,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, read_encoding, reconstruct_positions
+from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels, read_panel
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.figures.recipes import RECIPES
 from pe_spectra.plots.reconstruction import (
     MOST_PANELS,
-    ReconstructionPanel,
     compose_panels,
     compose_reconstruction,
     plot_reconstruction,
-    read_panel,
 )
-from pe_spectra.plots.reconstruction_words import entitle
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.reconstruction import measure_shift
 from tests.plots.figures import (
@@ -46,7 +44,9 @@ def test_reconstruction_says_its_width_once_with_its_bandwidth() -> None:
     assert upper == ["s\u2009=\u20095", "s\u2009=\u200940", "s\u2009=\u200975", upper[-1]]
     assert upper[-1].split("\n") == ["11.9 wide at half,", "32.6 at a tenth,", "bandwidth 4"]
     title = " ".join(text.get_text() for text in figure.texts)
-    assert "At bandwidth 4 a single position comes back 11.9 positions wide and 0.34 high" in title
+    assert (
+        "At bandwidth 4 a single position is blurred to 11.9 positions (full width at half maximum), peak 0.34" in title
+    )
 
 
 def test_panels_have_one_scale_where_all_peaks_can_be_seen() -> None:
@@ -125,25 +125,25 @@ def test_widths_keep_clear_of_locations_or_stand_in_the_small_print(d: int, s: l
 
 @pytest.mark.slow
 def test_titles_give_the_range_of_their_panels() -> None:
-    text = "single position comes back"
+    text, half = "single position is blurred to", "(full width at half maximum), peak"
     assert (
-        entitle([panel(7.19), panel(16.54, peak=0.3)])
-        == f"At bandwidth 4 a {text} 7.19 to 16.5 positions wide and 0.3 to 0.5 high"
+        entitle_panels([panel(7.19), panel(16.54, peak=0.3)])
+        == f"At bandwidth 4 a {text} 7.19 to 16.5 positions {half} 0.3 to 0.5"
     )
     assert (
-        entitle([panel(7.19), panel(1.0, None, peak=1)]) == f"At bandwidth 4 a {text} 7.19 positions wide and 0.5 high"
+        entitle_panels([panel(7.19), panel(1.0, None, peak=1)]) == f"At bandwidth 4 a {text} 7.19 positions {half} 0.5"
     )
-    assert entitle([panel(1.0, None, peak=1), panel(7.19)]) == f"A {text} 1 to 7.19 positions wide and 0.5 to 1 high"
-    assert entitle([panel(7.0), panel(None)]).endswith("; 1 of 2 never fall to half of their peak")
+    assert entitle_panels([panel(1.0, None, peak=1), panel(7.19)]) == f"A {text} 1 to 7.19 positions {half} 0.5 to 1"
+    assert entitle_panels([panel(7.0), panel(None)]).endswith("; 1 of 2 never fall to half of their maximum")
     four = [panel(width, b) for width, b in ((7.0, 1.0), (8.0, 1.0), (3.0, 4.0), (2.0, 4.0))]
-    assert entitle(four) == f"At bandwidth 1 to 4 a {text} 2 to 8 positions wide and 0.5 high"
+    assert entitle_panels(four) == f"At bandwidth 1 to 4 a {text} 2 to 8 positions {half} 0.5"
 
 
 @pytest.mark.slow
 def test_the_width_is_said_to_fall_only_where_it_does() -> None:
-    falling = entitle([panel(7.0, 1.0), panel(5.0, 2.0), panel(3.0, 4.0)])
+    falling = entitle_panels([panel(7.0, 1.0), panel(5.0, 2.0), panel(3.0, 4.0)])
     assert falling == "The width of the blur falls as the bandwidth grows: 7 positions at 1, 3 at 4"
-    rising = entitle([panel(7.0, 1.0), panel(8.0, 2.0), panel(3.0, 4.0)])
+    rising = entitle_panels([panel(7.0, 1.0), panel(8.0, 2.0), panel(3.0, 4.0)])
     assert rising == "The blur, by bandwidth: 7 positions at 1, 3 at 4"
     recipe = next(recipe for recipe in RECIPES if recipe.name == "fig3_width_bandwidth")
     figure = recipe.draw(
@@ -177,17 +177,17 @@ def test_titles_cover_all_panels():
     panels = [read_panel(result) for result in reconstruct_all(spectra)]
     most = panels[0].fwhm
     assert most > panels[2].fwhm > panels[1].fwhm == 1
-    title = entitle(panels)
-    assert title.startswith(f"At bandwidth 4 a single position comes back 1 (dft) to {most:.3g} (alibi) positions wide")
-    assert title.endswith(" to 1 high")
+    title = entitle_panels(panels)
+    assert title.startswith(f"At bandwidth 4 a single position is blurred to 1 (dft) to {most:.3g} (alibi) positions")
+    assert title.endswith(", peak 0.29 to 1")
 
 
 def test_titles_of_moved_positions_praise_no_width(previous_heads):
     moved, other = reconstruct_all([spectrum_of_spec(previous_heads), compute_spectrum(Sinusoidal())])
     panel = read_panel(moved)
     assert (panel.fwhm, panel.width_10) == (None, None)
-    assert entitle([panel]) == "A single position comes back elsewhere, 1 position away"
-    both = entitle([panel, read_panel(other)])
+    assert entitle_panels([panel]) == "A single position comes back elsewhere, 1 position away"
+    both = entitle_panels([panel, read_panel(other)])
     assert both == f"In 1 of 2 panels a single position comes back elsewhere, 1 position away: {panel.heading}"
     texts = [text.get_text() for axes in compose_reconstruction(moved).axes for text in axes.texts]
     assert not [text for text in texts if "wide" in text]
@@ -199,7 +199,7 @@ def test_titles_of_different_shifts_give_their_range(previous_heads, noisy_heads
         for one in reconstruct_all([spectrum_of_spec(previous_heads), spectrum_of_spec(f"{noisy_heads},head=2")])
     ]
     far = measure_shift(panels[1].values[0], 40)
-    assert entitle(panels) == f"A single position comes back elsewhere, 1 to {far} positions away"
+    assert entitle_panels(panels) == f"A single position comes back elsewhere, 1 to {far} positions away"
 
 
 # ----------------------------------------------------------------------------------- figures
@@ -210,7 +210,7 @@ def test_a_reconstruction_that_never_falls_to_half_says_so():
     result = reconstruct_positions(spectrum, [4])
     assert read_panel(result).fwhm is None
     words = read_all_words(compose_reconstruction(result))
-    assert "A single position comes back without ever falling to half of its peak" in words
+    assert "A single position is blurred so that it never falls to half of its maximum" in words
     assert "wide at half" not in words
 
 

@@ -4,19 +4,73 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, name_apart
+from pe_spectra.answers.panels import WIDTH
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
-from pe_spectra.reconstruction import PositionReconstruction, Reconstruction, measure_shift
-from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, join, name_apart
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.reconstruction import PositionReconstruction, Reconstruction
+from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
+from pe_spectra.wording import capitalise, count, join
 
+VERDICTS = Verdicts(
+    ("exact", "ok", "Exact: through {exact} a single position comes back as it was."),
+    ("peak-moved", "warning", "{clauses}."),
+    ("blurred", "note", "{clauses}."),
+)
 #: What counts as coming back exactly: the rounding of two transforms.
 EXACT = 1e-9
 #: So many encodings, or positions, have a clause of their own in the verdict.
 _MOST_NAMED = 4
 Namer = Callable[[Reconstruction], str]
+
+
+# --------------------------------------------------------------------- documents
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Panel(Result):
+    """One encoding at one bandwidth, and what it leaves of each position."""
+
+    schema_rules = WEIGHTS_ARE_SHARES
+
+    result: Reconstruction = quantity("What was reconstructed.", inline=True)
+    kernel: F64 | None = quantity(
+        "With --window-free: the encoding's own dot product at lags 0 .. N-1 over that at lag 0; null where it is not "
+        "a function of the lag.",
+        only=lambda panel: panel.is_window_free,
+        defined=lambda panel: panel.kernel is not None,
+    )
+    is_window_free: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructionParameters(Result):
+    """What was reconstructed, and how."""
+
+    grid: int = quantity("Length N of the DFT lattice of the first panel, in positions; each has its own.", minimum=2)
+    boundary: str = quantity(
+        "What happens to the kernel at 0 and pi in the first panel: cut off as in the paper, or reflected; each has "
+        "its own.",
+        words=("none", "reflect"),
+    )
+    s: tuple[int, ...] = quantity(
+        "The positions s whose one-hot functions were reconstructed.", minimum=0, least=1, unique=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconstructionBody(Body):
+    """Single positions through the weights of encodings (Algorithm 1)."""
+
+    kind = "reconstruction"
+    parameters: ReconstructionParameters = quantity("What was reconstructed, and how.")
+    t: range = quantity("Lattice points 0 .. N-1 at which values stand.", unit="positions", minimum=0, least=2)
+    panels: tuple[Panel, ...] = quantity("One panel for each encoding and bandwidth, in the order asked for.", least=1)
 
 
 def answer_reconstructions(
@@ -39,28 +93,23 @@ def answer_reconstructions(
     >>> answer_reconstructions([reconstruct_positions(compute_spectrum(Dft(d=8)), [3])]).verdict.text
     'Exact: through dft a single position comes back as it was.'
     """
-    panels = [_describe_panel(result) for result in results]
-    if kernels is not None:
-        for panel, kernel in zip(panels, kernels, strict=True):
-            panel["kernel"] = None if kernel is None else kernel.tolist()
-    first = results[0]
+    first, given = results[0], kernels if kernels is not None else [None] * len(results)
     peak = ("peak",) if any(map(_measure_shift, results)) else ()
-    body: Document = {
-        "parameters": {
-            "grid": first.spectrum.grid,
-            "boundary": first.spectrum.boundary,
-            "s": [p.s for p in first.positions],
-        },
-        "t": list(range(max(result.spectrum.grid for result in results))),
-        "panels": panels,
-    }
     return Answer(
-        kind="reconstruction",
+        body=ReconstructionBody(
+            parameters=ReconstructionParameters(
+                grid=first.spectrum.grid, boundary=first.spectrum.boundary, s=tuple(p.s for p in first.positions)
+            ),
+            t=range(max(result.spectrum.grid for result in results)),
+            panels=tuple(
+                Panel(result=result, kernel=kernel, is_window_free=kernels is not None)
+                for result, kernel in zip(results, given, strict=True)
+            ),
+        ),
         verdict=_judge(results),
-        body=body,
-        columns=_list_rows(results),
+        results=results,
         facts=_list_facts(results, kernels),
-        notes=tuple(dict.fromkeys([*notes, *(note for result in results for note in result.spectrum.notes)])),
+        notes=[*notes, *(note for result in results for note in result.spectrum.notes)],
         shown=("encoding", "bandwidth", "s", *peak, "peak_value", "fwhm", "width_10", "relative_error", "cosine"),
         drawing=_draw(first),
         next_command=next_command,
@@ -76,43 +125,7 @@ def describe_bandwidth(bandwidth: float | None) -> str:
     return "at any bandwidth" if bandwidth is None else f"at bandwidth {bandwidth:g}"
 
 
-def _describe_panel(result: Reconstruction) -> Document:
-    spectrum = result.spectrum
-    return {
-        "encoding": describe_encoding(spectrum.encoding),
-        **({} if spectrum.axis is None else {"axis": spectrum.axis}),
-        "grid": spectrum.grid,
-        "bandwidth": spectrum.bandwidth,
-        "boundary": spectrum.boundary,
-        "estimator": spectrum.estimator,
-        "weights": spectrum.weights.tolist(),
-        "multipliers": spectrum.multipliers.tolist(),
-        "reconstructions": [_describe_position(position) for position in result.positions],
-    }
-
-
-def _describe_position(position: PositionReconstruction) -> Document:
-    return {
-        "s": position.s,
-        "values": position.values.tolist(),
-        "peak": position.peak,
-        "peak_value": position.peak_value,
-        "fwhm": position.fwhm,
-        "width_10": position.width_10,
-        "relative_error": position.relative_error,
-        "cosine": position.cosine,
-        "relative_error_unscaled": position.relative_error_unscaled,
-    }
-
-
-def _list_rows(results: Sequence[Reconstruction]) -> dict[str, Sequence[Cell]]:
-    pairs = [(result, position) for result in results for position in result.positions]
-    names = ("s", "peak", "peak_value", "fwhm", "width_10", "relative_error", "cosine", "relative_error_unscaled")
-    return {
-        "encoding": [_label(result) for result, _ in pairs],
-        "bandwidth": [result.spectrum.bandwidth for result, _ in pairs],
-        **{name: [getattr(position, name) for _, position in pairs] for name in names},
-    }
+# --------------------------------------------------------------------- verdict
 
 
 def _judge(results: Sequence[Reconstruction]) -> Verdict:
@@ -123,47 +136,48 @@ def _judge(results: Sequence[Reconstruction]) -> Verdict:
     # an encoding that is exact at one bandwidth only is named with it
     back = _list([name(r) + (_at(r) if _find_sweep(r, blurred + moved) else "") for r in exact])
     if moved:
-        parts = [_say_moved(moved, results, name)]
+        clauses = [_say_moved(moved, results, name)]
         many = len(_take_first(blurred)) > _MOST_NAMED
-        parts += [_say_range(blurred, name)] if many else [_say_blurred(r, (), name, _at(r)) for r in blurred]
+        each = [f"a single position is blurred {_say_blurred(r, (), name, _at(r))}" for r in blurred]
+        clauses += [_say_range(blurred, name)] if many else each
     elif blurred:
-        parts = _say_all_blurred(blurred, name)
+        clauses = _say_all_blurred(blurred, name)
     else:
-        return Verdict(level="ok", code="exact", text=f"Exact: through {back} a single position comes back as it was.")
+        return VERDICTS.say("exact", exact=back)
     if exact:
-        parts.append(f"through {back} it comes back exactly")
-    level, code = ("warning", "peak-moved") if moved else ("note", "blurred")
-    text = "; ".join(parts)
-    return Verdict(level=level, code=code, text=f"{text[0].upper()}{text[1:]}.")  # names keep their letters
+        clauses.append(f"through {back} it comes back exactly")
+    return VERDICTS.say("peak-moved" if moved else "blurred", clauses=_explain_once("; ".join(clauses)))
+
+
+def _explain_once(text: str) -> str:
+    """Say at the first width of a sentence only what it is, and begin with a capital."""
+    head, first, rest = text.partition(WIDTH)
+    return capitalise(head + first + rest.replace(f" ({WIDTH})", "").replace(f"{WIDTH}, ", ""))
 
 
 def _measure_shift(result: Reconstruction) -> int:
     """How far the curves are largest from their position: as far for each, for all are shifts of one."""
-    return measure_shift(result.positions[0].values, result.positions[0].s)
+    return result.positions[0].shift
 
 
 def _say_moved(moved: Sequence[Reconstruction], results: Sequence[Reconstruction], name: Namer) -> str:
     """Say where positions come back through encodings that do not leave them where they were."""
     first = moved[0]
-    count = len(first.positions)
-    places = _list([f"s = {one.s} at {one.peak}" for one in first.positions])
     shift, left = _measure_shift(first), float(first.positions[0].values[first.positions[0].s])
-    text = f"{describe_bandwidth(first.spectrum.bandwidth)} a single position comes back elsewhere"
-    text += (
-        f" through {name(first)}, {shift} position{'' if shift == 1 else 's'} away, and {left:.2g} high where it was"
-    )
+    places = _list([f"s = {one.s} at {one.peak}" for one in first.positions])
     total = sum(len(result.positions) for result in results)
-    text += f" ({len(moved) * count} of {total}: {places})"
+    text = (
+        f"{describe_bandwidth(first.spectrum.bandwidth)} a single position comes back elsewhere through {name(first)}, "
+        f"{count(shift, 'position')} away, and {left:.2g} high where it was "
+        f"({len(moved) * len(first.positions)} of {total}: {places})"
+    )
     others = [f"{name(result)}{_at(result)} ({_measure_shift(result)} away)" for result in moved[1:]]
     return f"{text}; so through {_list(others)}" if others else text
 
 
 def _list(names: Sequence[str]) -> str:
     """Name all, or of many the first and how many more."""
-    unique = list(dict.fromkeys(names))
-    if len(unique) > _MOST_NAMED:
-        unique = [*unique[: _MOST_NAMED - 1], f"{len(unique) - _MOST_NAMED + 1} more"]
-    return join(unique) if unique else ""
+    return join(list(dict.fromkeys(names)), _MOST_NAMED)
 
 
 def _say_all_blurred(blurred: Sequence[Reconstruction], name: Namer) -> list[str]:
@@ -172,17 +186,16 @@ def _say_all_blurred(blurred: Sequence[Reconstruction], name: Namer) -> list[str
     if len(firsts) > _MOST_NAMED:
         return [_say_range(blurred, name)]
     bandwidth = firsts[0].spectrum.bandwidth
-    start = f"{describe_bandwidth(bandwidth)} a single position comes back "
-    parts = []
+    clauses = []
     for result in firsts:
         at = "" if result.spectrum.bandwidth == bandwidth else _at(result)
-        parts.append(_say_blurred(result, _find_sweep(result, blurred), name, at))
-    return [start + parts[0], *parts[1:]]
+        clauses.append(_say_blurred(result, _find_sweep(result, blurred), name, at))
+    return [f"{describe_bandwidth(bandwidth)} a single position is blurred {clauses[0]}", *clauses[1:]]
 
 
 def _say_blurred(result: Reconstruction, sweep: Sequence[Reconstruction], name: Namer, at: str = "") -> str:
     one = result.positions[0]
-    text = f"{_say_width(one)} and {one.peak_value:.2g} times as high through {name(result)}{at}"
+    text = f"{_say_width(one)}, peak {one.peak_value:.2g}, through {name(result)}{at}"
     if len(sweep) > 1:
         text += f", {describe_bandwidth(sweep[-1].spectrum.bandwidth)} {_say_width(sweep[-1].positions[0])}"
     return text
@@ -191,9 +204,18 @@ def _say_blurred(result: Reconstruction, sweep: Sequence[Reconstruction], name: 
 def _say_range(blurred: Sequence[Reconstruction], name: Namer) -> str:
     """The narrowest and the widest of many, by name."""
     wide = [(r.positions[0].fwhm or math.inf, number) for number, r in enumerate(blurred)]
-    ends = [blurred[number] for _, number in (min(wide), max(wide))]
-    low, high = (f"{_say_width(r.positions[0])} through {name(r)}{_at(r)}" for r in ends)
-    return f"through {len(_take_first(blurred))} encodings a single position comes back from {low} to {high}"
+    low, high = (
+        f"{_say_width(r.positions[0])} through {name(r)}{_at(r)}"
+        for r in (blurred[number] for _, number in (min(wide), max(wide)))
+    )
+    return f"through {len(_take_first(blurred))} encodings a single position is blurred, least {low}, most {high}"
+
+
+def _say_width(position: PositionReconstruction) -> str:
+    if position.fwhm is None:
+        return "so that it never falls to half of its maximum"
+    tenth = "" if position.width_10 is None else f", {position.width_10:.1f} at a tenth"
+    return f"to {position.fwhm:.1f} positions ({WIDTH}{tenth})"
 
 
 def _take_first(results: Sequence[Reconstruction]) -> list[Reconstruction]:
@@ -225,29 +247,20 @@ def _name_all(results: Sequence[Reconstruction]) -> Namer:
     return name
 
 
-def _label(result: Reconstruction) -> str:
-    axis = result.spectrum.axis
-    return result.spectrum.encoding.label if axis is None else f"{result.spectrum.encoding.label}, {axis}"
+# --------------------------------------------------------------------- facts
 
 
-def _say_width(position: PositionReconstruction) -> str:
-    if position.fwhm is None:
-        return "with no width at half of its peak"
-    tenth = "" if position.width_10 is None else f" ({position.width_10:.1f} at a tenth of its peak)"
-    return f"{position.fwhm:.1f} positions wide{tenth}"
-
-
-def _list_facts(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> tuple[tuple[str, str], ...]:
+def _list_facts(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> list[tuple[str, str]]:
     facts = [("l2 norm", "restored after weighting, as in the paper; relative_error_unscaled is without it")]
     if any(r.spectrum.bandwidth is not None for r in results):
         facts.append(("width", "follows the bandwidth, so it is stated with it; a sweep: --bandwidth 0.25 1 4 16 64"))
         if kernels is None:
             facts.append(("kernel", "the encoding's own, without a window: --window-free"))
-    for result, kernel in dict(zip((r.spectrum.encoding for r in results), kernels or (), strict=False)).items():
+    among = [r.spectrum.encoding for r in results]
+    for encoding, kernel in dict(zip(among, kernels or (), strict=False)).items():
         if kernel is not None:
-            name = name_apart(result, [r.spectrum.encoding for r in results])
-            facts.append(("kernel", f"{name} without a window: {_say_kernel(kernel)}"))
-    return tuple(facts)
+            facts.append(("kernel", f"{name_apart(encoding, among)} without a window: {_say_kernel(kernel)}"))
+    return facts
 
 
 def _say_kernel(kernel: F64) -> str:
@@ -259,7 +272,7 @@ def _say_kernel(kernel: F64) -> str:
 
 def _draw(result: Reconstruction) -> Drawing:
     n, middle = result.spectrum.grid, result.positions[len(result.positions) // 2]
-    title = f"reconstruction of s = {middle.s}, {result.spectrum.encoding.label}, "
-    title += describe_bandwidth(result.spectrum.bandwidth)
+    where = describe_bandwidth(result.spectrum.bandwidth)
     ticks = ((0.0, "0"), (middle.s / max(1, n - 1), str(middle.s)), (1.0, f"t = {n - 1}"))
+    title = f"reconstruction of s = {middle.s}, {result.spectrum.encoding.label}, {where}"
     return Drawing(title=title, values=middle.values.tolist(), ticks=ticks)

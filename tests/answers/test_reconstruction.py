@@ -86,7 +86,7 @@ def test_of_many_encodings_the_ends_are_named():
     assert all(widths[1] < other for other in (widths[0], *widths[2:]))
     assert text.startswith(f"Through 5 encodings a single position is blurred, least to {widths[1]:.1f} positions")
     assert "through sinusoidal d=64 rho=10000 at bandwidth 4, most to " in text
-    assert f"{widths[0]:.1f} positions (full" in text
+    assert f"{widths[0]:.1f} positions (" in text
     assert text.endswith("through sinusoidal d=256 rho=10000 at bandwidth 4.")
 
 

@@ -90,6 +90,7 @@ class Answer:
     brief : how many rows a terminal shows unless --full asks for all; None for what fits it, at most 12.
     digits : significant digits of the numbers of the rows on a terminal.
     narrow : the columns whose texts a narrow terminal may shorten or break.
+    spelled : what a terminal writes in place of some words of the rows.
     drawing : a picture in characters, on a terminal.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
@@ -106,6 +107,7 @@ class Answer:
     brief: int | None = None
     digits: int = 6
     narrow: Sequence[str] = ()
+    spelled: Mapping[str, str] = field(default_factory=dict)
     drawing: Drawing | None = None
     next_command: str = ""
     failed: Sequence[str] = ()

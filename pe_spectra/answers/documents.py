@@ -20,6 +20,7 @@ _MODULES = (
     "injectivity",
     "counts",
     "comparisons",
+    "roundings",
     "drawn",
     "differences",
     "table_differences",

@@ -21,6 +21,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice
 from pe_spectra.spec import FileSpec, parse_spec
+from pe_spectra.vocabulary import RECIPE_TITLES
 
 _NUMERIC = re.compile(r"-[0-9.]")
 _NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
@@ -226,5 +227,6 @@ class _Rewriter:
     def _looks_like_value(self, token: str, option: Any) -> bool:
         if self.arguments:
             # a SPEC or a file may follow: only numbers and members of a closed choice belong to the option
-            return bool(_NUMBER.match(token)) or token in _list_members(option)
+            # (recipes keep their names of release 0.1.0)
+            return bool(_NUMBER.match(token)) or RECIPE_TITLES.get(token, token) in _list_members(option)
         return not token.startswith("-") or token == "-" or bool(_NUMERIC.match(token))

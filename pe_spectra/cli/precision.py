@@ -13,6 +13,7 @@ from pe_spectra.cli.inputs import build, read_length
 from pe_spectra.cli.run import Outcome, Progress, Run
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, RealRange
+from pe_spectra.vocabulary import COMMON_DTYPES, DTYPES, RECIPE_TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,19 +21,7 @@ if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.precision import PrecisionReport
 
-#: Names for help and completion, which must not import NumPy; a test keeps them equal to those of `precision`.
-DTYPE_NAMES = (
-    "bfloat16",
-    "float16",
-    "float32",
-    "float64",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e4m3fnuz",
-    "float8_e5m2fnuz",
-)
-COMMON_NAMES = ("bfloat16", "float16", "float32", "float8_e4m3fn")
-RECIPE_NAMES = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
+_RECIPE_NAMES = tuple(RECIPE_TITLES.values())
 _SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 
 
@@ -61,17 +50,17 @@ def precision(
         list[str] | None,
         typer.Option(
             "--dtype",
-            metavar="|".join(DTYPE_NAMES) + "...",
-            autocompletion=options.complete(DTYPE_NAMES),
-            help=f"number types to look at  [{' '.join(COMMON_NAMES)}]",
+            metavar="|".join(DTYPES) + "...",
+            autocompletion=options.complete(DTYPES),
+            help=f"number types to look at  [{' '.join(COMMON_DTYPES)}]",
         ),
     ] = None,
     recipe: Annotated[
         list[str] | None,
         typer.Option(
             "--recipe",
-            metavar="|".join(RECIPE_NAMES) + "...",
-            autocompletion=options.complete(RECIPE_NAMES),
+            metavar="|".join(_RECIPE_NAMES) + "...",
+            autocompletion=options.complete(_RECIPE_NAMES),
             help="which steps are in the type: none but the sum; only the final cast; positions first and the final "
             "cast; all  [every one]",
         ),
@@ -98,15 +87,15 @@ def precision(
     """What finite precision leaves of an encoding, stage by stage.
 
     Positions, frequencies, phases, sines and cosines, the code, and its sum with a token's embedding:
-    how many positions are still told apart after each, the first that are not, phase errors, channels
+    how many positions are still distinct after each, the first that are not, phase errors, channels
     that no longer change, and the smallest separation in units in the last place.
     """
+    from pe_spectra.answers.roundings import answer_precision
     from pe_spectra.cli.requirements import check_precision, parse_requirements
-    from pe_spectra.records.precision import answer_precision
 
     requirements = parse_requirements(require or [], ("ulp_margin",))
-    dtypes = _read_names(dtype, "--dtype", DTYPE_NAMES) or COMMON_NAMES
-    recipes = _read_names(recipe, "--recipe", RECIPE_NAMES) or None
+    dtypes = _read_names(dtype, "--dtype", DTYPES) or COMMON_DTYPES
+    recipes = _read_names(recipe, "--recipe", _RECIPE_NAMES) or None
     spread = _SPREAD.parse(embedding, "--embedding")
     (encoding,) = build([spec], (), "SPEC", d=d, rho=rho, rows=rows)
     size = read_length(length, (encoding,))
@@ -114,14 +103,15 @@ def precision(
         report = _measure(encoding, size, dtypes, recipes, spread)
         # all rows, and in CSV and a pipe, they stand in the order of the steps
         brief = run.format == "table" and run.screen.watched and not run.screen.full
-        answer = answer_precision(report, check_precision(requirements, report), telling_first=brief)
+        answer = answer_precision(report, check_precision(requirements, report), changes_first=brief)
         return run.finish(answer, lambda: _draw(report))
 
 
 def _read_names(texts: Sequence[str] | None, name: str, members: tuple[str, ...]) -> tuple[str, ...]:
     choice = Choice(members=members)
     items = [item for text in texts or () for part in text.split(",") for item in (part.split() or [""])]
-    return tuple(dict.fromkeys(choice.parse(item, name) for item in items))
+    # a recipe's name of release 0.1.0 stays accepted
+    return tuple(dict.fromkeys(choice.parse(RECIPE_TITLES.get(item, item), name) for item in items))
 
 
 def _measure(

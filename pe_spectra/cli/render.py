@@ -180,7 +180,9 @@ class _Fitted:
 def _make_column(name: str, answer: Answer, shown: int) -> _Column:
     every = answer.columns[name]
     cells = every[:shown]
-    texts = tuple(escape(write_cell(cell, answer.digits), _CELL_CHARACTERS) for cell in cells)
+    spelled = answer.spelled if isinstance(answer, NewAnswer) else {}
+    written = [write_cell(cell, answer.digits) for cell in cells]
+    texts = tuple(escape(spelled.get(text, text), _CELL_CHARACTERS) for text in written)
     is_prose = any(" " in text for text in texts) and max(map(measure, texts)) > _WRAPPED
     heading = escape(name, _CELL_CHARACTERS)
     return _Column(

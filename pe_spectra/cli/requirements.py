@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import RealRange
+from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:
     from pe_spectra.compare import Comparison
@@ -93,13 +94,13 @@ def check_metrics(requirements: Sequence[Requirement], compared: Sequence[Compar
 def check_precision(requirements: Sequence[Requirement], report: PrecisionReport) -> tuple[str, ...]:
     """Return a sentence for each demand that the code of a recipe in a type does not meet.
 
-    Codes that are one in exact arithmetic, and that rounding alone tells apart, are not injective, and
+    Codes that are one in exact arithmetic, and that rounding alone distinguishes, are not injective, and
     neither are codes that have become infinite or no number.
     """
     merged = report.exact_distinct is not None and report.exact_distinct < report.codes[0].total
     measured = [
         (
-            f"{code.dtype}, {code.recipe}",
+            f"{code.dtype}, {RECIPE_TITLES.get(code.recipe, code.recipe)}",
             code.distinct == code.total and not merged and not code.not_finite,
             {"separation": code.min_separation, "ulp_margin": code.ulp_margin},
         )

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.roundings import count_places, entitle_precision, name_pipelines
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import Place, draw_curve, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
@@ -23,7 +24,6 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
-from pe_spectra.precision.judging import find_blamed
 
 if TYPE_CHECKING:
     from pe_spectra.precision import PrecisionReport, Staircase
@@ -41,7 +41,7 @@ class StairCurve:
     Attributes
     ----------
     name : what the key calls them.
-    counts, distinct : (K,) numbers n of positions, and distinct codes among the first n.
+    counts, distinct : (K,) numbers n of positions, and distinct vectors among the first n.
     errors : (K,) largest phase error among them in rad; None where there are no angles.
     collision : the first two positions that share a code.
     """
@@ -63,10 +63,10 @@ def plot_staircase(axes: Axes, curves: Sequence[StairCurve], domain: str = "posi
     >>> axes = Figure().subplots()
     >>> plot_staircase(axes, [curve])
     >>> axes.get_ylabel()
-    'distinct codes among the first n positions'
+    'distinct vectors among the first n positions'
     """
     total = _prepare(axes, curves, domain)
-    axes.set_ylabel(f"distinct codes among the first n {domain}")
+    axes.set_ylabel(f"distinct vectors among the first n {domain}")
     axes.set_ylim(0.8, max(2.0, total * 1.6))
     for number, curve in enumerate(curves):
         draw_curve(axes, curve.counts, curve.distinct, curve_style(number))
@@ -130,7 +130,7 @@ def _compose(curves: Sequence[StairCurve], title: str, small_print: tuple[str, .
     )
     figure, panels = lay_out(layout)
     plot_staircase(panels[0], curves, domain)
-    head_panel(panels[0], "codes that stay apart")
+    head_panel(panels[0], "distinct position vectors")
     if has_angles:
         plot_phase_errors(panels[1], curves, domain)
         head_panel(panels[1], "phase error")
@@ -140,7 +140,7 @@ def _compose(curves: Sequence[StairCurve], title: str, small_print: tuple[str, .
 def compose_precision(report: PrecisionReport) -> Figure:
     """Draw the figure of `pe-spectra precision`."""
     return compose_stairs(
-        list_curves(report), title=_entitle(report), small_print=_describe(report), domain=report.domain
+        list_curves(report), title=entitle_precision(report), small_print=_describe(report), domain=report.domain
     )
 
 
@@ -153,7 +153,7 @@ def list_curves(report: PrecisionReport) -> list[StairCurve]:
     collisions = {(row.dtype, row.recipe): row.first_collision for row in report.codes}
     return [
         StairCurve(
-            name=_name(members, report),
+            name=name_pipelines(members, len(report.dtypes)),
             counts=members[0].counts.astype(float),
             distinct=members[0].distinct.astype(float),
             errors=members[0].errors,
@@ -178,20 +178,6 @@ def _prepare(axes: Axes, curves: Sequence[StairCurve], domain: str) -> float:
     return total
 
 
-def _name(members: Sequence[Staircase], report: PrecisionReport) -> str:
-    """Name pipelines, those of one recipe together."""
-    types: dict[str, list[str]] = {}
-    for stair in members:
-        types.setdefault(stair.recipe, []).append(stair.dtype)
-    recipes: dict[tuple[str, ...], list[str]] = {}
-    for recipe, names in types.items():
-        recipes.setdefault(tuple(names), []).append(recipe)
-    return "; ".join(
-        f"{', '.join(found)}: {'every type' if 1 < len(names) == len(report.dtypes) else ', '.join(names)}"
-        for names, found in recipes.items()
-    )
-
-
 def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], colour: str) -> None:
     """Mark where a curve leaves the diagonal, and name the first collision there."""
     # the first count from which on codes are fewer than positions
@@ -203,25 +189,10 @@ def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], c
     place_label(axes, "{} = {}".format(*collision), places, colour=colour)
 
 
-def _entitle(report: PrecisionReport) -> str:
-    blamed = [row for row in (find_blamed(report, dtype) for dtype in report.dtypes) if row is not None]
-    if not blamed:
-        return f"Rounding merges none of {_count(report)}, in any of these types and recipes"
-    worst = min(blamed, key=lambda row: row.distinct)
-    when = next(recipe.when for recipe in report.recipes if recipe.name == worst.recipe)
-    where = f"In {worst.dtype}" if len({row.distinct for row in blamed}) == 1 else f"At worst, in {worst.dtype}"
-    return f"{where}, {_count(report)} are left with {worst.distinct:,} distinct codes {when}"
-
-
 def _describe(report: PrecisionReport) -> tuple[str, ...]:
-    parts = [f"{escape_text(report.encoding.label)}, {_count(report)}."]
+    parts = [f"{escape_text(report.encoding.label)}, {count_places(report)}."]
     if any(row.first_collision is not None for row in report.codes):
-        parts.append(f"Circles: where the first two {report.domain} share a code.")
+        parts.append(f"Circles: where the first two {report.domain} share a vector.")
     unbounded = any(stair.errors is not None and not _are_phases(stair.errors).all() for stair in report.stairs)
     text = " ".join(parts)
     return (text, "A curve of errors ends where a phase is no finite number.") if unbounded else (text,)
-
-
-def _count(report: PrecisionReport) -> str:
-    total = report.codes[0].total
-    return f"{total:,} {report.domain if total != 1 else report.domain.removesuffix('s')}"

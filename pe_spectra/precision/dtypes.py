@@ -84,8 +84,6 @@ DTYPES: Mapping[str, NumberType] = MappingProxyType(
         )
     }
 )
-#: Those that are looked at unless others are named.
-COMMON = ("bfloat16", "float16", "float32", "float8_e4m3fn")
 DTYPE = Choice(members=tuple(DTYPES))
 
 

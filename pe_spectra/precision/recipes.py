@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pe_spectra.numbers import Choice
+from pe_spectra.errors import InputError
 from pe_spectra.precision.dtypes import DTYPES, NumberType
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.vocabulary import RECIPE_TITLES
+from pe_spectra.vocabulary import RECIPES as NAMES
 
 #: Stands in a recipe for the type that is looked at.
 ASKED = "dtype"
@@ -25,27 +28,33 @@ class Steps(NamedTuple):
     sum: NumberType
 
 
+_SINGLE = "float32"
+_TYPES = (ASKED, _SINGLE)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """The type of each step, by name; `dtype` stands for the type that is looked at.
+class Recipe(Result):
+    """The type of each step; dtype stands for the type that is looked at.
 
     The sum of code and token embedding is in that type, whatever the steps before it are in.
 
-    Attributes
-    ----------
-    when : how it is done, as a part of a sentence: when ..
-
-    >>> [(recipe.name, recipe.positions) for recipe in RECIPES.values()][1:3]
-    [('fp32-then-cast', 'float32'), ('bf16-positions', 'dtype')]
+    >>> [(recipe.title, recipe.positions) for recipe in RECIPES.values()][1:3]
+    [('fp32-then-cast', 'float32'), ('narrow-positions', 'dtype')]
     """
 
-    name: str
+    name: str = quantity("Name of the recipe.", words=NAMES)
+    #: How it is done, as a part of a sentence: when ..
     when: str
-    positions: str
-    frequencies: str
-    phases: str
-    sines: str
-    code: str
+    positions: str = quantity("The type that positions are cast to.", words=_TYPES)
+    frequencies: str = quantity("The type that frequencies are cast to.", words=_TYPES)
+    phases: str = quantity("The type of their products.", words=_TYPES)
+    sines: str = quantity("The type of sines and cosines.", words=_TYPES)
+    code: str = quantity("The type that the code is kept in.", words=_TYPES)
+
+    @property
+    def title(self) -> str:
+        """What people call it: JSON and CSV keep the names of release 0.1.0."""
+        return RECIPE_TITLES.get(self.name, self.name)
 
     def resolve(self, dtype: str) -> Steps:
         """Return the types of the steps where `dtype` is looked at."""
@@ -58,49 +67,36 @@ class Recipe:
         return ASKED not in (self.frequencies, self.phases, self.sines)
 
 
-_SINGLE = "float32"
+def _tell(name: str, when: str, first: str, middle: str, last: str) -> Recipe:
+    """A recipe by the types of the positions, of the steps in the middle, and of the code."""
+    return Recipe(name=name, when=when, positions=first, frequencies=middle, phases=middle, sines=middle, code=last)
+
+
 #: Every recipe, from the one that keeps most to the one that keeps least.
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.name: recipe
         for recipe in (
-            Recipe(
-                name="fp32",
-                when="when kept in float32",
-                positions=_SINGLE,
-                frequencies=_SINGLE,
-                phases=_SINGLE,
-                sines=_SINGLE,
-                code=_SINGLE,
-            ),
-            Recipe(
-                name="fp32-then-cast",
-                when="when computed in float32 and cast at the end",
-                positions=_SINGLE,
-                frequencies=_SINGLE,
-                phases=_SINGLE,
-                sines=_SINGLE,
-                code=ASKED,
-            ),
-            Recipe(
-                name="bf16-positions",
-                when="when positions are cast first",
-                positions=ASKED,
-                frequencies=_SINGLE,
-                phases=_SINGLE,
-                sines=_SINGLE,
-                code=ASKED,
-            ),
-            Recipe(
-                name="all-bf16",
-                when="when every step is in it",
-                positions=ASKED,
-                frequencies=ASKED,
-                phases=ASKED,
-                sines=ASKED,
-                code=ASKED,
-            ),
+            _tell("fp32", "when kept in float32", _SINGLE, _SINGLE, _SINGLE),
+            _tell("fp32-then-cast", "when computed in float32 and cast at the end", _SINGLE, _SINGLE, ASKED),
+            _tell("bf16-positions", "when positions are cast first", ASKED, _SINGLE, ASKED),
+            _tell("all-bf16", "when every step is in it", ASKED, ASKED, ASKED),
         )
     }
 )
-RECIPE = Choice(members=tuple(RECIPES))
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return a recipe by its title, or by its name in JSON.
+
+    Raises
+    ------
+    InputError : neither.
+
+    >>> find_recipe("narrow-positions") is find_recipe("bf16-positions")
+    True
+    """
+    for recipe in RECIPES.values():
+        if name in (recipe.name, recipe.title):
+            return recipe
+    raise InputError("recipe is not known", name or "''", f"accepted: {', '.join(RECIPE_TITLES.values())}")

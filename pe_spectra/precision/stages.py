@@ -1,85 +1,18 @@
-"""One stage of a pipeline as it was found: equal rows, constant channels, phase errors, the smallest separation."""
+"""One stage of a pipeline as it is found: equal rows, constant channels, phase errors, the smallest separation."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import NumberType
+from pe_spectra.precision.report import Stage
 from pe_spectra.precision.rows import Evaluate, Gathering
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """What is left of S positions, or lags, after one step of a pipeline.
-
-    Attributes
-    ----------
-    dtype, recipe : the type that is looked at, and what is computed in it.
-    stage : positions, frequencies, phases, sines, code or sum.
-    type : the type of this stage's numbers.
-    distinct, total : how many of all positions are still told apart.
-    first_collision : the first position that equals an earlier one, after that one; None where there is none.
-    max_phase_error : the largest error in rad, of any channel at any position, of the angle that has been computed
-        so far; None where there are no angles, or one is no finite number.
-    constant_channels : channels that have one value at all positions and should not; None of positions.
-    not_finite : positions that have an infinity or NaN.
-    min_separation, closest_pair : the smallest Euclidean distance of two rounded rows, and their positions;
-        None of stages that are no code, and where it is beyond the budget.
-    ulp_margin : that distance in units in the last place of `type`, at the largest entry of the two rows by
-        magnitude: two rows that differ in the last bit of one such entry have 1.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
-    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
-    >>> (report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision)
-    ('positions', 279, (256, 257))
-    """
-
-    dtype: str
-    recipe: str
-    stage: str
-    type: str
-    distinct: int
-    total: int
-    first_collision: tuple[int, int] | None
-    max_phase_error: float | None
-    constant_channels: int | None
-    not_finite: int
-    min_separation: float | None = None
-    closest_pair: tuple[int, int] | None = None
-    ulp_margin: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Staircase:
-    """How one pipeline fares as positions grow, for a figure.
-
-    Attributes
-    ----------
-    counts : (K,) numbers of positions, from 1 to S.
-    distinct : (K,) how many codes are distinct among the first so many positions.
-    errors : (K,) the largest phase error in rad among them; None where there are no angles.
-    merged : the first position that shares its code with an earlier one from which exact arithmetic tells it apart,
-        after that one; None where there is none.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
-    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["bf16-positions"])
-    >>> report.stairs[0].merged
-    (256, 257)
-    """
-
-    dtype: str
-    recipe: str
-    counts: I64
-    distinct: I64
-    errors: F64 | None
-    merged: tuple[int, int] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,21 +70,8 @@ class Found:
 
     def name(self, dtype: str, recipe: str, stage: str, total: int) -> Stage:
         """Return the stage of one recipe."""
-        return Stage(
-            dtype=dtype,
-            recipe=recipe,
-            stage=stage,
-            type=self.kind.name,
-            distinct=self.distinct,
-            total=total,
-            first_collision=self.first_collision,
-            max_phase_error=self.max_phase_error,
-            constant_channels=self.constant_channels,
-            not_finite=self.not_finite,
-            min_separation=self.min_separation,
-            closest_pair=self.closest_pair,
-            ulp_margin=self.ulp_margin,
-        )
+        found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "kind"}
+        return Stage(dtype=dtype, recipe=recipe, stage=stage, type=self.kind.name, total=total, **found)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,6 +80,38 @@ class Settled:
 
     twins: I64
     found: Found
+
+
+class Head(NamedTuple):
+    """The last two steps: the types of the code and of its sum with a token's embedding."""
+
+    code: NumberType
+    sum: NumberType
+
+
+class Curves(NamedTuple):
+    """Numbers of positions, distinct codes and the largest phase error among so many; the first two merged."""
+
+    counts: I64
+    distinct: I64
+    errors: F64 | None
+    merged: tuple[int, int] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measured:
+    """The stages of one pipeline by name, in order, and its curves."""
+
+    stages: dict[str, Found]
+    curves: Curves
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """Whether codes are added to a token, and of which standard deviation its embedding is."""
+
+    is_made: bool
+    spread: float
 
 
 def settle(gathering: Gathering, places: Places, kind: NumberType, *, error: float | None, constant: int) -> Settled:

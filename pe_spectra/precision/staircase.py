@@ -14,62 +14,28 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
-from pe_spectra.precision.dtypes import COMMON, DTYPE, Carried
+from pe_spectra.precision.dtypes import DTYPE, Carried
 from pe_spectra.precision.ladder_pass import LadderPass
 from pe_spectra.precision.nearest import MAX_HELD_WORK
-from pe_spectra.precision.parts import Addition, Head, Measured
-from pe_spectra.precision.recipes import RECIPE, RECIPES, Recipe, Steps
+from pe_spectra.precision.recipes import RECIPES, Recipe, Steps, find_recipe
+from pe_spectra.precision.report import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.rows import list_blocks
-from pe_spectra.precision.stages import Places, Stage, Staircase
+from pe_spectra.precision.stages import Addition, Head, Measured, Places
 from pe_spectra.precision.table_pass import TablePass
 from pe_spectra.precision.waves import Waves, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.vocabulary import COMMON_DTYPES
 
 #: Standard deviation of a token's embedding.
 SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 DEFAULT_SPREAD = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PrecisionReport:
-    """What finite precision leaves of positions, or lags, 0 .. length-1.
-
-    Attributes
-    ----------
-    rows : the stages of every recipe in every type, in order.
-    stairs : for each recipe in each type, how it fares as positions grow.
-    exact_distinct : how many codes are distinct in exact arithmetic; None where no theorem applies.
-    embedding : standard deviation of the token's embedding in the stage `sum`.
-    recipes : what was looked at, in order.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["fp32-then-cast"])
-    >>> report.exact_distinct, report.rows[-1].distinct
-    (300, 300)
-    """
-
-    encoding: Encoding
-    length: int
-    domain: str
-    dtypes: tuple[str, ...]
-    recipes: tuple[Recipe, ...]
-    embedding: float
-    exact_distinct: int | None
-    rows: tuple[Stage, ...]
-    stairs: tuple[Staircase, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def codes(self) -> tuple[Stage, ...]:
-        """The stage `code` of each recipe in each type: what the model adds, or rotates with."""
-        return tuple(row for row in self.rows if row.stage == "code")
-
-
 def measure_precision(
     encoding: Encoding,
     *,
     length: int | None = None,
-    dtypes: Sequence[str] = COMMON,
+    dtypes: Sequence[str] = COMMON_DTYPES,
     recipes: Sequence[str | Recipe] | None = None,
     embedding: float = DEFAULT_SPREAD,
 ) -> PrecisionReport:
@@ -96,7 +62,7 @@ def measure_precision(
     InputError : a name that is not known, a recipe without meaning for the encoding, or too much work.
 
     >>> from pe_spectra import Sinusoidal
-    >>> report = measure_precision(Sinusoidal(d=16), length=1024, dtypes=["bfloat16"], recipes=["bf16-positions"])
+    >>> report = measure_precision(Sinusoidal(d=16), length=1024, dtypes=["bfloat16"], recipes=["narrow-positions"])
     >>> report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision
     ('positions', 513, (256, 257))
     """
@@ -189,11 +155,11 @@ def _choose_recipes(subject: _Subject, recipes: Sequence[str | Recipe] | None) -
         return tuple(possible)
     chosen = []
     for one in recipes:
-        recipe = one if isinstance(one, Recipe) else RECIPES[RECIPE.check(one, "recipe")]
+        recipe = one if isinstance(one, Recipe) else find_recipe(one)
         if not _is_possible(subject, recipe):
-            names = ", ".join(other.name for other in possible)
+            names = ", ".join(other.title for other in possible)
             what = "recipe has steps that this encoding has not, being no list of sines and cosines"
-            raise InputError(what, recipe.name, f"accepted here: {names}")
+            raise InputError(what, recipe.title, f"accepted here: {names}")
         chosen.append(recipe)
     return tuple(dict.fromkeys(chosen))
 

@@ -10,10 +10,19 @@ import numpy as np
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Carried, add, round_to
 from pe_spectra.precision.nearest import find_nearest_held
-from pe_spectra.precision.parts import Addition, Curves, Measured
 from pe_spectra.precision.recipes import Steps
 from pe_spectra.precision.rows import Gathering, list_blocks
-from pe_spectra.precision.stages import Found, Places, Settled, count_staircase, measure_margin, settle
+from pe_spectra.precision.stages import (
+    Addition,
+    Curves,
+    Found,
+    Measured,
+    Places,
+    Settled,
+    count_staircase,
+    measure_margin,
+    settle,
+)
 from pe_spectra.precision.waves import draw_embedding
 
 

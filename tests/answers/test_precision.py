@@ -10,10 +10,11 @@ import re
 import numpy as np
 import pytest
 
-from pe_spectra.cli.precision import COMMON_NAMES, DTYPE_NAMES, RECIPE_NAMES
+from pe_spectra import vocabulary
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.precision import RECIPES
-from pe_spectra.precision.dtypes import COMMON, DTYPES
+from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.vocabulary import COMMON_DTYPES as COMMON
 
 STAGES = ["positions", "frequencies", "phases", "sines", "code", "sum"]
 KEYS = {
@@ -46,9 +47,8 @@ def ask(cli):
 
 
 def test_names_on_the_command_line_are_those_of_the_mathematics():
-    assert tuple(DTYPES) == DTYPE_NAMES
-    assert COMMON == COMMON_NAMES
-    assert tuple(RECIPES) == RECIPE_NAMES
+    assert tuple(DTYPES) == vocabulary.DTYPES
+    assert tuple(RECIPES) == vocabulary.RECIPES == tuple(vocabulary.RECIPE_TITLES)
 
 
 # ----------------------------------------------------------------------------------- verdicts
@@ -58,8 +58,8 @@ def test_the_sentence_that_an_engineer_needs(cli):
     done = cli("precision sinusoidal --length 8192 --dtype bfloat16")
     assert done.code == 0
     assert done.out.splitlines()[0] == (
-        "In bfloat16 positions 256 and 257 have one code when positions are cast first (897 of 8,192 distinct); "
-        "computed in float32 and cast at the end all 8,192 stay apart."
+        "In bfloat16 positions 256 and 257 share a vector when positions are cast first (897 of 8,192 distinct); "
+        "computed in float32 and cast at the end all 8,192 stay distinct."
     )
 
 
@@ -69,9 +69,9 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 200 --dtype bfloat16",
             "all-apart",
-            "In bfloat16 all 200 positions stay apart with every",
+            "In bfloat16 all 200 positions stay distinct with every",
         ),
-        ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay apart when kept in float32."),
+        ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay distinct when kept in float32."),
         (
             "sinusoidal --length 600 --dtype bfloat16 --recipe all-bf16",
             "merged-by-rounding",
@@ -80,14 +80,14 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "ramp:length=4096 --length 4096 --dtype float16",
             "merged-by-rounding",
-            "kept in float32 all 4,096 stay apart",
+            "kept in float32 all 4,096 stay distinct",
         ),
-        ("sinusoidal --length 1", "all-apart", "nothing to tell apart"),
-        ("t5 --length 256 --dtype float32", "not-injective", "in exact arithmetic 511 lags have 31 distinct codes"),
+        ("sinusoidal --length 1", "all-apart", "nothing to distinguish"),
+        ("t5 --length 256 --dtype float32", "not-injective", "in exact arithmetic 511 lags have 31 distinct vectors"),
         (
             "alibi --length 4096 --dtype bfloat16",
             "merged-by-rounding",
-            "lags 256 and 257 have one code when computed in",
+            "lags 256 and 257 share a vector when computed in",
         ),
         ("dft:d=64 --length 80 --dtype float64", "not-injective", "in exact arithmetic 80 positions have 64 distinct"),
         (
@@ -95,12 +95,16 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             "positions 256 and 257",
         ),
-        ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 have one code when"),
-        ("sinusoidal --length 4096 --dtype float32 float16 bfloat16", "merged-by-rounding", "left: bfloat16 769."),
+        ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 share a vector when"),
+        (
+            "sinusoidal --length 4096 --dtype float32 float16 bfloat16",
+            "merged-by-rounding",
+            "Worst: bfloat16 leaves 769",
+        ),
         (
             "sinusoidal --length 300 --dtype bfloat16 --recipe bf16-positions all-bf16",
             "merged-by-rounding",
-            "no recipe keeps all apart",
+            "no recipe keeps all distinct",
         ),
     ],
 )
@@ -173,8 +177,13 @@ def test_csv_and_text_hold_the_same_rows(cli, ask):
 
 def test_a_terminal_shows_the_staircase(cli, monkeypatch):
     done = cli("precision sinusoidal --length 8192 --dtype bfloat16 --color always")
-    assert "distinct codes for each of the first n positions, n on a log axis   bfloat16, bf16-positions" in done.out
-    assert "fp32-then-cast all 8,192; bf16-positions 897 (256 = 257)" in " ".join(done.out.split())
+    assert (
+        "share of distinct vectors among the first n positions, n on a log axis   bfloat16, narrow-positions"
+        in done.out
+    )
+    assert "fp32-then-cast all 8,192; narrow-positions 897 (256 = 257)" in " ".join(
+        re.sub(r"\x1b\[[0-9;]*m", "", done.out).split()
+    )
 
 
 @pytest.fixture
@@ -192,14 +201,14 @@ def on_terminal(monkeypatch, cli):
 
 def test_a_narrow_terminal_shows_a_table_of_what_changes(on_terminal, cli):
     lines = on_terminal("sinusoidal --length 8192 --dtype bfloat16 float16")
-    assert [line.split() for line in lines[1:5]] == [
+    assert [line.split() for line in lines[3:7]] == [
         ["bfloat16", "fp32", "code", "8192", "-", "0.000485"],
         ["bfloat16", "fp32-then-cast", "code", "8192", "-", "0.000485"],
-        ["bfloat16", "bf16-positions", "positions", "897", "256", "257", "16"],
-        ["bfloat16", "bf16-positions", "code", "897", "256", "257", "16"],
+        ["bfloat16", "narrow-positions", "positions", "897", "256", "257", "16"],
+        ["bfloat16", "narrow-positions", "code", "897", "256", "257", "16"],
     ]
-    assert lines[0].split() == ["dtype", "recipe", "stage", "distinct", "first_collision", "max_phase_error"]
-    assert (len(lines), lines[-1]) == (1 + 12 + 1, "36 more rows: --full")
+    assert lines[2].split() == ["dtype", "recipe", "stage", "distinct", "collision", "error"]
+    assert (len(lines), lines[-1]) == (3 + 12 + 1, "36 more rows: --full")
     spaced = cli("precision sinusoidal --length 8192 --dtype bfloat16 float16").out.splitlines()
     stages = [line.split("\t")[2] for line in spaced if line.startswith(("bfloat16\t", "float16\t"))]
     assert stages == STAGES * 8
@@ -219,11 +228,11 @@ def test_tables_of_all_sizes_are_tables(on_terminal, line):
 def test_positions_that_overflow_are_counted_in_the_verdict(ask):
     line = "sinusoidal --length 600 --dtype float8_e4m3fn bfloat16 --recipe bf16-positions"
     assert ask(line)["verdict"]["text"] == (
-        "In float8_e4m3fn positions 16 and 17 have one code when positions are cast first (56 of 600 distinct, "
-        "135 positions are NaN). At worst are left: bfloat16 407."
+        "In float8_e4m3fn positions 16 and 17 share a vector when positions are cast first (56 of 600 distinct, "
+        "135 positions are NaN). Worst: bfloat16 leaves 407 distinct."
     )
     line = line.replace("float8_e4m3fn bfloat16", "bfloat16 float8_e4m3fn")
-    assert ask(line)["verdict"]["text"].endswith("left: float8_e4m3fn 56 (135 positions are NaN).")
+    assert ask(line)["verdict"]["text"].endswith("Worst: float8_e4m3fn leaves 56 (135 positions are NaN) distinct.")
 
 
 def test_a_single_overflow_is_no_success(ask, tmp_path):
@@ -232,10 +241,10 @@ def test_a_single_overflow_is_no_success(ask, tmp_path):
     assert (verdict["code"], verdict["level"]) == ("not-finite", "warning")
     assert verdict["text"] == (
         "In float16 1 position is not finite when computed in float32 and cast at the end; kept in float32 all 3 "
-        "stay apart."
+        "stay distinct."
     )
     text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
-    assert text.endswith("At worst are left: float8_e4m3fn 3 (1 position is NaN).")
+    assert text.endswith("Worst: float8_e4m3fn leaves 3 (1 position is NaN) distinct.")
 
 
 def test_the_step_that_merges_is_blamed(ask, tmp_path):
@@ -245,21 +254,23 @@ def test_the_step_that_merges_is_blamed(ask, tmp_path):
     table[493, 3] = np.nextafter(table[11, 3], 9)
     np.save(tmp_path / "table.npy", table)
     assert ask("table.npy --dtype bfloat16")["verdict"]["text"] == (
-        "Positions 11 and 493 have one code already when kept in float32 (511 of 512 distinct); "
-        "no recipe keeps all apart."
+        "Positions 11 and 493 share a vector already when kept in float32 (511 of 512 distinct); "
+        "no recipe keeps all distinct."
     )
-    assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 have one")
+    assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 share")
     table[400] = table[2] * (1 + 1e-5)  # the cast to bfloat16 merges these first
     np.save(tmp_path / "table.npy", table)
     text = ask("table.npy --dtype bfloat16")["verdict"]["text"]
-    assert text.startswith("In bfloat16 positions 2 and 400 have one code when computed in float32 and cast at the end")
+    assert text.startswith(
+        "In bfloat16 positions 2 and 400 share a vector when computed in float32 and cast at the end"
+    )
 
 
 def test_what_a_recipe_does_is_said(cli, ask):
     help_text = " ".join(cli("precision --help").out.split())
     assert "which steps are in the type: none but the sum; only the final cast; positions first" in help_text
     notes = ask("sinusoidal:d=8 --length 20 --dtype float16")["notes"]
-    assert "the bf16 in the name of a recipe stands for the type that is looked at, here float16" in notes
+    assert "in JSON and CSV narrow-positions is bf16-positions and all-narrow is all-bf16, whatever the type" in notes
     assert any(note.startswith("fp32: the code is kept in float32") for note in notes)
     assert any("standard deviation 1, the same at every position" in note for note in notes)
 
@@ -289,7 +300,7 @@ def test_a_file_is_only_cast(ask, tmp_path):
 
 
 def test_what_rounding_alone_tells_apart_is_not_injective(cli, ask):
-    """Positions 8 apart have one code of the DFT encoding; rounded phases differ, and so do computed codes."""
+    """Positions 8 apart share a vector of the DFT encoding; rounded phases differ, and so do computed codes."""
     line = "dft:d=8 --length 30 --dtype float64 --recipe fp32-then-cast"
     document = ask(line)
     assert (document["exact_distinct"], document["verdict"]["code"]) == (8, "not-injective")

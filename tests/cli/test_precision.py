@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from pe_spectra.cli.precision import DTYPE_NAMES, RECIPE_NAMES
+from pe_spectra.vocabulary import DTYPES as DTYPE_NAMES
+from pe_spectra.vocabulary import RECIPE_TITLES
 
 # ----------------------------------------------------------------------------------- requirements
 
@@ -14,7 +15,7 @@ from pe_spectra.cli.precision import DTYPE_NAMES, RECIPE_NAMES
 @pytest.mark.parametrize(
     ("more", "failing"),
     [
-        ("--require injective", ["injective (bfloat16, bf16-positions)", "injective (bfloat16, all-bf16)"]),
+        ("--require injective", ["injective (bfloat16, narrow-positions)", "injective (bfloat16, all-narrow)"]),
         ("--recipe fp32-then-cast --require injective", []),
         ("--recipe fp32-then-cast --require 'separation>=0.1' --require 'ulp_margin>=100'", []),
         ("--recipe fp32-then-cast --require 'separation>=3'", ["separation>=3 (bfloat16, fp32-then-cast)"]),
@@ -39,16 +40,16 @@ def test_requirements(cli, more, failing):
         ("sinusoidal --length 64 --dtype bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
         ("sinusoidal --dtype bfloat16 bfloat17", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
         ("--dtype bfloat16 bfloat17 sinusoidal", ["--dtype is not known (bfloat17)", *DTYPE_NAMES]),
-        ("sinusoidal --recipe fp32 fp64 --dtype float16", ["--recipe is not known (fp64)", *RECIPE_NAMES]),
+        ("sinusoidal --recipe fp32 fp64 --dtype float16", ["--recipe is not known (fp64)", *RECIPE_TITLES.values()]),
         ("--dtype bfloat16 sinusoidal dft", ["unexpected argument (dft); this command takes at most 1 argument"]),
         ("sinusoidal --require injective rank", ["unexpected argument (rank); --require takes one value here"]),
         ("sinusoidal --length 0 --dtype float16", ["--length is out of range (0)", "1 to 1048576"]),
-        ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_NAMES]),
+        ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_TITLES.values()]),
         ("sinusoidal --dtype ''", ["--dtype is not known ('')"]),
         ("sinusoidal --embedding nan", ["--embedding is not a number (nan)"]),
         ("sinusoidal --embedding 0", ["--embedding is out of range (0)"]),
         ("sinusoidal --require rank", ["--require is not known (rank)", "ulp_margin"]),
-        ("ramp --recipe all-bf16", ["--recipe has steps", "(all-bf16)", "fp32-then-cast"]),
+        ("ramp --recipe all-bf16", ["--recipe has steps", "(all-narrow)", "fp32-then-cast"]),
         ("fire", ["fire: its bias belongs to a query and a key"]),
         ("sinusoidal:d=4096 --length 1048576", ["--length", "1048576 x 4096", "8589934592"]),
         ("ramp --length 81", ["--length is beyond the rows", "81"]),

@@ -148,8 +148,8 @@ def test_the_title_names_the_worst_type() -> None:
     # two bits of mantissa: from 8 on every second number, from 16 on every fourth, and so on
     kept = 8 + sum(4 for _ in range(5)) + 2
     text = read_words(compose_precision(report))
-    assert text.startswith(f"At worst, in float8_e5m2, 300 positions are left with {kept} distinct codes")
+    assert text.startswith(f"At worst, in float8_e5m2, 300 positions are left with {kept} distinct vectors")
     alone = read_words(
         compose_precision(measure_precision(Sinusoidal(d=32), length=300, dtypes=["float16", "bfloat16"]))
     )
-    assert alone.startswith("In bfloat16, 300 positions are left with 279 distinct codes")
+    assert alone.startswith("In bfloat16, 300 positions are left with 279 distinct vectors")

@@ -112,7 +112,7 @@ def test_pipelines_that_are_the_same_are_measured_once(monkeypatch):
     ("options", "words"),
     [
         ({"dtypes": ["bfloat17"]}, ["dtype is not known (bfloat17)", "bfloat16"]),
-        ({"recipes": ["bf16"]}, ["recipe is not known (bf16)", "all-bf16"]),
+        ({"recipes": ["bf16"]}, ["recipe is not known (bf16)", "all-narrow"]),
         ({"length": 0}, ["length is out of range (0)"]),
         ({"embedding": 0}, ["embedding is out of range (0)"]),
         ({"embedding": math.nan}, ["embedding is out of range (nan)"]),
@@ -125,7 +125,9 @@ def test_what_cannot_be_used_is_refused(options, words):
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "recipe"), [("one-hot", "bf16-positions"), ("ramp", "all-bf16"), ("t5", "all-bf16")])
+@pytest.mark.parametrize(
+    ("name", "recipe"), [("one-hot", "narrow-positions"), ("ramp", "all-narrow"), ("t5", "all-narrow")]
+)
 def test_a_recipe_needs_the_steps_that_it_has(name, recipe):
     with pytest.raises(InputError, match=rf"recipe has steps .*\({recipe}\); accepted here: fp32, fp32-then-cast"):
         measure_precision(make_named(name), length=16, recipes=[recipe])

@@ -1,0 +1,246 @@
+"""What finite precision leaves of an encoding, as an answer."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
+from pe_spectra.precision import PrecisionReport, Stage, Staircase
+from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.quantities import quantity
+from pe_spectra.vocabulary import RECIPE_TITLES
+from pe_spectra.wording import capitalise, count, join
+
+VERDICTS = Verdicts(
+    ("all-apart", "ok", "{all}."),
+    (
+        "not-injective",
+        "warning",
+        "Rounding merges nothing: in exact arithmetic {total:,} {domain} have {exact:,} distinct vectors already.",
+    ),
+    ("merged-by-rounding", "warning", "{what}{best}.{others}"),
+    ("not-finite", "warning", "{what}{best}.{others}"),
+)
+#: Values of the staircase in characters, in even steps of the logarithm.
+_STEPS_DRAWN = 200
+#: What a terminal shows, and to how many significant digits; all of both in a pipe and in CSV.
+_SHOWN = ("dtype", "recipe", "stage", "distinct", "first_collision", "max_phase_error")
+_DIGITS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionBody(Body):
+    """What finite precision leaves of an encoding, stage by stage."""
+
+    kind = "precision"
+    report: PrecisionReport = quantity("What was found.", inline=True)
+
+
+def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = (), *, changes_first: bool = False) -> Answer:
+    """Turn a report into an answer; `failed` lists the requirements that do not hold.
+
+    Parameters
+    ----------
+    changes_first : whether the rows begin with the codes and the stages that change what is distinct.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
+    >>> answer_precision(report).verdict.code
+    'merged-by-rounding'
+    """
+    changes, others = _part(report.rows)
+    return Answer(
+        body=PrecisionBody(report=report),
+        verdict=_judge(report),
+        results=(*changes, *others) if changes_first else report.rows,
+        facts=_list_facts(report),
+        notes=(*report.notes, *_list_remarks(report)),
+        shown=_SHOWN,
+        spelled=RECIPE_TITLES,
+        brief=len(changes),
+        digits=_DIGITS,
+        narrow=("dtype",),
+        drawing=_draw(report),
+        next_command=f"pe-spectra faithfulness -e {shlex.quote(report.encoding.spec)} --length {report.length}",
+        failed=failed,
+    )
+
+
+def _part(rows: Sequence[Stage]) -> tuple[list[Stage], list[Stage]]:
+    """Part the codes, and the stages at which other positions are distinct than before, from all the rest."""
+    changes: list[Stage] = []
+    others: list[Stage] = []
+    pipeline = ("", "")
+    before: tuple[int, tuple[int, int] | None, int] = (0, None, 0)
+    for row in rows:
+        left = (row.distinct, row.first_collision, row.not_finite)
+        if pipeline != (row.dtype, row.recipe):
+            pipeline, before = (row.dtype, row.recipe), (row.total, None, 0)
+        (changes if row.stage == "code" or left != before else others).append(row)
+        before = left
+    return changes, others
+
+
+def _title(row: Stage | Staircase) -> str:
+    return RECIPE_TITLES.get(row.recipe, row.recipe)
+
+
+def _judge(report: PrecisionReport) -> Verdict:
+    worst, total = report.list_worst(), report.codes[0].total
+    if worst:
+        code = "not-finite" if report.find_merged(worst[0]) is None else "merged-by-rounding"
+        best, others = _say_best(worst[0].dtype, report), _count_others(worst, report)
+        return VERDICTS.say(code, what=_say_worst(worst[0], report), best=best, others=others)
+    if report.exact_distinct is not None and report.exact_distinct < total:
+        return VERDICTS.say("not-injective", total=total, domain=report.domain, exact=report.exact_distinct)
+    if total == 1:
+        return VERDICTS.say("all-apart", all=f"A single one of the {report.domain}: nothing to distinguish")
+    every = "with every recipe" if len(report.recipes) > 1 else report.recipes[0].when
+    return VERDICTS.say("all-apart", all=f"In {join(report.dtypes)} all {count_places(report)} stay distinct {every}")
+
+
+def _say_worst(row: Stage, report: PrecisionReport) -> str:
+    when, merged = report.find_recipe(row).when, report.find_merged(row)
+    what = f"{_count_not_finite(row, report)} {when}"
+    if merged is not None:
+        s, t = merged
+        beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
+        step = when if row.type == row.dtype else f"already {when}"
+        what = f"{report.domain} {s} and {t} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
+    # where nothing was rounded to the type that is looked at, it is not to blame
+    return f"In {row.dtype} {what}" if row.type == row.dtype else capitalise(what)
+
+
+def _count_not_finite(row: Stage, report: PrecisionReport) -> str:
+    """Say how many positions have a code that is no finite number, and what it is: a sine of infinity is NaN."""
+    has_sines = any(one.stage == "sines" for one in report.rows)
+    what = "NaN" if has_sines or not np.isinf(DTYPES[row.type].overflow) else "not finite"
+    return f"{count(row.not_finite, report.domain[:-1])} {'is' if row.not_finite == 1 else 'are'} {what}"
+
+
+def _say_best(dtype: str, report: PrecisionReport) -> str:
+    kept = report.best_recipe(dtype)
+    if kept is None:
+        return "; no recipe keeps all distinct" if len(report.recipes) > 1 else ""
+    what = f"all {kept.total:,} stay distinct"
+    if kept.distinct < kept.total:
+        what = f"only those merge that are one in exact arithmetic ({kept.distinct:,} distinct)"
+    return f"; {report.find_recipe(kept).when.removeprefix('when ')} {what}"
+
+
+def _count_others(worst: Sequence[Stage], report: PrecisionReport) -> str:
+    """What other types leave at worst, and the first one, where its own rounding merges more."""
+    left = []
+    for one in worst:
+        codes = [row for row in report.codes if row.dtype == one.dtype]
+        least = min(codes, key=lambda row: (row.distinct, -row.not_finite))
+        if one is worst[0] and (one.type == one.dtype or least.distinct == one.distinct):
+            continue
+        beyond = f" ({_count_not_finite(least, report)})" if least.not_finite else ""
+        left.append(f"{one.dtype} leaves {least.distinct:,}{beyond}")
+    return f" Worst: {join([f'{left[0]} distinct', *left[1:]])}." if left else ""
+
+
+def _list_facts(report: PrecisionReport) -> list[tuple[str, str]]:
+    facts = []
+    for dtype in report.dtypes:
+        codes = [row for row in report.codes if row.dtype == dtype]
+        facts.append((f"{dtype}, distinct vectors", "; ".join(_count_codes(row, report) for row in codes)))
+        errors = [f"{_title(row)} {row.max_phase_error:.3g}" for row in codes if row.max_phase_error is not None]
+        if errors:
+            facts.append((f"{dtype}, phase error", f"{'; '.join(errors)} rad at most"))
+    return facts
+
+
+def _count_codes(row: Stage, report: PrecisionReport) -> str:
+    beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
+    if row.first_collision is None:
+        return f"{_title(row)} all {row.total:,}{beyond}"
+    s, t = row.first_collision
+    return f"{_title(row)} {row.distinct:,} ({s} = {t}{beyond})"
+
+
+def _list_remarks(report: PrecisionReport) -> list[str]:
+    names = [recipe.name for recipe in report.recipes]
+    renamed = [f"{RECIPE_TITLES[name]} is {name}" for name in names if RECIPE_TITLES.get(name, name) != name]
+    notes = [f"in JSON and CSV {join(renamed)}, whatever the type"] if renamed else []
+    if "fp32" in names:
+        has_sum = any(row.stage == "sum" for row in report.rows)
+        then = "only its sum with the embedding is rounded to the type" if has_sum else "nothing is rounded to the type"
+        notes.append(f"fp32: the code is kept in float32, and {then}")
+    return notes
+
+
+def _draw(report: PrecisionReport) -> Drawing | None:
+    """The staircase of the recipe that the verdict is about, as the share that is still distinct."""
+    worst = next(iter(report.list_worst()), None)
+    if worst is None or report.find_merged(worst) is None or report.length < 4:
+        return None
+    stair = report.find_stair(worst)
+    last = int(stair.counts[-1])
+    steps = np.geomspace(1, last, _STEPS_DRAWN)
+    places = np.searchsorted(stair.counts, steps * (1 + 1e-12), side="right") - 1
+    what = f"share of distinct vectors among the first n {report.domain}, n on a log axis"
+    return Drawing(
+        title=f"{what}   {worst.dtype}, {_title(worst)}",
+        values=(stair.distinct / stair.counts)[places].tolist(),
+        ticks=((0.0, "n = 1"), (1.0, f"{last:,}")),
+        smallest=True,
+    )
+
+
+# --------------------------------------------------------------------- what a figure says
+
+
+def entitle_precision(report: PrecisionReport) -> str:
+    """Say what is left at worst.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> entitle_precision(measure_precision(Sinusoidal(d=8), length=300, dtypes=["float16"]))
+    'Rounding merges none of 300 positions, in any of these types and recipes'
+    """
+    worst = report.list_worst()
+    if not worst:
+        return f"Rounding merges none of {count_places(report)}, in any of these types and recipes"
+    row = min(worst, key=lambda one: one.distinct)
+    where = f"In {row.dtype}" if len({one.distinct for one in worst}) == 1 else f"At worst, in {row.dtype}"
+    when = report.find_recipe(row).when
+    return f"{where}, {count_places(report)} are left with {row.distinct:,} distinct vectors {when}"
+
+
+def name_pipelines(stairs: Sequence[Staircase], types: int) -> str:
+    """Name pipelines that fare alike, recipes of the same of so many types together, with these types beside them.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=9, dtypes=["float16"], recipes=["narrow-positions", "fp32"])
+    >>> name_pipelines(report.stairs, 1)
+    'narrow-positions, fp32: float16'
+    """
+    found: dict[str, list[str]] = {}
+    for stair in stairs:
+        found.setdefault(_title(stair), []).append(stair.dtype)
+    together: dict[tuple[str, ...], list[str]] = {}
+    for recipe, names in found.items():
+        together.setdefault(tuple(names), []).append(recipe)
+    return "; ".join(
+        f"{', '.join(recipes)}: {'every type' if 1 < len(names) == types else ', '.join(names)}"
+        for names, recipes in together.items()
+    )
+
+
+def count_places(report: PrecisionReport) -> str:
+    """Write how many positions, or lags, there are.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> count_places(measure_precision(Sinusoidal(d=8), length=1, dtypes=["float16"]))
+    '1 position'
+    """
+    return count(report.codes[0].total, report.domain.removesuffix("s"))

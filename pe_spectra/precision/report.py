@@ -1,0 +1,183 @@
+"""What finite precision left, as results: stages, staircases, and which recipe is worst and which best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pe_spectra.encodings import Encoding
+from pe_spectra.exact import F64, I64
+from pe_spectra.precision.recipes import Recipe
+from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
+
+#: Where positions collide, the likeliest in practice first; where all are distinct, the narrowest first.
+_LIKELIEST = ("bf16-positions", "all-bf16", "fp32-then-cast", "fp32")
+_NARROWEST = ("all-bf16", "bf16-positions", "fp32-then-cast", "fp32")
+#: From the one that rounds least: where several merge the same two, the first of them is the cause.
+_MILDEST = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Result):
+    """One stage of one recipe in one type.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
+    >>> (report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision)
+    ('positions', 279, (256, 257))
+    """
+
+    dtype: str = quantity("The type that is looked at.", words=DTYPES)
+    recipe: str = quantity("Name of the recipe.", words=RECIPES)
+    stage: str = quantity("After which step.", words=STAGES)
+    type: str = quantity("The type of this stage's numbers.", words=DTYPES, key="stage_type")
+    distinct: int = quantity("Positions, or lags, that are still distinguished: distinct rows.", minimum=1)
+    total: int = quantity("All positions, or lags.", minimum=1)
+    first_collision: tuple[int, int] | None = quantity(
+        "The first position that equals an earlier one, after that one; null where none does."
+    )
+    max_phase_error: float | None = quantity(
+        "Largest error, of any channel at any position, of the angle computed so far; null where there are no angles, "
+        "or one is not finite.",
+        unit="rad",
+        minimum=0,
+    )
+    constant_channels: int | None = quantity(
+        "Channels that have one value at all positions and should not; null of positions.", minimum=0
+    )
+    not_finite: int = quantity("Positions, or lags, with an infinity or NaN.", minimum=0)
+    min_separation: float | None = quantity(
+        "Smallest distance of two rounded position vectors; null of stages before the code, and beyond the budget.",
+        minimum=0,
+        default=None,
+    )
+    closest_pair: tuple[int, int] | None = quantity(
+        "The positions, or lags, with that distance; null where it is.", default=None
+    )
+    ulp_margin: float | None = quantity(
+        "That distance in units in the last place of the stage's type, at the largest entry of the two vectors by "
+        "magnitude: two that differ in the last bit of one such entry have 1; null where it is.",
+        minimum=0,
+        default=None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Staircase:
+    """How one pipeline fares as positions grow, for a figure.
+
+    Attributes
+    ----------
+    counts : (K,) numbers of positions, from 1 to S.
+    distinct : (K,) how many codes are distinct among the first so many positions.
+    errors : (K,) the largest phase error in rad among them; None where there are no angles.
+    merged : the first position that shares its code with an earlier one from which exact arithmetic distinguishes it,
+        after that one; None where there is none.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
+    >>> report.stairs[0].merged
+    (256, 257)
+    """
+
+    dtype: str
+    recipe: str
+    counts: I64
+    distinct: I64
+    errors: F64 | None
+    merged: tuple[int, int] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionParameters(Result):
+    """What was asked."""
+
+    length: int = quantity("Number of positions.", minimum=1)
+    dtypes: tuple[str, ...] = quantity("The number types that were looked at.", words=DTYPES, least=1)
+    recipes: tuple[Recipe, ...] = quantity("Which steps are in which type.", least=1)
+    embedding: float = quantity("Standard deviation of the token's embedding, in the stage `sum`.", above=0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrecisionReport(Result):
+    """What finite precision leaves of positions, or lags, 0 .. length-1.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision import measure_precision
+    >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["fp32-then-cast"])
+    >>> report.exact_distinct, report.rows[-1].distinct
+    (300, 300)
+    """
+
+    encoding: Encoding = quantity("What was rounded.", column=None)
+    length: int
+    dtypes: tuple[str, ...]
+    recipes: tuple[Recipe, ...]
+    embedding: float
+
+    @derived("What was asked.", column=None)
+    def parameters(self) -> PrecisionParameters:
+        """What was asked."""
+        return PrecisionParameters(
+            length=self.length, dtypes=self.dtypes, recipes=self.recipes, embedding=self.embedding
+        )
+
+    domain: str = quantity("What has a position vector.", words=DOMAINS, column=None)
+    exact_distinct: int | None = quantity(
+        "Distinct position vectors in exact arithmetic; null where no theorem applies.", minimum=1, column=None
+    )
+    rows: tuple[Stage, ...] = quantity("The stages of each recipe in each type, in order.", least=1)
+    #: For each recipe in each type, how it fares as positions grow.
+    stairs: tuple[Staircase, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def codes(self) -> tuple[Stage, ...]:
+        """The stage `code` of each recipe in each type: what the model adds, or rotates with."""
+        return tuple(row for row in self.rows if row.stage == "code")
+
+    def find_stair(self, row: Stage) -> Staircase:
+        """Return the staircase of the recipe, and type, that a row belongs to."""
+        return next(one for one in self.stairs if (one.dtype, one.recipe) == (row.dtype, row.recipe))
+
+    def find_merged(self, row: Stage) -> tuple[int, int] | None:
+        """Return the first two positions that rounding merges, of the recipe that a row belongs to."""
+        return self.find_stair(row).merged
+
+    def loses(self, row: Stage) -> bool:
+        """Whether rounding merges what exact arithmetic distinguishes, or leaves a code that is no finite number."""
+        return row.not_finite > 0 or self.find_merged(row) is not None
+
+    def worst_recipe(self, dtype: str) -> Stage | None:
+        """Return the code of a recipe that loses, in this type, what exact arithmetic distinguishes; None for none.
+
+        The likeliest recipe in practice chooses the two positions; the mildest that merges the same two is returned.
+        """
+        lost = [row for row in self.codes if row.dtype == dtype and self.loses(row)]
+        if not lost:
+            return None
+        merged = self.find_merged(min(lost, key=lambda row: _rank(row, _LIKELIEST)))
+        same = [row for row in lost if self.find_merged(row) == merged]
+        # in float32 itself the final cast changes nothing: its name says more
+        milder = [row for row in same if row.recipe != "fp32" or row.type != dtype]
+        return min(milder or same, key=lambda row: _rank(row, _MILDEST))
+
+    def best_recipe(self, dtype: str) -> Stage | None:
+        """Return the code of the narrowest recipe that loses nothing in this type; None for none."""
+        kept = [row for row in self.codes if row.dtype == dtype and not self.loses(row)]
+        return min(kept, key=lambda row: _rank(row, _NARROWEST)) if kept else None
+
+    def list_worst(self) -> list[Stage]:
+        """Return the worst recipe of each type in which any loses."""
+        return [row for row in map(self.worst_recipe, self.dtypes) if row is not None]
+
+    def find_recipe(self, row: Stage) -> Recipe:
+        """Return the recipe that a row belongs to."""
+        return next(recipe for recipe in self.recipes if recipe.name == row.recipe)
+
+
+def _rank(row: Stage, order: Sequence[str]) -> int:
+    return order.index(row.recipe) if row.recipe in order else len(order)

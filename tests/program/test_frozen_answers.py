@@ -37,12 +37,21 @@ def program(cli, folder, monkeypatch):
     return cli
 
 
+#: Keys and columns that answers have since then: name -> the value, computed anew from the record that has it.
+ADDED = {}
+
+
 def list_differences(frozen, found, path="$"):
-    """Where a value differs from the frozen one, and how."""
+    """Where a value differs from the frozen one, and how; what came since must be in `ADDED`, and right."""
     if frozen in ("a sentence", "sentences"):
         if found != frozen:
             yield f"{path}: no {frozen}: {found!r:.80}"
     elif isinstance(frozen, dict):
+        if isinstance(found, dict):
+            for key in [key for key in found if key in ADDED and key not in frozen]:
+                if not is_same(ADDED[key](found), found[key]):
+                    yield f"{path}.{key}: {found[key]!r:.80} is not {ADDED[key](found)!r:.80}"
+                found = {name: value for name, value in found.items() if name != key}
         if not isinstance(found, dict) or set(frozen) != set(found):
             yield f"{path}: keys {sorted(frozen)} are {sorted(found) if isinstance(found, dict) else found!r:.80}"
             return
@@ -78,7 +87,8 @@ def read_cell(cell):
 
 def read_cells(table):
     rows = [zip(table["columns"], row, strict=True) for row in table["samples"]]
-    return {**table, "samples": [{name: read_cell(cell) for name, cell in row} for row in rows]}
+    samples = [{name: read_cell(cell) for name, cell in row} for row in rows]
+    return {**table, "columns": [name for name in table["columns"] if name not in ADDED], "samples": samples}
 
 
 def test_every_line_is_frozen():
@@ -123,3 +133,12 @@ def test_a_long_list_is_seen_through():
         changed = [*values]
         changed[place] += 1e-3
         assert list(list_differences(frozen, reduce_document({"x": changed})))
+
+
+def test_a_new_key_needs_its_value(monkeypatch):
+    frozen, found = {"row": {"inside": 3, "total": 4}}, {"row": {"inside": 3, "total": 4, "outside": 1}}
+    assert list(list_differences(frozen, found))
+    monkeypatch.setitem(ADDED, "outside", lambda row: row["total"] - row["inside"])
+    assert list(list_differences(frozen, found)) == []
+    found["row"]["outside"] = 2
+    assert list(list_differences(frozen, found)) == ["$.row.outside: 2 is not 1"]

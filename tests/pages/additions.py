@@ -1,0 +1,131 @@
+"""What CONTRIBUTING.md says of each addition, done: the edits of an encoding, a metric, a finding, a column, a figure.
+
+An edit is a file, a text in it, and what comes before that text. The encoding is the one that CONTRIBUTING.md shows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.places import ROOT
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A text that is put into a file, before a text that stands there once."""
+
+    file: str
+    before: str
+    text: str
+
+
+def read_clock() -> tuple[str, str]:
+    """The imports of the example of CONTRIBUTING.md, and its class."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    imports, mark, body = block.partition("@final")
+    return imports, mark + body
+
+
+_IMPORTS, _CLOCK = read_clock()
+
+ADDITIONS: dict[str, tuple[Edit, ...]] = {
+    "encoding": (
+        Edit("pe_spectra/encodings/absolute.py", "ABSOLUTE: tuple", f"{_IMPORTS}\n\n{_CLOCK}\n\n"),
+        Edit("pe_spectra/encodings/absolute.py", "Ramp, OneHot)", "Clock, "),
+        Edit(
+            "tests/encodings/reference_values.py",
+            '    "swin": (',
+            '    "clock": ({"period": 4}, 1, [1.0, 0.0], "Mardia & Jupp 2000: an angle as a unit vector"),\n',
+        ),
+    ),
+    "metric": (
+        Edit(
+            "pe_spectra/metrics/kernel_shape.py",
+            "    kernel_monotonicity: float | None = metric(",
+            "    kernel_at_one: float | None = metric(\n"
+            '        "k(1)/k(0), how alike neighbours are", minimum=-1, maximum=1, source="correlation at lag 1"\n'
+            "    )\n",
+        ),
+        Edit(
+            "pe_spectra/metrics/kernel_shape.py",
+            '            "kernel_monotonicity": or_reason(',
+            '            "kernel_at_one": flat or float(values[min(1, len(values) - 1)] / values[0]),\n',
+        ),
+        Edit(
+            "tests/naive_metrics.py",
+            "def kernel_monotonicity(",
+            "def kernel_at_one(one: Sample) -> float:\n    return float(one.kernel[1] / one.kernel[0])\n\n\n",
+        ),
+    ),
+    "finding": (
+        Edit(
+            "pe_spectra/models/checks/about_lengths.py",
+            "BASE_BELOW_BOUND = Kind(",
+            "VERY_LONG = Kind(\n"
+            '    code="very-long",\n'
+            '    levels=("note",),\n'
+            '    phrase="the context is very long",\n'
+            '    reasoning="Few models were trained at such a length, so that little is known of it.",\n'
+            '    formula="the inference context length is above 10**6",\n'
+            "    references=(SU,),\n"
+            ")\n",
+        ),
+        Edit(
+            "pe_spectra/models/checks/about_lengths.py",
+            "CHECKS = (",
+            "def _check_long(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:\n"
+            '    """Say where the context is very long."""\n'
+            "    if (layer.served_length or 0) > 10**6:\n"
+            '        yield layer.find(VERY_LONG, f"the context has {layer.served_length:,} positions")\n\n\n',
+        ),
+        Edit("pe_spectra/models/checks/about_lengths.py", "_check_unseen, _check_base_size", "_check_long, "),
+    ),
+    "column": (
+        Edit(
+            "pe_spectra/spectrum/low_bin.py",
+            "def count_low_bin(",
+            '    @derived("outside over total.", minimum=0, maximum=1)\n'
+            "    def share_outside(self) -> float:\n"
+            '        """Share of the frequencies outside."""\n'
+            "        return self.outside / self.total\n\n\n",
+        ),
+    ),
+    "figure": (
+        Edit(
+            "pe_spectra/figures/recipes.py",
+            "RECIPES: ",
+            "def _compute_circle(_: int) -> Columns:\n"
+            "    angle = np.linspace(0, 2 * np.pi, 65)\n"
+            '    return {"x": np.cos(angle), "y": np.sin(angle)}\n\n\n'
+            "def _draw_circle(columns: Columns) -> Figure:\n"
+            "    from matplotlib.figure import Figure\n\n"
+            "    figure = Figure()\n"
+            '    figure.subplots().plot(columns["x"], columns["y"])\n'
+            "    return figure\n\n\n",
+        ),
+        Edit(
+            "pe_spectra/figures/recipes.py",
+            '    Recipe(\n        name="fig8_gram"',
+            "    Recipe(\n"
+            '        name="fig9_circle",\n'
+            '        title="One pair",\n'
+            "        parameters={},\n"
+            "        compute=_compute_circle,\n"
+            "        draw=_draw_circle,\n"
+            "    ),\n",
+        ),
+    ),
+}
+
+
+def add(place: Path, name: str) -> None:
+    """Make an addition to a copy of the tree."""
+    for edit in ADDITIONS[name]:
+        path = place / edit.file
+        text = path.read_text(encoding="utf-8")
+        if text.count(edit.before) != 1:
+            raise ValueError(f"{edit.file} has {edit.before!r} {text.count(edit.before)} times")
+        path.write_text(text.replace(edit.before, edit.text + edit.before), encoding="utf-8")

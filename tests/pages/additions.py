@@ -21,20 +21,20 @@ class Edit:
     text: str
 
 
-def read_clock() -> tuple[str, str]:
-    """The imports of the example of CONTRIBUTING.md, and its class."""
+def read_clock() -> str:
+    """The class of CONTRIBUTING.md, without its imports, which its family has already."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    imports, mark, body = block.partition("@final")
-    return imports, mark + body
+    return block[block.index("@final") :]
 
 
-_IMPORTS, _CLOCK = read_clock()
+#: Where the class of a ramp begins.
+_RAMP = "@final\n@dataclass(frozen=True, kw_only=True)\nclass Ramp("
 
 ADDITIONS: dict[str, tuple[Edit, ...]] = {
     "encoding": (
-        Edit("pe_spectra/encodings/absolute.py", "ABSOLUTE: tuple", f"{_IMPORTS}\n\n{_CLOCK}\n\n"),
-        Edit("pe_spectra/encodings/absolute.py", "Ramp, OneHot)", "Clock, "),
+        Edit("pe_spectra/encodings/absolute.py", _RAMP, f"{read_clock()}\n\n"),
+        Edit("pe_spectra/names.py", '    "ramp": (', '    "clock": ("absolute", "Clock"),\n'),
         Edit(
             "tests/encodings/reference_values.py",
             '    "swin": (',

@@ -101,7 +101,6 @@ def test_a_column(tree: Tree) -> None:
     [row] = tree.answer("count-low-bin --d 256")["rows"]
     assert row["share_outside"] == 52 / 128
     assert "share_outside" in tree.run("pe_spectra", "count-low-bin", "--format", "csv").splitlines()[0].split(",")
-    assert "share_outside" in tree.run("pe_spectra", "schema")
 
 
 @using("figure")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -91,7 +91,7 @@ def entitle_separations(results: Sequence[Faithfulness], names: Sequence[str]) -
     'Positions 0 and 4 have the same vector'
     """
     if len(results) > 1:
-        return _entitle_collisions({n: r for n, r in zip(names, results, strict=True) if r.min_separation == 0})
+        return _entitle_collisions([(n, r) for n, r in zip(names, results, strict=True) if r.min_separation == 0])
     result = results[0]
     if result.min_separation is None or result.closest_pair is None:
         return "How far apart the vectors of two positions are"
@@ -102,15 +102,38 @@ def entitle_separations(results: Sequence[Faithfulness], names: Sequence[str]) -
     return f"The closest vectors are those of {lag}, at distance {result.min_separation:.5g}"
 
 
-def _entitle_collisions(found: Mapping[str, Faithfulness]) -> str:
+def describe_separations(results: Sequence[Faithfulness], panels: int) -> str:
+    """Say below a figure of so many panels of separations what is drawn.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> describe_separations([measure_faithfulness(Dft(d=4), length=5)], 1)
+    'smallest Euclidean distance at each lag, 5 positions; circle: closest pair'
+    """
+    lengths = ", ".join(str(length) for length in dict.fromkeys(r.length for r in results))
+    if not any(map(_is_drawn, results)):
+        return f"{lengths} position{'' if lengths == '1' else 's'}"
+    thinned = any(r.separation_by_lag is None and r.envelope is not None for r in results)
+    where = "in each stretch of lags" if thinned else "at each lag"
+    scales = "; two panels, for the distances differ more than tenfold" if panels > 1 else ""
+    return f"smallest Euclidean distance {where}, {lengths} positions; circle: closest pair{scales}"
+
+
+def _is_drawn(result: Faithfulness) -> bool:
+    """Whether a figure has a curve or a closest pair of it."""
+    curve = result.separation_by_lag
+    has_pair = result.closest_pair is not None and result.min_separation is not None
+    return has_pair or result.envelope is not None or bool(curve is not None and curve.size)
+
+
+def _entitle_collisions(found: Sequence[tuple[str, Faithfulness]]) -> str:
     """Name the encodings that have a vector twice, of several that are compared."""
     if not found:
         return "How far apart two vectors are, by their lag"
-    (name, first), *more = found.items()
+    (name, first), *more = found
     if not more and first.closest_pair is not None:
         s, t = first.closest_pair
-        return f"{name}: {first.domain} {s} and {t} have the same vector"
-    return f"Some vectors are the same: {join(list(found), _MOST_NAMES)}"
+        return f"{name}: {first.encoding.domain} {s} and {t} have the same vector"
+    return f"Some vectors are the same: {join([name for name, _ in found], _MOST_NAMES)}"
 
 
 def _judge(results: Sequence[Faithfulness]) -> Verdict:

@@ -18,9 +18,15 @@ from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.faithfulness.pair_lags import compute_distances
 from pe_spectra.faithfulness.separation import find_pair_words
 from pe_spectra.figures.separations import draw_gram
-from pe_spectra.plots.faithfulness import compose_faithfulness, plot_gram, plot_separation
 from pe_spectra.plots.inspection import compose_portrait
-from pe_spectra.plots.separation import SeparationCurve, find_gram_scale, part_curves
+from pe_spectra.plots.separation import (
+    SeparationCurve,
+    compose_faithfulness,
+    find_gram_scale,
+    part_curves,
+    plot_gram,
+    plot_separation,
+)
 from pe_spectra.plots.style import curve_style, fixed_style
 from pe_spectra.portrait import draw_portrait
 from tests.making import give_table, make_encoding, make_named
@@ -99,7 +105,7 @@ def test_maps_and_collisions_are_named_among_several() -> None:
     assert "How far apart two vectors are, by their lag" in read_words(compose_faithfulness(*tables))
     assert "; of " not in read_words(compose_faithfulness(tables[0], tables[2]))
     many = read_words(compose_faithfulness(*[found] * 5))
-    assert "Some codes are the same:" in many
+    assert "Some vectors are the same:" in many
     assert "and 2 more" in many
     same = dataclasses.replace(found, encoding=ALIBI)
     assert "alibi heads=8: lags 3 and 7 have the same vector" in read_words(compose_faithfulness(tables[0], same))

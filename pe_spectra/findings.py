@@ -78,18 +78,6 @@ class Kind:
         return level or self.levels[0]
 
 
-LEVELS = FINDING_LEVELS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Explanation:
-    """Why a finding is made and why it matters; replaced by :class:`Kind`."""
-
-    reasoning: str
-    formula: str
-    references: tuple[str, ...]
-
-
 def index_kinds(kinds: Iterable[Kind]) -> dict[str, Kind]:
     """Return kinds by code, in their order.
 

@@ -27,6 +27,8 @@ _MODULES = (
     "grades",
     "catalogues",
     "audits",
+    "agreements",
+    "explanations",
     "lengthenings",
 )
 

@@ -146,6 +146,6 @@ def _count_pairs(one: ModelAudit) -> int:
 
 
 def _draw(one: ModelAudit) -> Figure:
-    from pe_spectra.plots.audit import compose_audit
+    from pe_spectra.plots.audit_figure import compose_audit
 
     return compose_audit(one)

@@ -183,8 +183,8 @@ def _answer_tables(run: Run, a: Side, b: Side, found: TableDiff, check: bool, *m
 
 
 def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:
+    from pe_spectra.answers.agreements import answer_conformance
     from pe_spectra.models.stacks.conformance import find_length_served, tabulate_conformance, tabulate_scalings
-    from pe_spectra.records.conformance import answer_conformance
 
     configuration = _need_rotation(side)
     rows = tabulate_conformance(configuration, served)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
-from pe_spectra.findings import Explanation, Kind
+from pe_spectra.findings import Kind
 from pe_spectra.numbers import Choice
 
 
-def explain_code(run: Run, text: str, explanations: Mapping[str, Kind | Explanation], others: Sequence[str]) -> Outcome:
+def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:
     """Answer --explain, which stands alone.
 
     Parameters
@@ -22,7 +22,7 @@ def explain_code(run: Run, text: str, explanations: Mapping[str, Kind | Explanat
     ------
     InputError : a code that is not known, or something else beside it.
     """
-    from pe_spectra.records.findings import answer_explanation
+    from pe_spectra.answers.explanations import answer_explanation
 
     if run.figure is not None:
         raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pe_spectra.findings import LEVELS
 from pe_spectra.names import ENCODING_CLASSES
+from pe_spectra.vocabulary import FINDING_LEVELS
 
 #: Names for completion, which must not import NumPy.
 ENCODING_NAMES = tuple(ENCODING_CLASSES)
@@ -138,7 +138,7 @@ Served = Annotated[
 FailOn = Annotated[
     str | None,
     typer.Option(
-        "--fail-on", metavar="|".join(LEVELS), autocompletion=complete(LEVELS),
+        "--fail-on", metavar="|".join(FINDING_LEVELS), autocompletion=complete(FINDING_LEVELS),
         help="exit 1 when there is a finding of that level or above",
     ),
 ]  # fmt: skip

@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.findings import LEVELS, Finding, Kind
+from pe_spectra.findings import Finding, Kind
 from pe_spectra.inspection.anatomy import Anatomy
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.quantities import quantity
-from pe_spectra.vocabulary import Level
+from pe_spectra.vocabulary import FINDING_LEVELS, Level
 
 #: A row of the file, or a range of rows, both ends included.
 RowRange = int | tuple[int, int]
@@ -181,7 +181,7 @@ def order_findings(findings: Sequence[RowFinding]) -> tuple[RowFinding, ...]:
 
     def rank(finding: RowFinding) -> tuple[int, int]:
         count = sum(1 if isinstance(row, int) else row[1] - row[0] + 1 for row in finding.rows)
-        return -LEVELS.index(finding.level), -count
+        return -FINDING_LEVELS.index(finding.level), -count
 
     return tuple(sorted(findings, key=rank))
 

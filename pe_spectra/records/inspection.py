@@ -8,17 +8,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pe_spectra.findings import list_failures
 from pe_spectra.inspection import RowFinding, TableInspection
 from pe_spectra.inspection.findings import order_findings
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.portrait import Portrait, Resized
 from pe_spectra.records.answer import Answer, Cell, Document, Drawing, Verdict, describe_encoding, percent
-from pe_spectra.records.findings import describe_finding, find_failures
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.table_part import describe_part, name_part
+from pe_spectra.vocabulary import Level
 
 
-def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
+def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
     """Turn a portrait into an answer; a finding of the level `fail_on` or above fails the run.
 
     >>> from pe_spectra import Dft, draw_portrait
@@ -49,13 +50,13 @@ def answer_portrait(portrait: Portrait, fail_on: str | None = None) -> Answer:
         brief=max(12, len(findings)),
         drawing=_draw(portrait),
         next_command=_suggest(findings, portrait),
-        failed=find_failures(findings, fail_on) if fail_on is not None else (),
+        failed=list_failures(findings, fail_on) if fail_on is not None else (),
     )
 
 
 def _describe_finding(finding: RowFinding) -> Document:
     rows = [row if isinstance(row, int) else list(row) for row in finding.rows]
-    return {**describe_finding(finding), "rows": rows}
+    return {**finding.to_dict(), "rows": rows}
 
 
 def _list_periods(found: TableInspection | None) -> list[Document]:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from pe_spectra.cli.render import _shorten_paths
-from pe_spectra.records.findings import simplify
+from pe_spectra.quantities import simplify
 from pe_spectra.wording import write_power, write_time
 
 # ----------------------------------------------------------------------------------- commands

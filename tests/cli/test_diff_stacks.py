@@ -4,14 +4,15 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pe_spectra.answers.agreements import answer_conformance
 from pe_spectra.cli.diff import STACK_NAMES, complete_stacks
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stacks.conformance import Row
-from pe_spectra.records.conformance import answer_conformance
+from pe_spectra.models.stacks.conformance import ConformanceRow
 from tests.cli.ports import SCALED, make_cache, name_parts, save_cache
 from tests.documents import read_csv
 from tests.making import make_ladder
@@ -120,8 +121,8 @@ def test_every_implementation_of_layers_of_two_types(cli):
     ],
 )
 def test_cells(changes, cell):
-    row = Row(scaling="yarn", stack="transformers-5", layer="all", differing=0, attention_scaling=1.0)
-    other = row._replace(stack="vllm", **changes)
+    row = ConformanceRow(scaling="yarn", stack="transformers-5", layer="all", differing=0, attention_scaling=1.0)
+    other = replace(row, stack="vllm", **changes)
     answer = answer_conformance("config.json", [row, other], [], length=8)
     assert answer.columns["file"] == ["same", cell]
     words = dict(answer.facts)["cells"]

@@ -19,7 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.methods import compare_methods
-from pe_spectra.plots.audit import compose_audit
+from pe_spectra.plots.audit_figure import compose_audit
 from pe_spectra.plots.ladder import compose_context
 from pe_spectra.plots.low_bin import compose_low_bin
 from pe_spectra.plots.reconstruction import compose_reconstruction

@@ -6,8 +6,8 @@ one example of each scaling.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.stack import Refusal
 from pe_spectra.models.stated.statement import (
+    LAYOUTS,
     Configuration,
     KeyValue,
     LayerStatement,
@@ -23,6 +24,7 @@ from pe_spectra.models.stated.statement import (
     limit_length,
     state_served,
 )
+from pe_spectra.quantities import Result, quantity
 
 #: The stack that the others are compared with.
 REFERENCE = "transformers-5"
@@ -34,38 +36,54 @@ _EXAMPLE = LayerStatement(head_dim=128, default_base=500000.0)
 _MODELS = {"longrope": "phi3"}
 
 
-class Row(NamedTuple):
-    """One stack on one layer type.
+@dataclass(frozen=True, kw_only=True)
+class ConformanceRow(Result):
+    """What one implementation makes of the layers of one type, beside transformers 5."""
 
-    Attributes
-    ----------
-    scaling : rope_type as the file has it.
-    stack : the name of the stack.
-    layer : the layer type.
-    refusal : why the stack does not take the file; None where it does.
-    ratio : smallest and largest frequency over the reference's; None where the pairs differ in number.
-    differing : how many pairs have another frequency than in the reference.
-    attention_scaling : the factor on cosines and sines.
-    layout : half or interleaved.
-    max_phase_error : largest difference of phases at the last position that is served, in rad.
-    first_position_off : first position where a phase is off by more than pi/8; None where none is.
-    notes : what the stack ignores or assumes.
-    """
+    of: str = quantity(
+        "Whether it is about the file or about the example of a scaling.", default="file", words=("file", "example")
+    )
+    scaling: str = quantity("Name of the scaling as the file has it.")
+    stack: str = quantity("Name of the implementation, as --stack takes it.")
+    layer: str = quantity("Name of the type of layer; all where there is one.", key="layer_type")
+    refusal: str | None = quantity("Why the implementation does not take the file; null where it does.", default=None)
+    smallest_ratio: float | None = quantity(
+        "Smallest of its frequencies over those of transformers 5; null where they cannot be compared.",
+        default=None,
+        minimum=0,
+    )
+    largest_ratio: float | None = quantity(
+        "Largest of them; null where they cannot be compared.", default=None, minimum=0
+    )
+    differing: int | None = quantity(
+        "Pairs with another frequency than in transformers 5; null where they cannot be compared.",
+        key="differing_pairs",
+        default=None,
+        minimum=0,
+    )
+    attention_scaling: float | None = quantity(
+        "Factor on every cosine and sine; null where it refuses the file.", default=None, above=0
+    )
+    layout: str | None = quantity(
+        "Which channels are a pair; null where it refuses the file.", default=None, words=LAYOUTS
+    )
+    max_phase_error: float | None = quantity(
+        "Largest difference of two phases at the last position, whole turns not taken off; null where unknown.",
+        unit="rad",
+        default=None,
+        minimum=0,
+    )
+    first_position_off: int | None = quantity(
+        "First position where a phase is off by more than pi/8; null where none is, or where it is unknown.",
+        default=None,
+        minimum=0,
+    )
+    notes: tuple[str, ...] = quantity(
+        "What the implementation ignores or assumes, each a sentence.", default=(), column=None
+    )
 
-    scaling: str
-    stack: str
-    layer: str
-    refusal: str | None = None
-    ratio: tuple[float, float] | None = None
-    differing: int | None = None
-    attention_scaling: float | None = None
-    layout: str | None = None
-    max_phase_error: float | None = None
-    first_position_off: int | None = None
-    notes: tuple[str, ...] = ()
 
-
-def tabulate_conformance(configuration: Configuration, served: int | None = None) -> tuple[Row, ...]:
+def tabulate_conformance(configuration: Configuration, served: int | None = None) -> tuple[ConformanceRow, ...]:
     """Tabulate what every stack makes of every layer type of a file.
 
     Parameters
@@ -107,7 +125,7 @@ def find_length_served(configuration: Configuration) -> int:
 
 def tabulate_scalings(
     configuration: Configuration | None = None, *, factor: float = _FACTOR, served: int | None = None
-) -> tuple[Row, ...]:
+) -> tuple[ConformanceRow, ...]:
     """Tabulate what every stack makes of one example of each scaling, for the head and the base of a file.
 
     Parameters
@@ -127,7 +145,8 @@ def tabulate_scalings(
     """
     examples = build_examples(configuration, factor=factor)
     length = served or max(2, int(factor * _find_original(configuration) / 2))
-    return tuple(row for example in examples for row in tabulate_conformance(example, length))
+    rows = (row for example in examples for row in tabulate_conformance(example, length))
+    return tuple(replace(row, of="example") for row in rows)
 
 
 def build_examples(configuration: Configuration | None = None, *, factor: float = _FACTOR) -> tuple[Configuration, ...]:
@@ -195,32 +214,34 @@ def _find_original(configuration: Configuration | None) -> int:
 
 def _describe_row(
     layer: LayerStatement, name: str, found: Rotation | Refusal, reference: Rotation | Refusal, length: int
-) -> Row:
+) -> ConformanceRow:
     block = layer.block
-    row = Row(scaling=block.kind if block is not None else "default", stack=name, layer=layer.name)
+    row = ConformanceRow(scaling=block.kind if block is not None else "default", stack=name, layer=layer.name)
     if isinstance(found, Refusal):
-        return row._replace(refusal=found.reason)
-    row = row._replace(attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
+        return replace(row, refusal=found.reason)
+    row = replace(row, attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
     if isinstance(reference, Refusal):
         return row
     span = limit_length(length, layer.window)
     (compared,) = compare_rotations([reference], [found], length=span).layer_types
-    ratio, differing = _compare_pairs(reference, found)
-    return row._replace(
-        ratio=ratio,
+    (smallest, largest), differing = _compare_pairs(reference, found)
+    return replace(
+        row,
+        smallest_ratio=smallest,
+        largest_ratio=largest,
         differing=differing,
         max_phase_error=compared.max_phase_error,
         first_position_off=compared.first_position_off,
     )
 
 
-def _compare_pairs(reference: Rotation, found: Rotation) -> tuple[tuple[float, float] | None, int | None]:
+def _compare_pairs(reference: Rotation, found: Rotation) -> tuple[tuple[float | None, float | None], int | None]:
     a, b = reference.frequencies, found.frequencies
     if a is None or b is None or len(a) != len(b):
-        return None, None
+        return (None, None), None
     turned = a > 0
     differing = int(np.count_nonzero(np.abs(a - b) > SAME_FORMULA * a))
     if not turned.any():
-        return None, differing
+        return (None, None), differing
     ratios = b[turned] / a[turned]
     return (float(ratios.min()), float(ratios.max())), differing

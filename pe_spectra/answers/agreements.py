@@ -1,12 +1,24 @@
-"""What every implementation makes of one file, as an answer."""
+"""What every implementation makes of one file, as an answer: how far they agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from pe_spectra.models.stacks.conformance import REFERENCE, Row
-from pe_spectra.records.answer import Answer, Cell, Document, Verdict
+from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.faces import Cell
+from pe_spectra.models.stacks.conformance import REFERENCE, ConformanceRow
+from pe_spectra.quantities import Result, quantity, tabulate
 
+VERDICTS = Verdicts(
+    ("stacks-agree", "ok", "{what}."),
+    ("stacks-differ", "warning", "{what}."),
+    (
+        "reference-refuses",
+        "warning",
+        "{reference} refuses this file, so there is nothing to compare the others with: {reason}.",
+    ),
+)
 #: What a cell says of a stack, by its word; any other is the first position that is off.
 _CELLS = {
     "same": f"the frequencies of {REFERENCE}",
@@ -18,8 +30,41 @@ _CELLS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConformanceParameters(Result):
+    """What was asked."""
+
+    length: int = quantity("Number of positions that were looked at.", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceSide(Result):
+    """The file that was read."""
+
+    name: str = quantity("The file, as it was named.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceBody(Body):
+    """What every implementation makes of one file, and of one example of each scaling."""
+
+    kind = "conformance"
+    draws = False
+    parameters: ConformanceParameters = quantity("What was asked.")
+    a: ConformanceSide = quantity("The file that was read.")
+    rows: tuple[ConformanceRow, ...] = quantity(
+        "One row for each implementation and type of layer, the file first.", least=1
+    )
+
+
 def answer_conformance(
-    name: str, rows: Sequence[Row], examples: Sequence[Row], *, length: int, full: bool = False, again: str = ""
+    name: str,
+    rows: Sequence[ConformanceRow],
+    examples: Sequence[ConformanceRow],
+    *,
+    length: int,
+    full: bool = False,
+    again: str = "",
 ) -> Answer:
     """Turn the table of what every implementation makes of a file into an answer.
 
@@ -35,12 +80,12 @@ def answer_conformance(
     >>> answer_conformance("config.json", tabulate_conformance(stated), (), length=64).verdict.code
     'stacks-agree'
     """
-    described = [_describe_row(row, "file") for row in rows] + [_describe_row(row, "example") for row in examples]
-    columns = _list_rows(described) if full else _list_stacks(rows, examples)
+    every = (*rows, *examples)
+    columns = tabulate(every) if full else _list_stacks(rows, examples)
     return Answer(
-        kind="conformance",
+        body=ConformanceBody(parameters=ConformanceParameters(length=length), a=ConformanceSide(name=name), rows=every),
         verdict=_judge(name, rows),
-        body={"parameters": {"length": length}, "a": {"name": name}, "rows": described},
+        results=every,
         columns=columns,
         facts=(("file", f"{name}, {length:,} positions"), *(() if full else _explain(columns))),
         notes=_gather_notes(rows, examples if full else ()),
@@ -58,24 +103,22 @@ def _explain(columns: Mapping[str, Sequence[Cell]]) -> tuple[tuple[str, str], ..
     return ("examples", examples), ("cells", "; ".join(said))
 
 
-def _judge(name: str, rows: Sequence[Row]) -> Verdict:
+def _judge(name: str, rows: Sequence[ConformanceRow]) -> Verdict:
     names = list(dict.fromkeys(row.stack for row in rows))
     refused = [n for n in names if any(row.stack == n and row.refusal is not None for row in rows)]
     if REFERENCE in refused:
         reason = next(row.refusal for row in rows if row.stack == REFERENCE and row.refusal is not None)
         reason = (reason or "").removeprefix(f"{name}: ")
-        text = f"{REFERENCE} refuses this file, so there is nothing to compare the others with: {reason}."
-        return Verdict(level="warning", code="reference-refuses", text=text)
+        return VERDICTS.say("reference-refuses", reference=REFERENCE, reason=reason)
     wrong = [n for n in names if n not in refused and any(_is_other(row) for row in rows if row.stack == n)]
     alike = [n for n in names if n not in refused and n not in wrong]
     parts = [f"{len(alike)} of {len(names)} implementations give this file the same frequencies"]
     parts += [f"{', '.join(wrong)} {'give' if len(wrong) > 1 else 'gives'} others"] if wrong else []
     parts += [f"{', '.join(refused)} {'refuse' if len(refused) > 1 else 'refuses'} it"] if refused else []
-    level, code = ("warning", "stacks-differ") if wrong or refused else ("ok", "stacks-agree")
-    return Verdict(level=level, code=code, text=f"{'; '.join(parts)}.")
+    return VERDICTS.say("stacks-differ" if wrong or refused else "stacks-agree", what="; ".join(parts))
 
 
-def _gather_notes(rows: Sequence[Row], examples: Sequence[Row]) -> tuple[str, ...]:
+def _gather_notes(rows: Sequence[ConformanceRow], examples: Sequence[ConformanceRow]) -> tuple[str, ...]:
     """Say each note once, with the implementations that it is about."""
     several = len({row.layer for row in rows}) > 1
     found: dict[tuple[str, str], list[str]] = {}
@@ -92,45 +135,17 @@ def _gather_notes(rows: Sequence[Row], examples: Sequence[Row]) -> tuple[str, ..
     )
 
 
-def _is_other(row: Row) -> bool:
+def _is_other(row: ConformanceRow) -> bool:
     """Whether the frequencies are others than in the reference, or another number of them."""
     return row.refusal is None and row.differing != 0
 
 
-def _suggest(rows: Sequence[Row], again: str) -> str:
+def _suggest(rows: Sequence[ConformanceRow], again: str) -> str:
     other = next((row.stack for row in rows if _is_other(row)), None)
     return f"{again} --stack {REFERENCE},{other}" if again and other not in (None, REFERENCE) else ""
 
 
-def _describe_row(row: Row, of: str) -> Document:
-    return {
-        "of": of,
-        "scaling": row.scaling,
-        "stack": row.stack,
-        "layer_type": row.layer,
-        "refusal": row.refusal,
-        "smallest_ratio": row.ratio[0] if row.ratio is not None else None,
-        "largest_ratio": row.ratio[1] if row.ratio is not None else None,
-        "differing_pairs": row.differing,
-        "attention_scaling": row.attention_scaling,
-        "layout": row.layout,
-        "max_phase_error": row.max_phase_error,
-        "first_position_off": row.first_position_off,
-        "notes": list(row.notes),
-    }
-
-
-def _list_rows(described: Sequence[Document]) -> Mapping[str, Sequence[Cell]]:
-    names = [name for name in (described[0] if described else {}) if name != "notes"]
-    table: dict[str, list[Cell]] = {name: [] for name in names}
-    for one in described:
-        for name in names:
-            value = one[name]
-            table[name].append(value if isinstance(value, str | int | float) else None)
-    return table
-
-
-def _list_stacks(rows: Sequence[Row], examples: Sequence[Row]) -> Mapping[str, Sequence[Cell]]:
+def _list_stacks(rows: Sequence[ConformanceRow], examples: Sequence[ConformanceRow]) -> Mapping[str, Sequence[Cell]]:
     """One row for each stack, a column for each layer type of the file and for each example."""
     stacks = list(dict.fromkeys(row.stack for row in (*rows, *examples)))
     table: dict[str, list[Cell]] = {"stack": list(stacks)}
@@ -140,7 +155,7 @@ def _list_stacks(rows: Sequence[Row], examples: Sequence[Row]) -> Mapping[str, S
     return table
 
 
-def _group(rows: Sequence[Row], name: str) -> list[tuple[str, list[Row]]]:
+def _group(rows: Sequence[ConformanceRow], name: str) -> list[tuple[str, list[ConformanceRow]]]:
     """The rows of each layer type of the file, or of each example, by the name of its column."""
     keys = list(dict.fromkeys((row.scaling, row.layer) for row in rows))
     return [
@@ -152,7 +167,7 @@ def _group(rows: Sequence[Row], name: str) -> list[tuple[str, list[Row]]]:
     ]
 
 
-def _write_cell(row: Row, reference: Row) -> str:
+def _write_cell(row: ConformanceRow, reference: ConformanceRow) -> str:
     if row.refusal is not None:
         return "no"
     if reference.refusal is not None:

@@ -17,7 +17,7 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 from pe_spectra.models.lengths.ways import sample_kernel
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.plots.audit import _list_key, compose_audit, find_unscaled, plot_wavelengths
+from pe_spectra.plots.audit_figure import _list_key, compose_audit, find_unscaled, plot_wavelengths
 from pe_spectra.plots.ladder import LadderCell, compose_context, compose_ladders
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
 from tests.answers.audits import GEMMA3, LLAMA2, LLAMA31, YARN, at

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.absolute import OneHot as OneHot
     from pe_spectra.encodings.absolute import Ramp as Ramp
     from pe_spectra.encodings.bias_maps import Fire as Fire
+    from pe_spectra.encodings.bias_maps import Swin as Swin
     from pe_spectra.encodings.bias_maps import Tupe as Tupe
     from pe_spectra.encodings.biases import Alibi as Alibi
     from pe_spectra.encodings.biases import Kerple as Kerple
@@ -37,24 +38,23 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.calendar import Calendar as Calendar
     from pe_spectra.encodings.combined import Hybrid as Hybrid
     from pe_spectra.encodings.features import FourierFeatures as FourierFeatures
-    from pe_spectra.encodings.features import PixelBands as PixelBands
-    from pe_spectra.encodings.grids import Sincos2d as Sincos2d
+    from pe_spectra.encodings.features import LearnableSinusoid as LearnableSinusoid
     from pe_spectra.encodings.lag_tables import Erpe as Erpe
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
     from pe_spectra.encodings.learned import Learned as Learned
-    from pe_spectra.encodings.learned_ladder import LearnableSinusoid as LearnableSinusoid
     from pe_spectra.encodings.rotary import Rope as Rope
     from pe_spectra.encodings.rotary_variants import Fope as Fope
     from pe_spectra.encodings.rotary_variants import RopeAxial as RopeAxial
+    from pe_spectra.encodings.sinusoidal import PixelBands as PixelBands
     from pe_spectra.encodings.sinusoidal import Sinusoidal as Sinusoidal
     from pe_spectra.encodings.sinusoidal import Tape as Tape
     from pe_spectra.encodings.sinusoidal import Tensor2Tensor as Tensor2Tensor
     from pe_spectra.encodings.structural import Rnn as Rnn
+    from pe_spectra.encodings.structural import Sincos2d as Sincos2d
     from pe_spectra.encodings.structural import Tree as Tree
     from pe_spectra.encodings.temporal import Mtan as Mtan
     from pe_spectra.encodings.temporal import MtanLearned as MtanLearned
     from pe_spectra.encodings.temporal import Time2Vec as Time2Vec
-    from pe_spectra.encodings.windows import Swin as Swin
     from pe_spectra.errors import FileError as FileError
     from pe_spectra.errors import InputError as InputError
     from pe_spectra.errors import PeSpectraError as PeSpectraError

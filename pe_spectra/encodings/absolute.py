@@ -10,22 +10,16 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.pairs import check_rows
-from pe_spectra.encodings.parameters import Parameter, parameter
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times
+from pe_spectra.encodings.parameters import WIDTH, parameter
+from pe_spectra.encodings.positions import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
-from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
+from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
-_WIDTH = Parameter(
-    default=256,
-    accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-    meaning="width of the code, and length of the lattice in the paper",
-)
 
 
 @final
@@ -49,7 +43,7 @@ class Dft(Encoding):
     source: ClassVar[str] = f"Eq. (17) to (21) of {_PAPER}"
     pitfalls: ClassVar[str] = "repeats after d positions; the authors' published code differs (dfstrans)"
 
-    d: int = parameter(like=_WIDTH)
+    d: int = parameter(like=WIDTH)
 
     @property
     def default_grid(self) -> int:
@@ -124,7 +118,7 @@ class DfsTrans(Encoding):
         "a row depends on which positions are asked for, by its end factor"
     )
 
-    d: int = parameter(like=_WIDTH)
+    d: int = parameter(like=WIDTH)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -271,8 +265,7 @@ class OneHot(Encoding):
     )
 
     d: int = parameter(
-        default=256,
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+        like=WIDTH,
         meaning="number of columns, and of positions",
     )
 

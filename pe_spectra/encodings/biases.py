@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.heads import (
-    DRAWN_SEED,
     HEAD,
     MAX_HEADS,
-    YES_NO,
     HeadedEncoding,
     build_heads,
     start_generator,
 )
-from pe_spectra.encodings.parameters import parameter
+from pe_spectra.encodings.parameters import SEED, YES_NO, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines, to_words
@@ -138,7 +136,7 @@ class Kerple(HeadedEncoding):
         accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
         meaning="1/position (log) or exponent up to 2 (power) for each head; not set: drawn from 0 to 1 or 0 to 2",
     )
-    seed: int = parameter(like=DRAWN_SEED)
+    seed: int = parameter(like=SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

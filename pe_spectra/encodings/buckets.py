@@ -12,8 +12,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.heads import HEAD, SEED, YES_NO, HeadTable, build_heads, build_table
-from pe_spectra.encodings.parameters import GivenArray, parameter
+from pe_spectra.encodings.heads import HEAD, TABLE_SEED, HeadTable, build_heads, build_table
+from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
 from pe_spectra.encodings.positions import as_integers
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
@@ -124,7 +124,7 @@ class T5(HeadTable):
     head_count: int | None = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     values: GivenArray | None = parameter(like=build_table("buckets x heads"))
-    seed: int = parameter(like=SEED)
+    seed: int = parameter(like=TABLE_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
-from pe_spectra.encodings.parameters import Value, parameter
+from pe_spectra.encodings.parameters import RHO, SEED, YES_NO, Value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos_of_turns
-from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange, ListOf
 
 #: Fields, finest first: how many values each takes, its first value, its seconds (0: by the calendar), and the
 #: seconds after which it repeats, months and years as the mean of 400 Gregorian years (146097 days).
@@ -94,14 +94,12 @@ class Calendar(Encoding):
         only_with={"kind": ("fixed", "learned")},
     )
     rho: float = parameter(
-        default=10000.0,
-        accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
+        like=RHO,
         meaning="base of the sinusoid of fixed rows",
         only_with={"kind": ("fixed",)},
     )
     seed: int = parameter(
-        default=0,
-        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        like=SEED,
         meaning="seed of learned rows, which are standard normal",
         only_with={"kind": ("learned",)},
     )
@@ -117,7 +115,7 @@ class Calendar(Encoding):
     )
     timestamp: str = parameter(
         default="no",
-        accepts=Choice(members=("no", "yes")),
+        accepts=YES_NO,
         meaning="a sinusoid (base rho) of the position itself, beside the fields or in their sum",
     )
     timestamp_d: int = parameter(

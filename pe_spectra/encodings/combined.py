@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Value, format_value, parameter
+from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Value, format_value, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
@@ -105,8 +105,7 @@ class Hybrid(Encoding):
         only_with=_MIXED,
     )
     seed: int = parameter(
-        default=0,
-        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        like=SEED,
         meaning="seed of the layer of a mix where it is drawn",
         only_with={**_MIXED, "layer": (None,)},
     )

@@ -14,25 +14,61 @@ import numpy as np
 from pe_spectra.encodings.pairs import (
     Pairs,
     check_frequencies,
-    check_rows,
     compute_geometric_words,
-    compute_linear_words,
+    compute_ratio,
     explain_aliasing,
     fit_width,
     scale_to_words,
 )
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
+from pe_spectra.encodings.parameters import RHO, SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem
-from pe_spectra.exact import CONTEXT, F64, I64, PI, sin_cos
+from pe_spectra.exact import CONTEXT, F64, I64, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
-_DRAWN = {"values": (None,)}
+_WITHOUT_TABLE = {"values": (None,)}
+#: Decades that the frequencies of the published code span at its start: 1 to 1e-9 rad/s.
+_DECADES = 9
+
+
+class _GivenFrequencies(Pairs):
+    """Frequencies that a file gives; without one they are drawn, or those that training starts from."""
+
+    values: GivenArray | None
+    width: int | None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "width", fit_width(self.name, self.width, self._given))
+
+    @property
+    def d(self) -> int:
+        """Number of columns, twice that of the frequencies."""
+        return self.width or 0
+
+    @cached_property
+    def _given(self) -> F64 | None:
+        return check_frequencies(self.name, self.values.values) if self.values else None
+
+    @property
+    def _moves(self) -> bool:
+        return bool(self.words()[0].any())
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position itself; the same for all where every frequency is 0."""
+        return positions if self._moves else np.zeros_like(positions)
+
+    @property
+    def theorem(self) -> Theorem:
+        """As for every rational frequency, and doubles are rational; or all frequencies are 0."""
+        if not self._moves:
+            return Theorem(kind="constant", text="every frequency is 0, so that every position has the same code")
+        return super().theorem
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class FourierFeatures(Pairs):
+class FourierFeatures(_GivenFrequencies):
     """Random or learned Fourier features of the position, without the network that may follow them.
 
     The squared norm of every code is 1/2. Drawn frequencies approximate a Gaussian kernel: the mean
@@ -69,13 +105,12 @@ class FourierFeatures(Pairs):
         default=10.0,
         accepts=RealRange(minimum=1e-5, maximum=1e9),
         meaning="width of the kernel in units of the coordinate: frequencies have standard deviation 1/gamma",
-        only_with=_DRAWN,
+        only_with=_WITHOUT_TABLE,
     )
     seed: int = parameter(
-        default=0,
-        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        like=SEED,
         meaning="seed of the frequencies that are drawn",
-        only_with=_DRAWN,
+        only_with=_WITHOUT_TABLE,
     )
     coordinate: str = parameter(
         default="position",
@@ -88,16 +123,6 @@ class FourierFeatures(Pairs):
         meaning="number of positions n that the coordinate is normalised by",
         only_with={"coordinate": ("unit", "symmetric")},
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        given = check_frequencies(self.name, self.values.values) if self.values else None
-        object.__setattr__(self, "width", fit_width(self.name, self.width, given))
-
-    @property
-    def d(self) -> int:
-        """Number of columns, twice that of the frequencies."""
-        return self.width or 0
 
     @property
     def rows(self) -> int | None:
@@ -140,130 +165,94 @@ class FourierFeatures(Pairs):
         """Magnitudes of the frequencies in rad/position as (3, M) words."""
         return self._words
 
-    def evaluate(self, s: I64) -> tuple[F64, F64]:
-        """Sines and cosines at integer positions, each (S, M)."""
-        check_rows(s, self.rows, self.name)
+    def _turn(self, s: I64 | F64) -> tuple[F64, F64]:
         if self.coordinate == "symmetric":
             return sin_cos(self.words() / 2, 2 * s - (self.length - 1))
-        return sin_cos(self.words(), s)
-
-    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
-        """Sines and cosines at real positions, each (S, M)."""
-        if self.coordinate == "symmetric":
-            return sin_cos(self.words() / 2, 2 * times - (self.length - 1))
-        return sin_cos(self.words(), times)
+        return super()._turn(s)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put all cosines first, then the sines with the sign of their frequency."""
         signed = sine * np.where(self.weights < 0, -self.amplitude, self.amplitude)
         return np.concatenate([cosine * self.amplitude, signed], axis=1)
 
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself; the same for all where every frequency is 0."""
-        return positions if self.weights.any() else np.zeros_like(positions)
+    @property
+    def _moves(self) -> bool:
+        return bool(self.weights.any())
 
     @property
     def theorem(self) -> Theorem:
-        """As for every rational frequency, and doubles are rational; or all frequencies are 0."""
-        if not self.weights.any():
-            return Theorem(kind="constant", text="every frequency is 0, so that every position has the same code")
+        """Its frequencies are float64 numbers, and so rational."""
         return super().theorem
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class PixelBands(Pairs):
-    """Bands of frequencies over a coordinate in [-1, 1], as for the pixels along one side of an image."""
+class LearnableSinusoid(_GivenFrequencies):
+    """Sines and cosines of learned frequencies: those that a file gives, or those that training starts from.
 
-    name: ClassVar[str] = "pixel-bands"
+    A frequency below 0 is kept in its sine column, which turns its sign; everything else is as for |w|.
+    """
+
+    name: ClassVar[str] = "learnable-sinusoid"
     family: ClassVar[str] = "absolute"
-    summary: ClassVar[str] = "sines and cosines of pi b x, x in [-1, 1], bands b from 1 to max_freq/2"
+    summary: ClassVar[str] = "sines and cosines of learned frequencies, from a file or as they start"
     formula: ClassVar[str] = (
-        "e(s) = (sin pi b_i x, .., cos pi b_i x, ..), x = 2s/(n-1) - 1, "
-        "b_i = 1 + i (m/2 - 1)/(k-1) or (m/2)**(i/(k-1)), k = d/2"
+        "e(t) = (sin w_i t, .., cos w_i t, ..), w_i learned; start: rho**(-2i/d) or 10**(-9i/(d/2-1)), i = 0 .. d/2-1"
     )
     source: ClassVar[str] = (
-        "lucidrains/rotary-embedding-torch, freqs_for='pixel'; huggingface/pytorch-image-models, "
-        "timm/layers/pos_embed_sincos.py, pixel_freq_bands and build_fourier_pos_embed; Jaegle et al. 2021, "
-        "arXiv:2103.03206"
+        "Lin, Wan, Guo & Lin 2021, AAAI 35, 4241; start=decades: Logan-Lin/CTLE, embed/ctle.py, class TemporalEncoding"
     )
     pitfalls: ClassVar[str] = (
-        "the unit is rad per unit of x: times 2/(n-1) for rad/position; where all bands are integers the first and "
-        "last position share a code; max_freq above n-1 aliases; both sources also rotate by these angles; timm's "
-        "FourierEmbed passes number of bands and max_freq in the wrong order (224 bands up to 32)"
+        "positions are times, in seconds there; the published code has d lone cosines cos(w_i t + b_i) with learned "
+        "b_i (0 at first) and a factor d**-0.5, so that its similarity is not a function of the lag; float32 "
+        "timestamps of 1e9 s are multiples of 64 s"
     )
 
-    d: int = parameter(
-        default=256,
+    values: GivenArray | None = parameter(
+        name="table",
+        accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
+        meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start",
+    )
+    width: int | None = parameter(
+        name="d",
         accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-        meaning="number of columns, two for each band",
+        meaning="width of the code; twice the frequencies of the table, or 256",
     )
-    bands: str = parameter(
-        default="linear",
-        accepts=Choice(members=("linear", "octave")),
-        meaning="bands evenly spaced, or evenly on a logarithmic scale (timm: linear_bands=False)",
+    start: str = parameter(
+        default="ladder",
+        accepts=Choice(members=("ladder", "decades")),
+        meaning="frequencies before training: those of sinusoidal, or 1 to 1e-9 evenly on a logarithmic scale",
+        only_with=_WITHOUT_TABLE,
     )
-    max_freq: float = parameter(
-        default=10.0,
-        accepts=RealRange(minimum=2.0, maximum=1e6),
-        meaning="twice the last band: half-waves over the whole length; 10 in lucidrains, 224 in timm",
+    rho: float = parameter(
+        like=RHO,
+        meaning="base of the geometric ladder that the frequencies start from",
+        only_with={**_WITHOUT_TABLE, "start": ("ladder",)},
     )
-    length: int = parameter(
-        default=224,
-        accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
-        meaning="number of positions n along the side, from x = -1 to x = 1",
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fit_width(self.name, self.d, None)
-
-    @property
-    def rows(self) -> int:
-        """The length."""
-        return self.length
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That frequencies are aliased."""
-        return explain_aliasing(self)
+        """That the frequencies are not learned ones, and that some are aliased."""
+        early = () if self.values else (f"{self.label}: no table is given, so frequencies are as before training",)
+        return early + explain_aliasing(self)
 
     def words(self) -> F64:
-        """Frequencies in rad/position as (3, M) words."""
-        first = CONTEXT.divide(CONTEXT.multiply(PI, Decimal(2)), Decimal(self.length - 1))
-        last, gaps = CONTEXT.divide(Decimal.from_float(self.max_freq), Decimal(2)), Decimal(max(self.d // 2 - 1, 1))
-        if self.bands == "linear":
-            slope = CONTEXT.divide(CONTEXT.subtract(last, Decimal(1)), gaps)
-            return compute_linear_words(first, CONTEXT.multiply(first, slope), self.d // 2)
-        return compute_geometric_words(first, CONTEXT.power(last, CONTEXT.divide(Decimal(1), gaps)), self.d // 2)
+        """Magnitudes of the frequencies in rad/position as (3, M) words."""
+        if self._given is not None:
+            return scale_to_words(np.abs(self._given), Decimal(1))
+        count = self.d // 2
+        if self.start == "ladder":
+            return compute_geometric_words(Decimal(1), compute_ratio(self.rho, self.d), count)
+        exponent = CONTEXT.divide(Decimal(-_DECADES), Decimal(max(count - 1, 1)))
+        return compute_geometric_words(Decimal(1), CONTEXT.power(Decimal(10), exponent), count)
 
-    def evaluate(self, s: I64) -> tuple[F64, F64]:
-        """Sines and cosines at integer positions, each (S, M)."""
-        check_rows(s, self.rows, self.name)
-        return sin_cos(self.words() / 2, 2 * s - (self.length - 1))
-
-    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
-        """Sines and cosines at real positions, each (S, M)."""
-        return sin_cos(self.words() / 2, 2 * times - (self.length - 1))
-
-    @property
-    def _are_integers(self) -> bool:
-        gaps = self.d // 2 - 1
-        last = Fraction(self.max_freq) / 2
-        if not gaps:
-            return True  # the band 1 alone
-        if self.bands == "linear":
-            return ((last - 1) / gaps).denominator == 1
-        return Fraction(round(float(last) ** (1 / gaps))) ** gaps == last
-
-    def exact_key(self, positions: I64) -> I64:
-        """The position, modulo n-1 where all bands are integers."""
-        key: I64 = np.mod(positions, self.length - 1) if self._are_integers else positions
-        return key
+    def arrange(self, sine: F64, cosine: F64) -> F64:
+        """Put all sines first, with the sign of their frequency."""
+        if self._given is not None:
+            sine = sine * np.where(self._given < 0, -1.0, 1.0)
+        return np.concatenate([sine, cosine], axis=1)
 
     @property
     def theorem(self) -> Theorem:
-        """Two codes are equal where (s - t) b/(n-1) is an integer for all bands b, and b = 1 is one of them."""
-        text = "codes agree where (s - t) b/(n-1) is an integer for every band b; b = 1 leaves s - t = n-1 alone, "
-        more = "and all bands are integers" if self._are_integers else "and a band that is no integer rules it out"
-        return Theorem(kind="whole-turns", text=text + more)
+        """Its frequencies are float64 numbers, or the first is 1 rad/position."""
+        return super().theorem

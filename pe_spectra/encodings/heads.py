@@ -7,42 +7,32 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
+from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Parameter
 from pe_spectra.encodings.positions import as_lags
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
-from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.numbers import IntegerRange
 
 #: Lags that are looked at unless told otherwise.
 LAG_LENGTH = 256
 MAX_HEADS = 1024
 DEFAULT_HEADS = 8
-YES_NO = Choice(members=("no", "yes"))
 
 HEAD = Parameter(
     accepts=IntegerRange(minimum=0, maximum=MAX_HEADS - 1),
     meaning="which head, counted from 0; not set: all of them",
 )
 #: Where a file gives the values, nothing is drawn.
-SEED = Parameter(
-    default=0,
-    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-    meaning="seed of the values that are drawn, as before training",
-    only_with={"values": (None,)},
-)
-DRAWN_SEED = Parameter(
-    default=0,
-    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-    meaning="seed of the values that are drawn, as before training",
-)
+TABLE_SEED = replace(SEED, only_with={"values": (None,)})
 
 
 def build_heads(default: int | None = DEFAULT_HEADS, most: int = MAX_HEADS) -> Parameter:

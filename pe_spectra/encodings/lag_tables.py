@@ -12,11 +12,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.equal_rows import number_equal_rows
+from pe_spectra.encodings.codes import number_equal_rows
 from pe_spectra.encodings.heads import (
     HEAD,
     LAG_LENGTH,
-    SEED,
+    TABLE_SEED,
     HeadTable,
     LagEncoding,
     build_heads,
@@ -56,7 +56,7 @@ class Erpe(HeadTable):
     head_count: int | None = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     values: GivenArray | None = parameter(like=build_table("2 L - 1 x heads, from lag -(L-1) on"))
-    seed: int = parameter(like=SEED)
+    seed: int = parameter(like=TABLE_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,7 +132,7 @@ class Shaw(LagEncoding):
         meaning="the table that is added to keys, or the one that is added to values",
     )
     values: GivenArray | None = parameter(like=build_table("2 clip + 1 x d, from key minus query = -clip on"))
-    seed: int = parameter(like=SEED)
+    seed: int = parameter(like=TABLE_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

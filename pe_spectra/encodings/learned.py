@@ -9,15 +9,60 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.encodings.grid_size import Grid, read_shape
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
-from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
+from pe_spectra.encodings.positions import as_positions, check_rows
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The kind of a grid's size: `14x14`, rows by columns; in Python the same text."""
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        return "HxW, as 14x14, or none for a line is accepted"
+
+    def parse(self, text: str, name: str) -> str | None:
+        """Read a size; None for `none`: a line, though the number of rows is a square.
+
+        Raises
+        ------
+        InputError : not two integers from 1 joined by x.
+
+        >>> Grid().parse("2x8", "grid")
+        '2x8'
+        """
+        return None if text == "none" else self.check(text, name)
+
+    def check(self, value: object, name: str) -> str:
+        """Return a size given in Python.
+
+        Raises
+        ------
+        InputError : not two integers from 1 joined by x.
+        """
+        parts = value.split("x") if isinstance(value, str) else []
+        if len(parts) != 2:
+            raise InputError(f"{name} is no size of a grid", str(value) or "''", self.accepted)
+        side = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+        return "x".join(str(side.parse(part, name)) for part in parts)
+
+
+def read_shape(text: str) -> tuple[int, int]:
+    """Turn the text of a checked grid into its numbers of rows and columns.
+
+    >>> read_shape("2x8")
+    (2, 8)
+    """
+    rows, columns = (int(part) for part in text.split("x"))
+    return rows, columns
+
 
 _DRAWN = {"init": ("normal",)}
 
@@ -73,8 +118,7 @@ class Learned(Encoding):
         only_with=_DRAWN,
     )
     seed: int = parameter(
-        default=0,
-        accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+        like=SEED,
         meaning="seed of what is drawn",
         only_with=_DRAWN,
     )
@@ -216,8 +260,7 @@ class Learned(Encoding):
     def table(self, positions: int | ArrayLike) -> F64:
         """The rows of the positions, shape (S, d); for S, the first S rows, read-only and not a copy."""
         s = as_positions(positions, self.d)
-        if s.size and int(s.max()) >= self.rows:
-            raise InputError("a position has no row", str(int(s.max())), f"0 to {self.rows - 1} is accepted")
+        check_rows(s, self.rows)
         return self.codes[: len(s)] if isinstance(positions, int | np.integer) else self.codes[s]
 
     def exact_key(self, positions: I64) -> I64:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times
+from pe_spectra.encodings.positions import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
@@ -25,6 +25,9 @@ class Pairs(Encoding):
     Where the frequencies are rational numbers of rad/position, no two integer positions share a code:
     w (s - t) is a multiple of 2 pi for s = t alone, since pi is irrational.
     """
+
+    #: What is added to every position.
+    offset: int = 0
 
     @property
     @abstractmethod
@@ -78,11 +81,15 @@ class Pairs(Encoding):
 
     def evaluate(self, s: I64) -> tuple[F64, F64]:
         """Sines and cosines at integer positions, each (S, M)."""
-        return sin_cos(self.words(), s)
+        check_rows(s, self.rows, self.name)
+        return self._turn(add_offset(s, self.offset, self.name))
 
     def evaluate_at(self, times: F64) -> tuple[F64, F64]:
         """Sines and cosines at real positions, each (S, M)."""
-        return sin_cos(self.words(), times)
+        return self._turn(times + self.offset)
+
+    def _turn(self, s: I64 | F64) -> tuple[F64, F64]:
+        return sin_cos(self.words(), s)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put the columns in their order: all sines first, unless a class says otherwise."""
@@ -100,6 +107,15 @@ class Pairs(Encoding):
             text="a frequency is a rational number of rad/position, so its period is no rational number (pi is none): "
             "sine and cosine agree at no two integers",
         )
+
+
+def interleave(sine: F64, cosine: F64) -> F64:
+    """Put the columns of two arrays, each (S, M), in turns.
+
+    >>> interleave(np.zeros((1, 2)), np.ones((1, 2))).tolist()
+    [[0.0, 1.0, 0.0, 1.0]]
+    """
+    return np.stack([sine, cosine], axis=2).reshape(len(sine), 2 * sine.shape[1])
 
 
 @lru_cache(maxsize=8)
@@ -164,22 +180,6 @@ def add_offset(s: I64, offset: int, name: str) -> I64:
             f"{name}: a position is out of range with offset={offset}", accepted=f"0 to {MAX_POSITION - offset}"
         )
     return s + offset
-
-
-def check_rows(s: I64, count: int | None, name: str) -> None:
-    """Refuse positions beyond the rows of an encoding; `count` is None where there is no end.
-
-    Raises
-    ------
-    InputError : a position from `count` on.
-
-    >>> check_rows(np.array([0, 80]), 80, "one-hot")
-    Traceback (most recent call last):
-        ...
-    pe_spectra.errors.InputError: one-hot: a position has no row (80); 0 to 79 is accepted
-    """
-    if count is not None and s.size and int(s.max()) >= count:
-        raise InputError(f"{name}: a position has no row", str(int(s.max())), f"0 to {count - 1} is accepted")
 
 
 def fit_width(name: str, width: int | None, table: F64 | None, default: int = 256) -> int:

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 _DECLARED = "parameter"
 
@@ -98,6 +100,25 @@ class Parameter:
     def check(self, value: object, name: str) -> Value:
         """Return a value given in Python, or refuse it; the default is always accepted."""
         return None if value is None and self.default is None else self.accepts.check(value, name)
+
+
+#: What several encodings have, each in its own words.
+WIDTH = Parameter(
+    default=256,
+    accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+    meaning="width of the code, and length of the lattice in the paper",
+)
+RHO = Parameter(
+    default=10000.0,
+    accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
+    meaning="base of the geometric ladder; the slowest wavelength is nearly 2 pi rho positions",
+)
+SEED = Parameter(
+    default=0,
+    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
+    meaning="seed of the values that are drawn, as before training",
+)
+YES_NO = Choice(members=("no", "yes"))
 
 
 def parameter(like: Parameter | None = None, **more: Any) -> Any:

@@ -89,3 +89,20 @@ def as_times(times: ArrayLike) -> F64:
     if array.size and not np.abs(array).max() <= MAX_POSITION:
         raise InputError("a position is out of range", accepted=f"-{MAX_POSITION} to {MAX_POSITION} is accepted")
     return array
+
+
+def check_rows(s: I64, count: int | None, name: str = "") -> None:
+    """Refuse positions beyond the rows of an encoding; `count` is None where there is no end.
+
+    Raises
+    ------
+    InputError : a position from `count` on.
+
+    >>> check_rows(np.array([0, 80]), 80, "one-hot")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: one-hot: a position has no row (80); 0 to 79 is accepted
+    """
+    if count is not None and s.size and int(s.max()) >= count:
+        what = f"{name}: a position has no row" if name else "a position has no row"
+        raise InputError(what, str(int(s.max())), f"0 to {count - 1} is accepted")

@@ -16,7 +16,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Accepts, Parameter, Value, parameter
+from pe_spectra.encodings.parameters import YES_NO, Accepts, Parameter, Value, parameter
 from pe_spectra.encodings.positions import as_lags, as_positions, as_times
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
@@ -124,9 +124,7 @@ class Rope(Encoding):
     )
     beta_fast: float = parameter(like=_key("beta_fast", _NUMBERS, "pairs that turn so often within L are kept", 32.0))
     beta_slow: float = parameter(like=_key("beta_slow", _NUMBERS, "pairs that turn less often are divided by s", 1.0))
-    truncate: str = parameter(
-        like=_key("truncate", Choice(members=("no", "yes")), "round the ends of the ramp to whole pairs", "yes")
-    )
+    truncate: str = parameter(like=_key("truncate", YES_NO, "round the ends of the ramp to whole pairs", "yes"))
     attention_factor: float | None = parameter(
         like=_key("attention_factor", _NUMBERS, "factor on cosines and sines; not set: the published formula")
     )

@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import Parameter, parameter
+from pe_spectra.encodings.parameters import SEED, parameter
 from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.rope_ladders import compute_ladder
@@ -21,11 +21,7 @@ from pe_spectra.numbers import Choice, IntegerRange, RealRange
 #: Widest head of mixed sinusoids: its matrices hold d/2 times d/4 numbers each.
 _MAX_MIXED_WIDTH = 1 << 12
 _MAX_SIDE, _MAX_HEADS = 1 << 10, 1 << 10
-_SEED = Parameter(
-    default=0,
-    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-    meaning="seed of the numbers that are drawn",
-)
+_DRAWN = "seed of the numbers that are drawn"
 
 
 @final
@@ -78,7 +74,7 @@ class RopeAxial(Encoding):
         meaning="which head's directions, from 0",
         only_with={"mode": ("mixed",)},
     )
-    seed: int = parameter(like=_SEED, only_with={"mode": ("mixed",)})
+    seed: int = parameter(like=SEED, meaning=_DRAWN, only_with={"mode": ("mixed",)})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -209,7 +205,7 @@ class Fope(Encoding):
         accepts=IntegerRange(minimum=0, maximum=_MAX_HEADS - 1),
         meaning="which head's matrices, from 0",
     )
-    seed: int = parameter(like=_SEED)
+    seed: int = parameter(like=SEED, meaning=_DRAWN)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.pairs import Pairs, add_offset, compute_geometric_words, compute_ratio, explain_aliasing
-from pe_spectra.encodings.parameters import Parameter, parameter
+from pe_spectra.encodings.pairs import (
+    Pairs,
+    compute_geometric_words,
+    compute_linear_words,
+    compute_ratio,
+    explain_aliasing,
+    fit_width,
+    interleave,
+)
+from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
 from pe_spectra.encodings.positions import as_lags
 from pe_spectra.encodings.protocol import Frequencies, Ladder, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, ladder_pairs, ladder_words, sin_cos, sum_cosines, to_words
-from pe_spectra.limits import MAX_LENGTH, MAX_RHO, MAX_WIDTH, MIN_LENGTH, MIN_RHO, MIN_WIDTH
+from pe_spectra.exact import CONTEXT, F64, I64, PI, TWO_PI, ladder_pairs, ladder_words, sin_cos, sum_cosines, to_words
+from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
-_WIDTH = Parameter(
-    default=256,
-    accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-    meaning="width of the code, and length of the lattice in the paper",
-)
-_RHO = Parameter(
-    default=10000.0,
-    accepts=RealRange(minimum=MIN_RHO, maximum=MAX_RHO),
-    meaning="base of the geometric ladder; the slowest wavelength is nearly 2 pi rho positions",
-)
 _OFFSET = Parameter(
     default=0,
     accepts=IntegerRange(minimum=0, maximum=MAX_LENGTH),
@@ -63,8 +62,8 @@ class Sinusoidal(Pairs):
         "and in a factor on all entries (x-transformers: d**-0.5, learned from there); the frequencies are the same"
     )
 
-    d: int = parameter(like=_WIDTH)
-    rho: float = parameter(like=_RHO)
+    d: int = parameter(like=WIDTH)
+    rho: float = parameter(like=RHO)
     layout: str = parameter(
         default="interleaved",
         accepts=Choice(members=("interleaved", "concatenated")),
@@ -116,20 +115,12 @@ class Sinusoidal(Pairs):
         kernel = sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
         return self.scale**2 * kernel
 
-    def evaluate(self, s: I64) -> tuple[F64, F64]:
-        """Sines and cosines at integer positions, each (S, M)."""
-        return sin_cos(self.words(), add_offset(s, self.offset, self.name))
-
-    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
-        """Sines and cosines at real positions, each (S, M)."""
-        return sin_cos(self.words(), times + self.offset)
-
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put the columns in the order of the layout, and multiply them with the scale."""
         if self.layout == "concatenated":
             rows = np.concatenate([sine, cosine], axis=1)[:, : self.d]
         else:
-            rows = np.stack([sine, cosine], axis=2).reshape(len(sine), 2 * sine.shape[1])[:, : self.d]
+            rows = interleave(sine, cosine)[:, : self.d]
         return rows if self.scale == 1.0 else rows * self.scale
 
     @property
@@ -163,7 +154,7 @@ class Tensor2Tensor(Pairs):
         "padding_idx + 1 (offset) and zeroes the padding row"
     )
 
-    d: int = parameter(like=_WIDTH)
+    d: int = parameter(like=WIDTH)
     min_timescale: float = parameter(
         default=1.0,
         accepts=_TIMESCALE,
@@ -189,14 +180,6 @@ class Tensor2Tensor(Pairs):
         exponent = CONTEXT.divide(Decimal(1), Decimal(max(count - 1, 1)))
         ratio = CONTEXT.power(CONTEXT.divide(least, most), exponent)
         return compute_geometric_words(CONTEXT.divide(Decimal(1), least), ratio, count)
-
-    def evaluate(self, s: I64) -> tuple[F64, F64]:
-        """Sines and cosines at integer positions, each (S, M)."""
-        return sin_cos(self.words(), add_offset(s, self.offset, self.name))
-
-    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
-        """Sines and cosines at real positions, each (S, M)."""
-        return sin_cos(self.words(), times + self.offset)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put all sines first, and a column of zeros last where d is odd."""
@@ -225,8 +208,8 @@ class Tape(Pairs):
         "without d/L, and it has exactly L rows, of even d; the same position has another code in a longer series"
     )
 
-    d: int = parameter(like=_WIDTH)
-    rho: float = parameter(like=_RHO)
+    d: int = parameter(like=WIDTH)
+    rho: float = parameter(like=RHO)
     length: int = parameter(
         default=1024,
         accepts=IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH),
@@ -256,9 +239,101 @@ class Tape(Pairs):
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put sine and cosine columns in turns."""
-        return np.stack([sine, cosine], axis=2).reshape(len(sine), self.d)
+        return interleave(sine, cosine)
 
     @property
     def theorem(self) -> Theorem:
         """The first frequency is d/L, a rational number."""
         return super().theorem
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PixelBands(Pairs):
+    """Bands of frequencies over a coordinate in [-1, 1], as for the pixels along one side of an image."""
+
+    name: ClassVar[str] = "pixel-bands"
+    family: ClassVar[str] = "absolute"
+    summary: ClassVar[str] = "sines and cosines of pi b x, x in [-1, 1], bands b from 1 to max_freq/2"
+    formula: ClassVar[str] = (
+        "e(s) = (sin pi b_i x, .., cos pi b_i x, ..), x = 2s/(n-1) - 1, "
+        "b_i = 1 + i (m/2 - 1)/(k-1) or (m/2)**(i/(k-1)), k = d/2"
+    )
+    source: ClassVar[str] = (
+        "lucidrains/rotary-embedding-torch, freqs_for='pixel'; huggingface/pytorch-image-models, "
+        "timm/layers/pos_embed_sincos.py, pixel_freq_bands and build_fourier_pos_embed; Jaegle et al. 2021, "
+        "arXiv:2103.03206"
+    )
+    pitfalls: ClassVar[str] = (
+        "the unit is rad per unit of x: times 2/(n-1) for rad/position; where all bands are integers the first and "
+        "last position share a code; max_freq above n-1 aliases; both sources also rotate by these angles; timm's "
+        "FourierEmbed passes number of bands and max_freq in the wrong order (224 bands up to 32)"
+    )
+
+    d: int = parameter(
+        like=WIDTH,
+        meaning="number of columns, two for each band",
+    )
+    bands: str = parameter(
+        default="linear",
+        accepts=Choice(members=("linear", "octave")),
+        meaning="bands evenly spaced, or evenly on a logarithmic scale (timm: linear_bands=False)",
+    )
+    max_freq: float = parameter(
+        default=10.0,
+        accepts=RealRange(minimum=2.0, maximum=1e6),
+        meaning="twice the last band: half-waves over the whole length; 10 in lucidrains, 224 in timm",
+    )
+    length: int = parameter(
+        default=224,
+        accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
+        meaning="number of positions n along the side, from x = -1 to x = 1",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fit_width(self.name, self.d, None)
+
+    @property
+    def rows(self) -> int:
+        """The length."""
+        return self.length
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That frequencies are aliased."""
+        return explain_aliasing(self)
+
+    def words(self) -> F64:
+        """Frequencies in rad/position as (3, M) words."""
+        first = CONTEXT.divide(CONTEXT.multiply(PI, Decimal(2)), Decimal(self.length - 1))
+        last, gaps = CONTEXT.divide(Decimal.from_float(self.max_freq), Decimal(2)), Decimal(max(self.d // 2 - 1, 1))
+        if self.bands == "linear":
+            slope = CONTEXT.divide(CONTEXT.subtract(last, Decimal(1)), gaps)
+            return compute_linear_words(first, CONTEXT.multiply(first, slope), self.d // 2)
+        return compute_geometric_words(first, CONTEXT.power(last, CONTEXT.divide(Decimal(1), gaps)), self.d // 2)
+
+    def _turn(self, s: I64 | F64) -> tuple[F64, F64]:
+        return sin_cos(self.words() / 2, 2 * s - (self.length - 1))
+
+    @property
+    def _are_integers(self) -> bool:
+        gaps = self.d // 2 - 1
+        last = Fraction(self.max_freq) / 2
+        if not gaps:
+            return True  # the band 1 alone
+        if self.bands == "linear":
+            return ((last - 1) / gaps).denominator == 1
+        return Fraction(round(float(last) ** (1 / gaps))) ** gaps == last
+
+    def exact_key(self, positions: I64) -> I64:
+        """The position, modulo n-1 where all bands are integers."""
+        key: I64 = np.mod(positions, self.length - 1) if self._are_integers else positions
+        return key
+
+    @property
+    def theorem(self) -> Theorem:
+        """Two codes are equal where (s - t) b/(n-1) is an integer for all bands b, and b = 1 is one of them."""
+        text = "codes agree where (s - t) b/(n-1) is an integer for every band b; b = 1 leaves s - t = n-1 alone, "
+        more = "and all bands are integers" if self._are_integers else "and a band that is no integer rules it out"
+        return Theorem(kind="whole-turns", text=text + more)

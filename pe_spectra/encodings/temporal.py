@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, parameter
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, compute_ratio, interleave
+from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Parameter, parameter
+from pe_spectra.encodings.positions import as_positions, as_times
+from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
 from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import IntegerRange, RealRange
 
@@ -25,12 +26,7 @@ _TABLE = Parameter(
     accepts=FileOfNumbers(what="a table of two rows, frequencies and offsets"),
     meaning="learned values, 2 x d: w in the first row, b in the second, the linear column first; not set: drawn",
 )
-_SEED = Parameter(
-    default=0,
-    accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
-    meaning="seed of what is drawn without a table",
-    only_with=_DRAWN,
-)
+_SEED = replace(SEED, meaning="seed of what is drawn without a table", only_with=_DRAWN)
 _UNIT = Parameter(
     default=48.0,
     accepts=RealRange(minimum=1e-3, maximum=1e12),
@@ -204,7 +200,7 @@ class MtanLearned(_TrendAndWaves):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Mtan(Encoding):
+class Mtan(Pairs):
     """The fixed time embedding of mTAN (Shukla & Marlin 2021): the sinusoid of 48 t with base 10.
 
     Columns sin(w_i s), cos(w_i s) in turns, w_i = (48 / unit) 10**(-2i/d) rad/position.
@@ -233,43 +229,18 @@ class Mtan(Encoding):
             # the published code fails on odd d: its sine and cosine columns differ in number
             raise InputError("mtan: d is odd", str(self.d), "an even d is accepted")
 
-    @property
-    def default_grid(self) -> int:
-        """As for the sinusoid: as many points as the code has columns."""
-        return self.d
-
     def words(self) -> F64:
-        """Frequencies in rad/position as (3, M) words whose sum is right to 48 digits."""
-        return _build_words(self.d, self.unit)
-
-    def frequencies(self) -> Frequencies:
-        """Frequencies (48 / unit) 10**(-2i/d), largest first; M = d / 2."""
-        high, low, _ = (word.copy() for word in self.words())
-        return Frequencies(values=high, low=low, masses=np.ones_like(high), phases=np.zeros_like(high))
+        """Frequencies (48 / unit) 10**(-2i/d) in rad/position as (3, M) words, largest first; M = d / 2."""
+        return compute_geometric_words(_find_scale(self.unit), compute_ratio(10.0, self.d), self.d // 2)
 
     def turns(self, index: int) -> Decimal:
         """Frequency `index` in turns per position, to 55 digits."""
         power = CONTEXT.power(Decimal(10), CONTEXT.divide(Decimal(-2 * index), Decimal(self.d)))
         return CONTEXT.divide(CONTEXT.multiply(_find_scale(self.unit), power), TWO_PI)
 
-    def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); entries right to one unit in the last place."""
-        s = as_positions(positions, self.d)
-        return np.stack(sin_cos(self.words(), s), axis=2).reshape(len(s), self.d)
-
-    def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d)."""
-        times = as_times(times)
-        return np.stack(sin_cos(self.words(), times), axis=2).reshape(len(times), self.d)
-
-    def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: sum of cos(w tau), shape (1, L)."""
-        words = self.words()
-        return sum_cosines(words, np.ones(words.shape[1]), as_lags(lags))[None, :]
-
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself: no two integers share a code."""
-        return positions
+    def arrange(self, sine: F64, cosine: F64) -> F64:
+        """Put sine and cosine columns in turns."""
+        return interleave(sine, cosine)
 
     @property
     def theorem(self) -> Theorem:
@@ -282,15 +253,3 @@ class Mtan(Encoding):
 
 def _find_scale(unit: float) -> Decimal:
     return CONTEXT.divide(Decimal(48), Decimal.from_float(unit))
-
-
-@lru_cache(maxsize=8)
-def _build_words(d: int, unit: float) -> F64:
-    value, ratio = _find_scale(unit), CONTEXT.power(Decimal(10), CONTEXT.divide(Decimal(-2), Decimal(d)))
-    rows = []
-    for _ in range(d // 2):
-        rows.append(to_words(value))
-        value = CONTEXT.multiply(value, ratio)
-    words = np.array(rows).T.copy()
-    words.flags.writeable = False
-    return words

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
-from pe_spectra.encodings.checking import check_encoding
-from pe_spectra.encodings.codes import build_codes, list_places
+from pe_spectra.encodings.codes import build_codes, check_encoding, list_places
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, certify, certify_distance

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
-from pe_spectra.encodings.checking import check_encoding
-from pe_spectra.encodings.codes import Codes, find_codes, find_exact_key, list_places
+from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.bias_maps import Fire, Tupe
-from pe_spectra.encodings.windows import Swin
+from pe_spectra.encodings.bias_maps import Fire, Swin, Tupe
 from pe_spectra.errors import InputError
 from tests.naive import bucket_of
 

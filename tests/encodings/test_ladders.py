@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.absolute import DfsTrans, OneHot, Ramp
-from pe_spectra.encodings.features import FourierFeatures, PixelBands
-from pe_spectra.encodings.learned_ladder import LearnableSinusoid
+from pe_spectra.encodings.features import FourierFeatures, LearnableSinusoid
 from pe_spectra.encodings.parameters import GivenArray
 from pe_spectra.encodings.protocol import (
     HasBias,
@@ -21,7 +20,7 @@ from pe_spectra.encodings.protocol import (
     HasLadder,
     HasTable,
 )
-from pe_spectra.encodings.sinusoidal import Sinusoidal, Tape, Tensor2Tensor
+from pe_spectra.encodings.sinusoidal import PixelBands, Sinusoidal, Tape, Tensor2Tensor
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_POSITION
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pe_spectra.encodings.heads import SEED
+from pe_spectra.encodings.heads import TABLE_SEED
 from pe_spectra.encodings.parameters import Parameter, parameter
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
@@ -27,7 +27,7 @@ class Turning(Encoding):
 class TurningTwice(Turning):
     period: int = parameter(default=4, accepts=COUNT, meaning="positions in two turns")
     again: int | None = parameter(accepts=COUNT, meaning="the second turn")
-    seed: int = parameter(like=SEED, meaning="seed of the turns", only_with={"again": (None,)})
+    seed: int = parameter(like=TABLE_SEED, meaning="seed of the turns", only_with={"again": (None,)})
 
 
 def test_the_list_of_parameters_follows_from_the_fields():
@@ -47,8 +47,8 @@ def test_a_subclass_has_those_of_its_parents_and_its_own():
 
 def test_a_parameter_that_several_have_is_changed_for_one():
     own = TurningTwice.accepts[-1]
-    assert (own.meaning, own.only_with, own.accepts) == ("seed of the turns", {"again": (None,)}, SEED.accepts)
-    assert SEED.keyword == ""
+    assert (own.meaning, own.only_with, own.accepts) == ("seed of the turns", {"again": (None,)}, TABLE_SEED.accepts)
+    assert TABLE_SEED.keyword == ""
 
 
 def test_fields_are_checked_as_they_are_declared():

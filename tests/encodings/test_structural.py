@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.combined import Hybrid
-from pe_spectra.encodings.grids import Sincos2d
-from pe_spectra.encodings.structural import Rnn, Tree
+from pe_spectra.encodings.structural import Rnn, Sincos2d, Tree
 from pe_spectra.errors import InputError
 
 # ----------------------------------------------------------------------------------- trees

@@ -174,7 +174,7 @@ def _write_bound(bound: Bound) -> tuple[str, str]:
     """The fact of one bound."""
     claim = "; a claim" if "claim" in bound.source else ""
     if bound.value is None:
-        return bound.name, f"not known: {bound.assumption}{claim}"
+        return bound.name, f"none, {bound.remark or 'as there is no critical base'}: {bound.assumption}{claim}"
     text = f"{bound.value:,.6g}"
     if bound.value < _LARGEST and (bound.value >= _LARGE or float(bound.value).is_integer()):
         text = f"{bound.value:,.0f}"

@@ -181,7 +181,7 @@ def test_without_frequencies_a_difference_is_told_by_its_names():
     found = list_effects(make_llama3(8.0, frequencies=None), make_llama3(4.0, frequencies=None))
     assert found["scaling"] == ("llama3 x8", "llama3 x4", "llama3 is used in A and in B")
     found = list_effects(make_llama3(8.0), make_llama3(8.0, frequencies=None, base=1e6))
-    assert found["base"][2] == "every pair but the first turns at another speed: 500000 in A, 1000000 in B"
+    assert found["base"][2] == "every pair but the first has another frequency: base 500000 in A, 1000000 in B"
     found = list_effects(make_llama3(8.0, frequencies=None), make_llama3(8.0, rotary_dim=64, frequencies=None))
     assert found["rotary_dim"] == (128, 64, "64 channels of each head are turned in A only")
 

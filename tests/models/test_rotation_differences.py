@@ -118,7 +118,8 @@ def test_another_base_that_is_no_default():
     (base,) = diff.differences
     slowest = [2 * math.pi * value ** (126 / 128) for value in (5e5, 1e6)]
     assert (
-        base.effect == f"the slowest pair takes {slowest[0]:,.0f} positions for a turn in A and {slowest[1]:,.0f} in B"
+        base.effect
+        == f"the slowest pair takes {slowest[0]:,.0f} positions for a period in A and {slowest[1]:,.0f} in B"
     )
 
 
@@ -198,7 +199,7 @@ def test_pairs_that_only_one_side_turns_break_it(kept, narrow):
     )
     text = f"Different: breaks from position {position:,} on ({what} turned in {wide} only; "
     assert told(diff) == ("breaks", f"{text}pair {kept}, the fastest of them, is off by more than pi/8).")
-    shared = "the pair that both have turns" if kept == 1 else f"the {kept} pairs that both have turn"
+    shared = "the pair in common has" if kept == 1 else f"the {kept} pairs in common have"
     assert any(remark.startswith(shared) for remark in diff.remarks)
     # too few positions for that: it is said all the same
     short = told(compare(*sides, length=position))
@@ -208,7 +209,7 @@ def test_pairs_that_only_one_side_turns_break_it(kept, narrow):
 def test_one_pair_that_only_one_side_turns():
     diff = compare(make_rotation(width=4), make_rotation(width=2))
     assert diff.differences[0].effect == "1 pair, 2 channels of each head, is turned in A only"
-    assert diff.remarks == ("the pair that both have turns alike",)
+    assert diff.remarks == ("the pair in common has the same frequencies",)
 
 
 def test_pairs_that_are_listed_and_not_turned():

@@ -48,8 +48,8 @@ def test_shifts_and_factors_are_found(table, shift, factor):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (HALVES.T.ravel(), "the halves of A's columns stand in turn in B"),
-        (np.argsort(HALVES.T.ravel()), "the columns that stand in turn in A are halves of B"),
+        (HALVES.T.ravel(), "the halves of A's columns are interleaved in B"),
+        (np.argsort(HALVES.T.ravel()), "the interleaved columns of A are halves of B"),
         (HALVES[::-1].ravel(), "the halves of the columns are swapped"),
         (np.arange(32).reshape(16, 2)[:, ::-1].ravel(), "neighbouring columns are swapped"),
         (np.random.default_rng(0).permutation(32), "the columns of B are those of A in another order"),

@@ -233,7 +233,8 @@ def _explain_rotary_width(a: Rotation, b: Rotation) -> str:
 def _remark_shared(a: Rotation, b: Rotation) -> str:
     """Say that the pairs that both sides turn have the same frequencies, and why their bases are others."""
     shared = min(a.rotary_dim or 0, b.rotary_dim or 0) // 2
-    start = "the pair that both have turns alike" if shared == 1 else f"the {shared} pairs that both have turn alike"
+    which = "pair in common has" if shared == 1 else f"{shared} pairs in common have"
+    start = f"the {which} the same frequencies"
     if shared == 1 or not a.base or not b.base or abs(a.base / b.base - 1) < 1e-3:
         return start
     bases = [f"base {side.base:.10g} over {side.rotary_dim} channels in {one}" for one, side in (("A", a), ("B", b))]

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.dumps.ladder_fits import find_shortest
+from pe_spectra.models.dumps.rounding import list_blocks
 
 #: Rows that an order, a shift and a factor are tried on; the shifts that are always tried.
 _TRIED_ROWS, _SHIFTS = 48, 8
-#: Numbers that are compared at a time.
-BLOCK = 1 << 20
 #: Share of the rows that must fit an order, a shift and a factor.
 _MOST = 0.5
 
@@ -62,13 +61,13 @@ def _list_orders(width: int) -> Iterator[tuple[str, I64 | None]]:
     if width % 2 or width < 4:
         return
     halves = np.arange(width).reshape(2, -1)
-    turns = np.arange(width).reshape(-1, 2)
-    yield "the halves of A's columns stand in turn in B", halves.T.ravel()
-    yield "the columns that stand in turn in A are halves of B", turns.T.ravel()
+    pairs = np.arange(width).reshape(-1, 2)
+    yield "the halves of A's columns are interleaved in B", halves.T.ravel()
+    yield "the interleaved columns of A are halves of B", pairs.T.ravel()
     yield "the halves of the columns are swapped", halves[::-1].ravel()
-    yield "neighbouring columns are swapped", turns[:, ::-1].ravel()
-    yield "the halves of A's columns stand in turn in B, the second first", halves[::-1].T.ravel()
-    yield "the columns that stand in turn in A are halves of B, the second first", turns[:, ::-1].T.ravel()
+    yield "neighbouring columns are swapped", pairs[:, ::-1].ravel()
+    yield "the halves of A's columns are interleaved in B, the second first", halves[::-1].T.ravel()
+    yield "the interleaved columns of A are halves of B, the second first", pairs[:, ::-1].T.ravel()
 
 
 def find_match(a: F64, b: F64, tolerance: F64) -> Match | None:
@@ -159,10 +158,10 @@ def find_near_rows(
     [False, False]
     """
     near = np.empty(len(a), dtype=bool)
-    for start in range(0, len(a), step := max(1, BLOCK // a.shape[1])):
-        one, other = factor * _order(a[start : start + step], columns), b[start : start + step]
+    for block in list_blocks(*a.shape):
+        one, other = factor * _order(a[block], columns), b[block]
         size = np.maximum(np.abs(one).max(axis=1), np.abs(other).max(axis=1))
-        near[start : start + step] = np.abs(one - other).max(axis=1) <= tolerance[start : start + step] * size
+        near[block] = np.abs(one - other).max(axis=1) <= tolerance[block] * size
     return near
 
 

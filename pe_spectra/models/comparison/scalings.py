@@ -47,9 +47,9 @@ def explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
             return f"{letter} fell back to the default{where}"
     slowest = [_measure_slowest(side) for side in (a, b)]
     if None in slowest:
-        return f"every pair but the first turns at another speed: {a.base:.10g} in A, {b.base:.10g} in B"
+        return f"every pair but the first has another frequency: base {a.base:.10g} in A, {b.base:.10g} in B"
     shown = [f"{one:,.0f}" if one < _LONGEST_WRITTEN else f"{one:.3g}" for one in slowest if one is not None]
-    return f"the slowest pair takes {shown[0]} positions for a turn in A and {shown[1]} in B"
+    return f"the slowest pair takes {shown[0]} positions for a period in A and {shown[1]} in B"
 
 
 def explain_scaling(a: Rotation, b: Rotation) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.models.comparison.matches import BLOCK, Match, find_match, find_near_rows
-from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding
+from pe_spectra.models.comparison.matches import Match, find_match, find_near_rows
+from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding, list_blocks
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count
 
@@ -145,12 +145,12 @@ def _shape(table: F64) -> tuple[int, int]:
 def _compare_rows(a: F64, b: F64) -> tuple[int, int | None, float]:
     """Count equal rows, find the first one that differs, and the largest difference."""
     equal, first, largest = 0, None, 0.0
-    for start in range(0, len(a), step := max(1, BLOCK // a.shape[1])):
-        off = np.abs(a[start : start + step] - b[start : start + step]).max(axis=1)
+    for block in list_blocks(*a.shape):
+        off = np.abs(a[block] - b[block]).max(axis=1)
         equal += int((off == 0).sum())
         largest = max(largest, float(off.max()))
         if first is None and off.any():
-            first = start + int(np.argmax(off > 0))
+            first = block.start + int(np.argmax(off > 0))
     return equal, first, largest
 
 

@@ -39,7 +39,7 @@ from pe_spectra.models.dumps.phases import (
     refine_frequencies,
     turns_backward,
 )
-from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding
+from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, list_blocks
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
 ACCEPTED = (
@@ -52,8 +52,6 @@ _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
 _LARGEST_RADIUS = 1e140
 #: Rows, at least, that the typical radius is the median of.
 _MEDIAN_ROWS = 4096
-#: Numbers that are looked at at a time.
-_BLOCK = 1 << 20
 
 _Complex = NDArray[np.complex128]
 
@@ -151,7 +149,7 @@ def _is_half_turned(lines: Lines, offset: int | None) -> bool:
 
 def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> Iterator[str]:
     if (frequencies > math.pi).any():
-        yield "frequencies above pi are seen in a cache only up to whole turns for each position"
+        yield "a cache shows frequencies above pi only up to whole periods per position"
     if backward:
         yield "all sines have the opposite sign: right only where the rotation takes them with that sign"
     yield from describe_rounding(stored, rounding)
@@ -247,18 +245,11 @@ def _measure_spread(cosine: F64, sine: F64) -> float:
 # --------------------------------------------------------------------- radii and phases
 
 
-def _list_blocks(rows: int, pairs: int) -> Iterator[slice]:
-    """List blocks of rows: beside a large cache, little else fits into memory."""
-    step = max(1, _BLOCK // pairs)
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
-
-
 def _measure_phases(waves: _Waves) -> F64:
     """Return all phases in rad, (S, P)."""
     rows, pairs = waves.cosines.shape
     phases: F64 = np.empty((rows, pairs))
-    for block in _list_blocks(rows, pairs):
+    for block in list_blocks(rows, pairs):
         np.arctan2(waves.sines[block], waves.cosines[block], out=phases[block])
     return phases
 
@@ -277,7 +268,7 @@ def _measure_radius(waves: _Waves, rounding: str) -> float:
         # roundings of the many phases of a fast pair cancel; those of a slow pair are nearly all the same
         fast = max(1, pairs // 4)
         lowest, highest, squares = math.inf, 0.0, 0.0
-        for block in _list_blocks(rows, pairs):
+        for block in list_blocks(rows, pairs):
             radii = np.hypot(waves.cosines[block], waves.sines[block])
             lowest, highest = min(lowest, float(radii.min())), max(highest, float(radii.max()))
             squares += float(np.square(radii[:, :fast]).sum())

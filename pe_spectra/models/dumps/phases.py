@@ -7,7 +7,6 @@ before, so that turns are counted right, and whole turns are never guessed acros
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, list_blocks
 from pe_spectra.models.pairs import TURN, take_off_turns
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
@@ -24,8 +23,6 @@ FIRST_WINDOW, _LOST = 8, 1.0
 _UNEXPLAINED = 4.0
 #: An offset is an integer when it is this near one.
 _NEAR_INTEGER = 0.02
-#: Phases that are fitted at a time.
-_BLOCK = 1 << 20
 
 
 class Lines(NamedTuple):
@@ -83,7 +80,8 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     rows, residuals = np.zeros(pairs, dtype=np.int64), np.zeros(pairs)
     active = np.ones(pairs, dtype=bool)
     while active.any():
-        for held in _split_pairs(np.flatnonzero(active), window):
+        followed = np.flatnonzero(active)
+        for held in (followed[block] for block in list_blocks(len(followed), window)):
             found = _fit_window(phases[:window, held], slopes[held], starts[held], turned[held])
             near = found[2] <= _LOST
             slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
@@ -96,13 +94,6 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
         pair = int(np.argmax(rows == 0))
         raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
     return Lines(slopes, starts, rows, residuals)
-
-
-def _split_pairs(pairs: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:
-    """Split pairs into groups whose phases, so many rows of each, fit into one block."""
-    step = max(1, _BLOCK // rows)
-    for start in range(0, len(pairs), step):
-        yield pairs[start : start + step]
 
 
 def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
@@ -136,7 +127,8 @@ def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
     for rows in np.unique(lines.rows) if offset is not None else ():
         chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
         positions = np.arange(rows, dtype=float) + (offset or 0)
-        for held in _split_pairs(chosen, int(rows)) if positions.any() else ():
+        for block in list_blocks(len(chosen), int(rows)) if positions.any() else ():
+            held = chosen[block]
             rest = _measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
             refined[held] += positions @ rest / (positions @ positions)
     return refined
@@ -233,9 +225,8 @@ def _find_furthest(phases: F64, lines: Lines) -> tuple[float, int, int, int | No
     """Return the largest distance from a line, its row and pair, and the first row with one above pi/8."""
     found, first_off = (-1.0, 0, 0), None
     size, pairs = phases.shape
-    step = max(1, _BLOCK // pairs)
-    for start in range(0, size, step):
-        part = phases[start : start + step]
+    for block in list_blocks(size, pairs):
+        start, part = block.start, phases[block]
         rest = np.abs(_measure_rest(part, np.arange(start, start + len(part), dtype=float), *lines[:2]))
         place = int(np.argmax(rest))
         found = max(found, (float(rest.flat[place]), start + place // pairs, place % pairs), key=lambda one: one[0])

@@ -45,12 +45,22 @@ def find_rounding(values: F64, dtype: str, *others: F64) -> str:
     return held[0] if tells and held else given
 
 
+def list_blocks(rows: int, width: int) -> Iterator[slice]:
+    """List blocks of rows: beside a large array, little else fits into memory.
+
+    >>> list(list_blocks(3, 1 << 19))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    step = max(1, _BLOCK // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
+
+
 def _split(values: F64) -> Iterator[F64]:
     """Split an array into blocks; before them a few rows, which rule most types out."""
-    step = max(1, _BLOCK // max(1, math.prod(values.shape[1:])))
     yield values[:: max(1, len(values) // 64)]
-    for start in range(0, len(values), step):
-        yield values[start : start + step]
+    for block in list_blocks(len(values), math.prod(values.shape[1:])):
+        yield values[block]
 
 
 @np.errstate(over="ignore", under="ignore")

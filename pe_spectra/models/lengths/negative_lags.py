@@ -138,9 +138,9 @@ class BaseSearch:
     ----------
     d, length : rotary width in channels, context length in positions.
     base : the smallest; None where none below 1e15 does.
-    tried : bases of two digits from `base` to twice that were tried as well.
+    tried : bases with two significant digits from `base` to twice that were tried as well.
     failed : how many of them have a negative sum again: the property is not monotone in the base.
-    settled : the smallest base of two digits from which on none up to twice it has a negative sum; None
+    settled : the smallest base with two significant digits from which on none up to twice it has a negative sum; None
         where none below 1e15 is so, and for lengths of more than 2**24 over the number of pairs.
     """
 

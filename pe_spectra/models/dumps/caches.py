@@ -28,17 +28,7 @@ from pe_spectra.models.dumps.inverse_frequencies import (
     name_dtype,
 )
 from pe_spectra.models.dumps.ladder_fits import find_shortest
-from pe_spectra.models.dumps.phases import (
-    FIRST_WINDOW,
-    Lines,
-    add_turns,
-    bound_errors,
-    examine_phases,
-    find_offset,
-    follow_phases,
-    refine_frequencies,
-    turns_backward,
-)
+from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
 from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, list_blocks
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
@@ -98,53 +88,35 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     rounding = find_rounding(waves.cosines, stored, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
-    lines, backward = _turn_forward(phases, follow_phases(phases, _join(waves), np.any(waves.sines, axis=0)))
-    offset, remarks = find_offset(lines, rounding)
-    lines = lines._replace(frequencies=refine_frequencies(phases, lines, offset))
-    frequencies = add_turns(lines.frequencies)
-    bounds = bound_errors(lines, frequencies, rounding)
-    check_order(frequencies, bounds, ACCEPTED)
-    narrow, found = _identify(frequencies, bounds)
-    precision = examine_phases(phases, lines, rounding)
-    half_turn = _is_half_turned(lines, offset)
+    seen = read_phases(phases, _join(waves), np.any(waves.sines, axis=0), rounding)
+    check_order(seen.frequencies, seen.bounds, ACCEPTED)
+    narrow, found = _identify(seen.frequencies, seen.bounds)
+    backward, half_turn = seen.backward, seen.half_turn
     arrangement = waves.arrangement and waves.arrangement.negate(sines=backward != half_turn, cosines=half_turn)
-    said = _remark(frequencies, backward=backward, stored=stored, rounding=rounding)
+    said = _remark(seen.frequencies, backward=backward, stored=stored, rounding=rounding)
     return Dump(
         kind="cache",
-        rotary_dim=2 * len(frequencies),
+        rotary_dim=2 * len(seen.frequencies),
         base=found.base,
         scaling=found.scaling,
         options=found.options,
-        frequencies=freeze(frequencies),
+        frequencies=freeze(seen.frequencies),
         layout=waves.layout,
         attention_scaling=attention,
-        offset=offset,
+        offset=seen.offset,
         dtype=rounding,
-        error_bound=float(bounds.max()),
-        error_bounds=freeze(bounds),
+        error_bound=float(seen.bounds.max()),
+        error_bounds=freeze(seen.bounds),
         rows=len(phases),
         backward=backward,
         half_turn=half_turn,
-        phase_error=precision.error,
-        imprecise=bool(precision.notes),
-        first_row_off=precision.first_row_off,
+        phase_error=seen.error,
+        imprecise=bool(seen.notes),
+        first_row_off=seen.first_row_off,
         frequency_dtype=narrow,
         arrangement=arrangement,
-        notes=(*waves.notes, *remarks, *said, *precision.notes, *found.notes),
+        notes=(*waves.notes, *seen.remarks, *said, *seen.notes, *found.notes),
     )
-
-
-def _turn_forward(phases: F64, lines: Lines) -> tuple[Lines, bool]:
-    """Turn phases that all fall, in place; return their lines, and whether they did."""
-    if not turns_backward(lines):
-        return lines, False
-    np.negative(phases, out=phases)
-    return lines._replace(frequencies=-lines.frequencies, starts=-lines.starts), True
-
-
-def _is_half_turned(lines: Lines, offset: int | None) -> bool:
-    """Tell whether cosines have the opposite sign: the slowest pair hardly turns up to the first row."""
-    return offset is None and math.cos(lines.starts[np.flatnonzero(lines.frequencies)[-1]]) < 0
 
 
 def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> Iterator[str]:

@@ -25,7 +25,30 @@ _UNEXPLAINED = 4.0
 _NEAR_INTEGER = 0.02
 
 
-class Lines(NamedTuple):
+class Followed(NamedTuple):
+    """What the phases of a cache show.
+
+    Attributes
+    ----------
+    frequencies, bounds : (P,) rad/position of each pair, fastest first, and their largest relative errors.
+    offset : position of row 0; None where it is no integer. remarks : why.
+    backward, half_turn : whether all sines, or all cosines, have the opposite sign.
+    error : largest distance of a phase from its line, in rad.
+    first_row_off, notes : where that is more than storing explains, first row off by more than pi/8, and a sentence.
+    """
+
+    frequencies: F64
+    bounds: F64
+    offset: int | None
+    remarks: tuple[str, ...]
+    backward: bool
+    half_turn: bool
+    error: float
+    first_row_off: int | None
+    notes: tuple[str, ...]
+
+
+class _Lines(NamedTuple):
     """The line through each pair's phases: frequency, phase of row 0, rows it holds for, largest residual there."""
 
     frequencies: F64
@@ -34,27 +57,46 @@ class Lines(NamedTuple):
     residuals: F64
 
 
-def turns_backward(lines: Lines) -> bool:
-    """Tell whether all phases fall.
+def read_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], rounding: str) -> Followed:
+    """Follow the phases of each pair from row to row; those that all fall are turned, in place.
+
+    Parameters
+    ----------
+    phases : (S, P) radians.
+    first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
+    turned : (P,) whether a pair has a sine that is not 0. rounding : the type that they were stored in.
 
     Raises
     ------
-    InputError : they do because sines were given for cosines.
+    InputError : phases of a pair that do not lie on a line from the start, or sines given for cosines.
 
     >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> turns_backward(lines)
-    False
+    >>> found = read_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool), "float64")
+    >>> found.frequencies.round(12).tolist(), found.offset, found.backward
+    ([1.0, 0.01], 0, False)
     """
-    turning = lines.frequencies != 0
-    if not turning.any() or (lines.frequencies[turning] > 0).any():
-        return False
-    if abs(abs(lines.starts[-1]) - math.pi / 2) < 0.1:
-        raise InputError("cosines and sines are in the wrong order", "row 0 has cosines of 0", "cosines first")
-    return True
+    lines, backward = _turn_forward(phases, _follow_phases(phases, first, turned))
+    offset, remarks = _find_offset(lines, rounding)
+    # cosines have the opposite sign where the slowest pair, which hardly turns up to the first row, has one
+    turning = np.flatnonzero(lines.frequencies)
+    half_turn = offset is None and turning.size > 0 and math.cos(lines.starts[turning[-1]]) < 0
+    lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset))
+    frequencies = _add_turns(lines.frequencies)
+    error, first_row_off, notes = _examine_phases(phases, lines, rounding)
+    return Followed(
+        frequencies=frequencies,
+        bounds=_bound_errors(lines, frequencies, rounding),
+        offset=offset,
+        remarks=remarks,
+        backward=backward,
+        half_turn=half_turn,
+        error=error,
+        first_row_off=first_row_off,
+        notes=notes,
+    )
 
 
-def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_]) -> Lines:
+def _follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_]) -> _Lines:
     """Fit a line to the phases of each pair over windows that double, as long as phases stay near it.
 
     Parameters
@@ -63,14 +105,6 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
     turned : (P,) whether a pair has a sine that is not 0.
 
-    Raises
-    ------
-    InputError : phases of a pair that do not lie on a line from the start.
-
-    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> lines.frequencies.round(12).tolist(), lines.rows.tolist()
-    ([1.0, 0.01], [64, 64])
     """
     size, pairs = phases.shape
     window = len(first)
@@ -93,7 +127,7 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     if (rows == 0).any():
         pair = int(np.argmax(rows == 0))
         raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
-    return Lines(slopes, starts, rows, residuals)
+    return _Lines(slopes, starts, rows, residuals)
 
 
 def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
@@ -115,47 +149,19 @@ def _measure_rest(phases: F64, positions: F64, slopes: F64, starts: F64) -> F64:
     return take_off_turns(rest)
 
 
-def refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
-    """Fit frequencies again, with the phase of row 0 fixed at frequency times offset.
-
-    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> refine_frequencies(s * w, lines, 0).round(12).tolist()
-    [1.0, 0.01]
-    """
-    refined = lines.frequencies.copy()
-    for rows in np.unique(lines.rows) if offset is not None else ():
-        chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
-        positions = np.arange(rows, dtype=float) + (offset or 0)
-        for block in list_blocks(len(chosen), int(rows)) if positions.any() else ():
-            held = chosen[block]
-            rest = _measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
-            refined[held] += positions @ rest / (positions @ positions)
-    return refined
+def _turn_forward(phases: F64, lines: _Lines) -> tuple[_Lines, bool]:
+    """Turn phases that all fall, in place; return their lines, and whether they did."""
+    turning = lines.frequencies != 0
+    if not turning.any() or (lines.frequencies[turning] > 0).any():
+        return lines, False
+    if abs(abs(lines.starts[-1]) - math.pi / 2) < 0.1:
+        raise InputError("cosines and sines are in the wrong order", "row 0 has cosines of 0", "cosines first")
+    np.negative(phases, out=phases)
+    return lines._replace(frequencies=-lines.frequencies, starts=-lines.starts), True
 
 
-def add_turns(frequencies: F64) -> F64:
-    """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position.
-
-    >>> add_turns(np.array([1.0, -1.0])).round(4)  # 2 pi - 1
-    array([7.2832, 5.2832])
-    """
-    found = frequencies.copy()
-    for pair in range(len(found) - 1, -1, -1):
-        behind = found[pair + 1] if pair + 1 < len(found) else 0.0
-        if found[pair] < -1e-6 or (behind > math.pi / 2 and found[pair] < 0.9 * behind):
-            found[pair] += TURN
-    return found
-
-
-def find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
-    """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest.
-
-    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> find_offset(lines, "float64")
-    (0, ())
-    """
+def _find_offset(lines: _Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
+    """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest."""
     turning = np.flatnonzero(lines.frequencies > 0)
     if not turning.size:
         return None, ()
@@ -174,16 +180,34 @@ def find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...
     return nearest, ()
 
 
-def bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
+def _refine_frequencies(phases: F64, lines: _Lines, offset: int | None) -> F64:
+    """Fit frequencies again, with the phase of row 0 fixed at frequency times offset."""
+    refined = lines.frequencies.copy()
+    for rows in np.unique(lines.rows) if offset is not None else ():
+        chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
+        positions = np.arange(rows, dtype=float) + (offset or 0)
+        for block in list_blocks(len(chosen), int(rows)) if positions.any() else ():
+            held = chosen[block]
+            rest = _measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
+            refined[held] += positions @ rest / (positions @ positions)
+    return refined
+
+
+def _add_turns(frequencies: F64) -> F64:
+    """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position."""
+    found = frequencies.copy()
+    for pair in range(len(found) - 1, -1, -1):
+        behind = found[pair + 1] if pair + 1 < len(found) else 0.0
+        if found[pair] < -1e-6 or (behind > math.pi / 2 and found[pair] < 0.9 * behind):
+            found[pair] += TURN
+    return found
+
+
+def _bound_errors(lines: _Lines, frequencies: F64, rounding: str) -> F64:
     """Bound the relative error of each frequency, (P,): arithmetic of the port, storing, and what was left over.
 
     An error e of the phases of n rows moves the slope by at most 1.5 e/n; for small phases rounding
     is relative, so that the slope's is too.
-
-    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> bool((bound_errors(lines, w, "float64") < 1e-6).all())
-    True
     """
     arithmetic = FLOAT64_ARITHMETIC * 10 if rounding == "float64" else FLOAT32_ARITHMETIC
     unit = ROUNDOFF[rounding]
@@ -194,34 +218,20 @@ def bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
     return bounds
 
 
-class Precision(NamedTuple):
-    """Largest distance of a phase from its line in rad; first row off by more than pi/8; what is to be said."""
-
-    error: float
-    first_row_off: int | None = None
-    notes: tuple[str, ...] = ()
-
-
-def examine_phases(phases: F64, lines: Lines, rounding: str) -> Precision:
-    """Compare all phases with frequency times position, and with what rounding explains.
-
-    >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> lines = follow_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool))
-    >>> type(examine_phases(s * w, lines, "float64")).__name__
-    'Precision'
-    """
+def _examine_phases(phases: F64, lines: _Lines, rounding: str) -> tuple[float, int | None, tuple[str, ...]]:
+    """Compare all phases with frequency times position, and with what rounding explains."""
     largest, row, pair, first_off = _find_furthest(phases, lines)
     step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
     expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)
     if largest <= _UNEXPLAINED * expected:
-        return Precision(largest)
+        return largest, None, ()
     text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
     cause = "angles or positions were computed in a type with too few digits"
     note = f"{text}, where storing explains {expected:.2g}: {cause}"
-    return Precision(largest, first_off, (note,))
+    return largest, first_off, (note,)
 
 
-def _find_furthest(phases: F64, lines: Lines) -> tuple[float, int, int, int | None]:
+def _find_furthest(phases: F64, lines: _Lines) -> tuple[float, int, int, int | None]:
     """Return the largest distance from a line, its row and pair, and the first row with one above pi/8."""
     found, first_off = (-1.0, 0, 0), None
     size, pairs = phases.shape

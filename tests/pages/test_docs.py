@@ -31,6 +31,7 @@ from pe_spectra.models.checks import KINDS
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.spec import FILE_EXTENSIONS
+from tests.pages import quantities
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -59,6 +60,10 @@ SCHEMA = json.loads((files("pe_spectra") / "schema.json").read_text(encoding="ut
 @pytest.mark.parametrize("key", sorted(list_properties(SCHEMA)))
 def test_every_key_of_the_schema_is_explained(key: str) -> None:
     assert f"`{key}`" in DOCUMENT
+
+
+def test_the_tables_of_quantities_are_made_from_the_declarations() -> None:
+    assert quantities.update(DOCUMENT) == DOCUMENT
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -1,0 +1,79 @@
+"""The tables of docs/quantities.md, made from the declarations: run this file to bring them up to date.
+
+.venv/bin/python -m tests.pages.quantities
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pe_spectra.answers.documents import list_bodies
+from pe_spectra.quantities import Quantity, Result, find_hint, list_types
+from pe_spectra.schema import describe_kind
+from tests.places import ROOT
+
+PAGE = ROOT / "docs" / "quantities.md"
+TABLE = re.compile(r"<!-- quantities (?P<kind>[a-z-]+) -->\n(?P<table>.*?)<!-- /quantities -->", re.DOTALL)
+
+
+def list_kinds(kind: type[Result]) -> Iterator[type[Result]]:
+    """A kind of result and the kinds of its members, each once, in the order in which they are met."""
+    seen: dict[type[Result], None] = {}
+    waiting = [kind]
+    while waiting:
+        one = waiting.pop(0)
+        if one in seen:
+            continue
+        seen[one] = None
+        for name in one.quantities():
+            hints = list_types(find_hint(one, name))
+            waiting += [hint for hint in hints if isinstance(hint, type) and issubclass(hint, Result)]
+    return iter(seen)
+
+
+def write_range(declared: Quantity) -> str:
+    """The range of a number, in words; empty where it has none."""
+    low = f"at least {declared.minimum:g}" if declared.minimum is not None else ""
+    low = f"above {declared.above:g}" if declared.above is not None else low
+    high = f"at most {declared.maximum:g}" if declared.maximum is not None else ""
+    if declared.minimum is not None and declared.maximum is not None:
+        return f"{declared.minimum:g} to {declared.maximum:g}"
+    return ", ".join(part for part in (low, high) if part)
+
+
+def write_row(name: str, declared: Quantity) -> str:
+    """One line of a table: key, unit, meaning with its range and words."""
+    text = declared.text.replace("|", "\\|")
+    named = [f"`{word}`" if word is not None else "null" for word in declared.words]
+    more = f" {write_range(declared)}." if write_range(declared) else ""
+    more += f" One of {', '.join(named)}." if named else ""
+    keys = [f"`{key}`" for key in dict.fromkeys((declared.key or name, declared.column or declared.key or name))]
+    if declared.key is None:
+        keys = [f"`{declared.column or name}`"]
+    return f"| {' or '.join(keys)} | {declared.unit} | {text}{more[:1] + more[1:2].upper() + more[2:]} |\n"
+
+
+def write_table(kind: str) -> str:
+    """The tables of one kind of document, one for each record in it."""
+    parts = []
+    known: set[type[Result]] = set()
+    for body in (one for one in list_bodies() if one.kind == kind):
+        for one in list_kinds(body):
+            rows = [write_row(name, declared) for name, declared in one.quantities().items() if not declared.inline]
+            if one in known or not rows:
+                continue
+            known.add(one)
+            parts.append(f"{describe_kind(one)}\n\n| key | unit | what it is |\n|---|---|---|\n{''.join(rows)}")
+    return "\n".join(parts)
+
+
+def update(text: str) -> str:
+    """Return the page with its tables made anew."""
+    return TABLE.sub(
+        lambda found: f"<!-- quantities {found['kind']} -->\n{write_table(found['kind'])}<!-- /quantities -->", text
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(update(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

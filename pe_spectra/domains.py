@@ -57,12 +57,12 @@ class Moment:
         """
         found = _MOMENT.fullmatch(text)
         if not found:
-            raise InputError(f"{name} is no moment", quote(text), self.accepted)
+            raise InputError(f"{name} is not a date or time", quote(text), self.accepted)
         day, time, seconds = found.group(1), found.group(2) or "00:00", found.group(3) or "00"
         try:
             return _write_moment(datetime.fromisoformat(f"{day}T{time}:{seconds}"))
         except ValueError:
-            raise InputError(f"{name} is no moment of the calendar", quote(text), self.accepted) from None
+            raise InputError(f"{name} is not a date or time of the calendar", quote(text), self.accepted) from None
 
     def check(self, value: object, name: str) -> str:
         """Return a moment given in Python as text, date or datetime.
@@ -74,7 +74,7 @@ class Moment:
         if isinstance(value, date):  # a datetime is one, and a zone or a fraction shows in its text
             value = value.isoformat()
         if not isinstance(value, str):
-            raise InputError(f"{name} is no moment", repr(value), self.accepted)
+            raise InputError(f"{name} is not a date or time", repr(value), self.accepted)
         return self.parse(value, name)
 
 

@@ -86,5 +86,3 @@ MAX_LINE_BYTES = 1 << 22
 MAX_CONFIGURATION_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DIGITS = 310
-#: What a figure may be written as.
-FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

@@ -207,7 +207,7 @@ def _parse_item(item: str, name: str, bounds: IntegerRange) -> range | tuple[int
         return (bounds.parse(item, name),)
     parts = item.split(":")
     if len(parts) not in (2, 3) or not all(_INTEGER.fullmatch(part) for part in parts):
-        raise InputError(f"{name} is not a range", item, "start:stop or start:stop:step, stop left out")
+        raise InputError(f"{name} is not a range", item, "start:stop or start:stop:step, end excluded")
     ends = replace(bounds, maximum=bounds.maximum + 1)
     start, stop = bounds.parse(parts[0], name), ends.parse(parts[1], name)
     step = replace(ends, minimum=1).parse(parts[2], f"{name} step") if parts[2:] else 1

@@ -82,7 +82,7 @@ def split_list(raw: str) -> list[str]:
 
 
 def parse_rows(text: str, name: str) -> dict[str, int]:
-    """Read a range of rows, `A:B` with B left out; either end may be open.
+    """Read a range of rows, `A:B`, end excluded; either end may be open.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def parse_rows(text: str, name: str) -> dict[str, int]:
     """
     start, colon, stop = text.partition(":")
     if not colon or not (start or stop):
-        raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, B left out")
+        raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, end excluded")
     bounds: dict[str, int] = {"first": _ROW.parse(start, name)} if start else {}
     return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
 

@@ -9,9 +9,8 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.explaining import explain_code
 from pe_spectra.cli.inputs import read_level, read_model_length
-from pe_spectra.cli.run import Outcome, Progress, Run, fail_files
+from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, fail_files
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The commands about encodings themselves: the catalogue, and taking away what was analysed."""
+"""The commands about encodings themselves: the catalogue, and export."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.numbers import Choice
-
-_WHAT = ("table", "frequencies", "kernel", "bias")
+from pe_spectra.vocabulary import EXPORTED
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -62,10 +61,10 @@ def export(
         str | None,
         typer.Option(
             "--what",
-            metavar="|".join(_WHAT),
-            autocompletion=options.complete(_WHAT),
+            metavar="|".join(EXPORTED),
+            autocompletion=options.complete(EXPORTED),
             show_default=False,
-            help="what to take away  [the first that it has]",
+            help="what to export  [the first that it has]",
         ),
     ] = None,
     d: options.Width = None,
@@ -76,13 +75,13 @@ def export(
     start: options.Start = None,
     step: options.Step = None,
 ) -> Outcome:
-    """Take away what is analysed: the table, frequencies, kernel or bias of an encoding.
+    """Export the table, frequencies, kernel or bias of an encoding.
 
     A table has a row for each position, a kernel or bias one for each lag and a column for each
     head, frequencies a row each (frequency, mass, phase).
     """  # fmt: skip
     place = _read_place(output)
-    chosen = None if what is None else Choice(members=_WHAT).parse(what, "--what")
+    chosen = None if what is None else Choice(members=EXPORTED).parse(what, "--what")
     if length is not None and positions is not None:
         raise InputError("--length and --positions exclude each other", length, "one of them")
     (encoding,) = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)

@@ -15,8 +15,7 @@ from pe_spectra.cli import options
 from pe_spectra.cli.arguments import PaperCommand
 from pe_spectra.cli.inputs import refuse_overwriting
 from pe_spectra.cli.run import Outcome, Run, prepare_run
-from pe_spectra.cli.settings import load_settings
-from pe_spectra.cli.variables import note_unknown_variables
+from pe_spectra.cli.settings import load_settings, note_unknown_variables
 from pe_spectra.errors import FileError, InputError
 
 Settings = Annotated[
@@ -75,7 +74,8 @@ def register(
 def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callable[..., Outcome]:
     """Return the function that Typer sees: with the command's own options first, then the shared ones."""
     hints = get_type_hints(body, include_extras=True)
-    own = {name: p for name, p in inspect.signature(body).parameters.items() if name != "run"}
+    own = dict(inspect.signature(body).parameters)
+    takes_run = own.pop("run", None) is not None
 
     def command(ctx: typer.Context, **values: Any) -> Outcome:
         values.pop("settings")
@@ -84,7 +84,7 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
         try:
             run = prepare_run(default_figure=figure, **values)
             _protect_inputs(run, mine, ctx.params.get("settings"))
-            outcome = body(run, **mine)
+            outcome = body(run, **mine) if takes_run else body(**mine)
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
         notes = () if run.quiet else note_unknown_variables(ctx)

@@ -13,6 +13,7 @@ from pe_spectra.cli.inputs import read_model_length
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
+from pe_spectra.vocabulary import STACKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pe_spectra.models.comparison.table_diff import TableDiff
     from pe_spectra.models.stated.statement import Configuration
 
-#: Names for completion, which must not import NumPy; a test keeps them equal to the stacks.
-STACK_NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
 #: Positions that are looked at where neither side states a length.
 _LENGTH = 32768
 
@@ -45,7 +44,7 @@ def complete_stacks(incomplete: str) -> list[str]:
     """Complete the last name of --stack."""
     before, comma, last = incomplete.rpartition(",")
     chosen = before.split(",")
-    return [f"{before}{comma}{name}" for name in STACK_NAMES if name.startswith(last) and name not in chosen]
+    return [f"{before}{comma}{name}" for name in STACKS if name.startswith(last) and name not in chosen]
 
 
 def diff(
@@ -118,12 +117,12 @@ def _check_sides(sides: Sequence[str], stack: str | None, every: bool) -> Sequen
 
 def _read_stacks(text: str) -> tuple[str, str]:
     """Read --stack; one name is compared with transformers 5."""
-    names = [Choice(members=STACK_NAMES).parse(name, "--stack") for name in text.split(",")]
+    names = [Choice(members=STACKS).parse(name, "--stack") for name in text.split(",")]
     if len(names) == 1:
-        names = [STACK_NAMES[0], *names]
+        names = [STACKS[0], *names]
     if len(names) > 2 or names[0] == names[1]:
         what = "--stack takes two implementations, or one that is compared with transformers-5"
-        raise InputError(what, text, f"of {', '.join(STACK_NAMES)}")
+        raise InputError(what, text, f"of {', '.join(STACKS)}")
     return names[0], names[1]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.options import BOUNDARIES
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import (
     MAX_ANALYSED,
@@ -22,7 +21,7 @@ from pe_spectra.limits import (
 )
 from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
 from pe_spectra.spec import FileSpec, parse_spec, split_list
-from pe_spectra.vocabulary import FINDING_LEVELS, Level
+from pe_spectra.vocabulary import BOUNDARIES, FINDING_LEVELS, Level
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
 _FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
-_ACCEPTED = "A:B:C (from A by C, B left out) or a .npy or .csv file with one column of numbers is accepted"
+_ACCEPTED = "A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
 
 
 def read_times(text: str, label: str = "--positions") -> F64:

@@ -7,13 +7,10 @@ from typing import Annotated
 import typer
 
 from pe_spectra.names import ENCODING_CLASSES
-from pe_spectra.vocabulary import FINDING_LEVELS
+from pe_spectra.vocabulary import BOUNDARIES, COLOURS, FINDING_LEVELS, FORMATS
 
 #: Names for completion, which must not import NumPy.
 ENCODING_NAMES = tuple(ENCODING_CLASSES)
-FORMATS = ("table", "json", "csv")
-BOUNDARIES = ("none", "reflect")
-COLOURS = ("auto", "always", "never")
 
 
 def complete(members: tuple[str, ...]) -> object:
@@ -99,7 +96,7 @@ SpectrumLength = Annotated[
     ),
 ]
 Rows = Annotated[
-    str | None, typer.Option("--rows", metavar="A:B", help="the part of a table that is used, B left out  [all]")
+    str | None, typer.Option("--rows", metavar="A:B", help="the part of a table that is used, end excluded  [all]")
 ]
 Start = Annotated[str | None, typer.Option("--start", metavar="ISO", help="the time of position 0  [2016-07-01T00:00]")]
 Step = Annotated[

@@ -9,13 +9,13 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.explaining import explain_code
 from pe_spectra.cli.inputs import build, check_together, check_work, read_length, read_level
 from pe_spectra.cli.moments import sample
-from pe_spectra.cli.run import Outcome, Progress, Run
+from pe_spectra.cli.run import Outcome, Progress, Run, explain_code
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.vocabulary import CORNER_METHODS, RESIZE_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.portrait import Portrait, Resized
 
-_METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
-#: The others have one convention about corners only.
-_WITH_CORNERS = ("bicubic", "bilinear")
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
 #: So many metrics are named where one is not known.
@@ -129,9 +126,9 @@ def inspect(
         typer.Option(
             "--method",
             metavar="NAME",
-            autocompletion=options.complete(_METHODS),
+            autocompletion=options.complete(RESIZE_METHODS),
             show_default=False,
-            help=f"how to interpolate: {', '.join(_METHODS)}  [bicubic]",
+            help=f"how to interpolate: {', '.join(RESIZE_METHODS)}  [bicubic]",
         ),
     ] = "bicubic",
     align_corners: Annotated[
@@ -140,7 +137,7 @@ def inspect(
     fail_on: options.FailOn = None,
     explain: options.Explain = None,
 ) -> Outcome:
-    """The portrait of one encoding or checkpoint table: what is in it, and what to distrust.
+    """The portrait of one encoding or checkpoint table: what is in it, and its known problems.
 
     Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
     interpolation; findings in sentences, each with its number and rows.
@@ -153,7 +150,7 @@ def inspect(
     if spec is None:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = read_level(fail_on)
-    how = Choice(members=_METHODS).parse(method, "--method")
+    how = Choice(members=RESIZE_METHODS).parse(method, "--method")
     new = _read_size(resize) if resize is not None else None
     named = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
     encodings = sample(named, positions, length)
@@ -240,8 +237,8 @@ def _resize(
         if align_corners:
             raise InputError("--align-corners has no meaning without --resize", accepted="--resize N or HxW")
         return None
-    if align_corners and method not in _WITH_CORNERS:
-        raise InputError("--align-corners has no meaning with this --method", method, ", ".join(_WITH_CORNERS))
+    if align_corners and method not in CORNER_METHODS:
+        raise InputError("--align-corners has no meaning with this --method", method, ", ".join(CORNER_METHODS))
     from pe_spectra.portrait import resize_encoding
 
     return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)

@@ -1,4 +1,4 @@
-"""The commands that regenerate and grade: figures, claims."""
+"""The commands that regenerate and grade: figures, claims; and the form of JSON answers: schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Register both commands."""
+    """Register the three commands."""
     register(
         app,
         "figures",
@@ -26,6 +26,7 @@ def add_commands(app: typer.Typer) -> None:
         examples=("pe-spectra figures --output figures", "pe-spectra figures --check"),
     )(figures)
     register(app, "claims", examples=("pe-spectra claims", "pe-spectra claims --check --json"))(claims)
+    register(app, "schema", answers=False, examples=("pe-spectra schema",))(schema)
 
 
 def figures(
@@ -79,6 +80,16 @@ def claims(run: Run, check: options.Check = False) -> Outcome:
         for claim in find_disagreements(graded)
     ]
     return run.finish(answer_claims(graded, tuple(differing) if check else ()))
+
+
+def schema() -> Outcome:
+    """Print the JSON Schema of the answers.
+
+    Every document that --json prints is valid under it; what each field means stands beside it.
+    """
+    from importlib import resources
+
+    return Outcome(text=resources.files("pe_spectra").joinpath("schema.json").read_text(encoding="utf-8"))
 
 
 def _read_directory(text: str) -> Path:

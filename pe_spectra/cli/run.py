@@ -6,22 +6,22 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.options import COLOURS, FORMATS
 from pe_spectra.cli.terminal import Screen, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import FIGURE_SUFFIXES
 from pe_spectra.numbers import Choice
+from pe_spectra.vocabulary import COLOURS, FIGURE_SUFFIXES, FORMATS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pe_spectra.answers.answer import Answer
+    from pe_spectra.findings import Kind
     from pe_spectra.records.answer import Answer as OldAnswer
 
 #: The variable that, where it is not empty, leaves out the figures that nobody asked for.
@@ -243,3 +243,25 @@ class Progress:
         if wrote:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()
+
+
+def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:
+    """Answer --explain, which stands alone.
+
+    Parameters
+    ----------
+    text : the code as it was given. explanations : the reasoning behind each code.
+    others : what else was asked for.
+
+    Raises
+    ------
+    InputError : a code that is not known, or something else beside it.
+    """
+    from pe_spectra.answers.explanations import answer_explanation
+
+    if run.figure is not None:
+        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
+    if others:
+        raise InputError("--explain takes nothing beside it", others[0], "leave it out")
+    code = Choice(members=tuple(explanations)).parse(text, "--explain")
+    return run.finish(answer_explanation(code, explanations))

@@ -7,8 +7,8 @@ import io
 from matplotlib.figure import Figure
 
 from pe_spectra.errors import InputError
-from pe_spectra.limits import FIGURE_SUFFIXES
 from pe_spectra.plots.style import fixed_style
+from pe_spectra.vocabulary import FIGURE_SUFFIXES
 
 __all__ = ["FIGURE_SUFFIXES", "RESOLUTION", "render"]
 

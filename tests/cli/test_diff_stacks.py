@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from pe_spectra.answers.agreements import answer_conformance
-from pe_spectra.cli.diff import STACK_NAMES, complete_stacks
+from pe_spectra.cli.diff import complete_stacks
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import ConformanceRow
+from pe_spectra.vocabulary import STACKS as STACK_NAMES
 from tests.cli.ports import SCALED, make_cache, name_parts, save_cache
 from tests.documents import read_csv
 from tests.making import make_ladder

@@ -151,7 +151,7 @@ def test_export_of_part_of_a_file(cli, tables):
         ("compare dft --periods ''", "--periods"),
         ("compare dft --step 5", "--step"),
         ("compare calendar --step 5", "--step is no duration (5)"),
-        ("compare calendar --start tomorrow", "--start is no moment (tomorrow); an ISO date or time"),
+        ("compare calendar --start tomorrow", "--start is not a date or time (tomorrow); an ISO date or time"),
         ("compare dft --length x", "--length is not an integer (x)"),
         ("compare dft --rows 1:2", "--rows has no meaning for dft (1:2)"),
         ("compare dft --resize 3", "no such option (--resize)"),

@@ -215,7 +215,7 @@ def test_learned_rows_of_a_field_stay_whatever_stands_beside_it():
         ({"fields": ()}, "fields has 0 members"),
         ({"fields": ("second",)}, "fields is not known"),
         ({"timestamp_d": 8}, "timestamp_d has no meaning here"),
-        ({"start": "2016"}, "start is no moment"),
+        ({"start": "2016"}, "start is not a date or time"),
         ({"step": "0s"}, "step is out of range"),
     ],
 )

@@ -46,7 +46,7 @@ def test_moments_are_read_and_kept_as_one_text(given, kept):
     ],
 )  # fmt: skip
 def test_what_is_no_moment_is_refused(text):
-    with pytest.raises(InputError, match="--start is no moment") as caught:
+    with pytest.raises(InputError, match="--start is not a date or time") as caught:
         Moment().parse(text, "--start")
     assert "2016-07-01T00:00" in str(caught.value)
 
@@ -61,7 +61,7 @@ def test_moments_of_python():
         None,
         b"2016-07-01",
     ):
-        with pytest.raises(InputError, match="start is no moment"):
+        with pytest.raises(InputError, match="start is not a date or time"):
             Moment().check(value, "start")
 
 
@@ -158,5 +158,5 @@ def test_positions_say_what_is_accepted(text, what):
     with pytest.raises(InputError) as caught:
         read_times(text)
     assert str(caught.value) == (
-        f"{what}; A:B:C (from A by C, B left out) or a .npy or .csv file with one column of numbers is accepted"
+        f"{what}; A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
     )

@@ -215,7 +215,12 @@ def _writes_what_is_named(line, outcome):
 
 def _tells_what_it_writes(line, outcome):
     written = [path for path in outcome.changed if outcome.after.get(path, ("",))[0] == "file"]
-    if outcome.code in (0, 1) and written and not _is_quiet(line) and "wrote " not in outcome.err + outcome.out.lower():
+    if (
+        outcome.code in (0, 1)
+        and written
+        and not _is_quiet(line)
+        and not re.search("wrote |drew ", outcome.err + outcome.out.lower())
+    ):
         yield f"{written[:4]} written without a word"
 
 

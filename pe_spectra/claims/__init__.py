@@ -38,10 +38,9 @@ def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
 #: Id of a claim -> what computes it.
 JUDGES: Mapping[str, Callable[[], Judgement]] = MappingProxyType(
     {
-        **_list_judges(paper_low_pass),
-        **_list_judges(paper_reconstruction),
-        **_list_judges(paper_dft),
-        **_list_judges(articles),
+        name: judge
+        for module in (paper_low_pass, paper_reconstruction, paper_dft, articles)
+        for name, judge in _list_judges(module).items()
     }
 )
 

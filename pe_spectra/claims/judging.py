@@ -1,4 +1,8 @@
-"""What a judgement is made of: the computed values as text, and the grade that they imply."""
+"""What a judgement is made of: the computed values as text, and the grade that they imply.
+
+A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
+Thresholds that turn a number into a word are written where they are used.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What we compute for the paper's Sections 4 and 5: the DFT encoding and Table 1.
-
-A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
-Thresholds that turn a number into a word are written where they are used.
-"""
+"""What we compute for the paper's Sections 4 and 5: the DFT encoding and Table 1."""
 
 from __future__ import annotations
 

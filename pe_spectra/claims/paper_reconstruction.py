@@ -1,8 +1,4 @@
-"""What we compute for the paper's Section 3.2: Algorithm 1, Fig. 2 and Definition 1.
-
-A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
-Thresholds that turn a number into a word are written where they are used.
-"""
+"""What we compute for the paper's Section 3.2: Algorithm 1, Fig. 2 and Definition 1."""
 
 from __future__ import annotations
 

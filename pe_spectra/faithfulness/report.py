@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -38,8 +38,6 @@ from pe_spectra.vocabulary import DOMAINS
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
-#: Stretches of lags that an envelope has at most.
-_STRETCHES = 4096
 
 
 def _name_theorem(certificate: Certificate) -> str:
@@ -161,13 +159,13 @@ def measure_faithfulness(
     limit: int = DEFAULT_LIMIT,
     within: float | None = None,
 ) -> Faithfulness:
-    """Say whether every position 0 .. length-1 has a code of its own, and how well they are told apart.
+    """Say whether every position 0 .. length-1 has a vector of its own, and how well they are distinguished.
 
     Implements Definition 1, with its certificate, the smallest separation, rank and Algorithm 1.
 
     Parameters
     ----------
-    encoding : any encoding; one of lags is asked whether it tells the lags between `length` positions apart.
+    encoding : any encoding; one of lags is asked whether it distinguishes the lags between `length` positions.
     length : number of positions S, 1 to 1048576; d x S at most 2**33; default all rows of a table, else 80.
     bandwidth : kernel width in bins for the reconstruction figures; default 4, on a grid 1.
     limit : how many collisions and near pairs to name; all are counted.
@@ -187,18 +185,16 @@ def measure_faithfulness(
     size = check_length(encoding, length)
     # the codes of an encoding of lags; a table of positions may be larger than what can be held
     codes = build_codes(encoding, list_places(encoding, size)) if encoding.domain == "lags" else None
-    columns = encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0
-    if size * columns > MAX_STREAMED_ENTRIES:
-        raise InputError(
-            "d x length is too large", f"{columns} x {size}", f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
-        )
+    _check_work(size, encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0)
     injective, certificate, collisions = certify(encoding, size, shown)
     separation = _separate(encoding, codes, size, collisions.first)
     if injective is None:
         injective, certificate = _decide(encoding, separation, size, certificate)
-    smallest = _smallest(separation, injective, certificate)
+    measured = separation or Separation()
+    smallest = _choose_smallest(measured.smallest, injective, certificate)
+    error = None if smallest is None else 0.0 if injective is False else measured.error
     conditioning = measure_conditioning(encoding, size, codes)
-    fwhm, error, used, notes = _reconstruct_one(encoding, width, size)
+    blur, used, notes = _reconstruct_one(encoding, width, size)
     near, more = _find_near(encoding, size, within, shown)
     return Faithfulness(
         encoding=encoding,
@@ -207,21 +203,27 @@ def measure_faithfulness(
         injective=injective,
         certificate=certificate,
         min_separation=smallest,
-        closest_pair=_pair(separation, collisions),
-        error_bound=_bound(separation, smallest, injective),
+        closest_pair=collisions.first or measured.pair,
+        error_bound=error,
         collisions=replace(collisions, named=tuple(describe_pair(encoding, pair) for pair in collisions.examples)),
         near_pairs=near,
         rank=conditioning.rank,
         rank_tolerance=conditioning.rank_tolerance,
         condition_number=conditioning.condition_number,
         singular_values=conditioning.singular_values,
-        sidelobe=separation.sidelobe if separation else None,
-        separation_by_lag=_curve(separation),
-        envelope=_envelope(separation),
-        reconstruction=Blur(fwhm=fwhm, relative_error=error),
+        sidelobe=measured.sidelobe,
+        separation_by_lag=measured.curve,
+        envelope=measured.envelope,
+        reconstruction=blur,
         bandwidth=used,
         notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes, *more),
     )
+
+
+def _check_work(rows: int, columns: int) -> None:
+    if rows * columns > MAX_STREAMED_ENTRIES:
+        accepted = f"at most {MAX_STREAMED_ENTRIES} (2**33) is accepted"
+        raise InputError("d x length is too large", f"{columns} x {rows}", accepted)
 
 
 def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:
@@ -253,61 +255,31 @@ def _decide(
     return found.kind == "separation" or None, found
 
 
-def _smallest(separation: Separation | None, injective: bool | None, certificate: Certificate) -> float | None:
+def _choose_smallest(found: float | None, injective: bool | None, certificate: Certificate) -> float | None:
     if injective is False:
         return 0.0  # decided exactly; a computed distance would show its rounding
-    found = separation.smallest if separation else None
-    if certificate.kind == "rounding" or (injective is None and not found):
-        return None  # what was computed is rounding, and no distance
-    return found
+    # else what was computed may be rounding, and no distance
+    return None if certificate.kind == "rounding" or (injective is None and not found) else found
 
 
-def _bound(separation: Separation | None, smallest: float | None, injective: bool | None) -> float | None:
-    if smallest is None:
-        return None
-    return 0.0 if separation is None or injective is False else separation.error
-
-
-def _pair(separation: Separation | None, collisions: Collisions) -> tuple[int, int] | None:
-    return collisions.first or (separation.pair if separation else None)
-
-
-def _curve(separation: Separation | None) -> F64 | None:
-    if separation is None or separation.by_lag is None or len(separation.by_lag) > MAX_CURVE:
-        return None
-    curve = separation.by_lag
-    curve.flags.writeable = False
-    return curve
-
-
-def _envelope(separation: Separation | None) -> tuple[I64, F64] | None:
-    if separation is None or separation.by_lag is None or len(separation.by_lag) <= MAX_CURVE:
-        return None
-    curve = separation.by_lag
-    edges = np.unique(np.geomspace(1, len(curve), _STRETCHES).astype(np.int64))[:-1] - 1
-    lags = np.array([a + int(np.argmin(curve[a:b])) for a, b in pairwise([*edges.tolist(), len(curve)])])
-    return lags + 1, curve[lags]
-
-
-def _explain(encoding: Encoding, separation: Separation | None, length: int) -> tuple[str, ...]:
+def _explain(encoding: Encoding, separation: Separation | None, length: int) -> Iterator[str]:
+    """Why a separation, its error or its curve is left out."""
     if separation is None and isinstance(encoding, HasBiasMap):
-        return ("its bias belongs to a query and a key, so lags have no separation",)
-    if separation is None:
-        return (f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out",)
-    if length == 1:
-        return ("a single position has no pair, so separation, its error and pair are left out",)
-    if separation.smallest is None:
-        return ("the smallest separation is larger than the largest double, so it is left out",)
-    unknown = ("how exact its computed codes are is not known, so error_bound is left out",)
-    return (*(unknown if separation.error is None else ()), *_explain_curve(separation, length))
-
-
-def _explain_curve(separation: Separation, length: int) -> tuple[str, ...]:
-    if separation.by_lag is None:
-        return (f"separation_by_lag of {length} codes is beyond the budget or the range of float64, so it is left out",)
-    if length - 1 > MAX_CURVE:
-        return (f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}, so it is left out",)
-    return ()
+        yield "its bias belongs to a query and a key, so lags have no separation"
+    elif separation is None:
+        yield f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out"
+    elif length == 1:
+        yield "a single position has no pair, so separation, its error and pair are left out"
+    elif separation.smallest is None:
+        yield "the smallest separation is larger than the largest double, so it is left out"
+    else:
+        if separation.error is None:
+            yield "how exact its computed codes are is not known, so error_bound is left out"
+        what = f"separation_by_lag of {length} codes is beyond the budget or the range of float64"
+        if separation.by_lag is not None:
+            what = f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}"
+        if separation.curve is None:
+            yield f"{what}, so it is left out"
 
 
 def _find_near(
@@ -322,15 +294,14 @@ def _find_near(
         return None, (f"no near pairs: {error}",)
 
 
-def _reconstruct_one(
-    encoding: Encoding, bandwidth: float | None, size: int
-) -> tuple[float | None, float | None, float, tuple[str, ...]]:
-    """Algorithm 1 on the encoding's own lattice: width and error, the bandwidth used, and why there is none."""
+def _reconstruct_one(encoding: Encoding, bandwidth: float | None, size: int) -> tuple[Blur, float, tuple[str, ...]]:
+    """Algorithm 1 on the encoding's own lattice, the bandwidth used, and why there is none."""
     try:
         spectrum = compute_spectrum(encoding, bandwidth=bandwidth, length=None if encoding.shape else size)
-        result = reconstruct_positions(spectrum, [0]).positions[0]
+        found = reconstruct_positions(spectrum, [0]).positions[0]
     except (InputError, UndefinedError) as error:
         why = f"no reconstruction: {str(error).removeprefix(f'{encoding.label}: ')}"
-        return None, None, DEFAULT_BANDWIDTH if bandwidth is None else bandwidth, (why,)
+        used = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
+        return Blur(fwhm=None, relative_error=None), used, (why,)
     used = DEFAULT_BANDWIDTH if spectrum.bandwidth is None else spectrum.bandwidth
-    return result.fwhm, result.relative_error, used, ()
+    return Blur(fwhm=found.fwhm, relative_error=found.relative_error), used, ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,12 +25,14 @@ from pe_spectra.faithfulness.closest_pair import (
     scale_up,
 )
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_RANK_WORK
+from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.spectrum import compute_gram_kernel
 
 #: Differences of a normalised kernel below this are none.
 _FLAT = 1e-9
+#: Stretches of lags that an envelope has at most.
+_STRETCHES = 4096
 #: Encodings whose codes are stored numbers.
 _GIVEN = (Learned, Shaw, T5, Erpe)
 _EPS = float(np.finfo(float).eps)
@@ -66,11 +69,29 @@ class Separation:
     sidelobe : None where the normalised kernel has no local maximum beyond its main lobe.
     """
 
-    smallest: float | None
-    pair: tuple[int, int] | None
-    error: float | None
-    by_lag: F64 | None
-    sidelobe: Sidelobe | None
+    smallest: float | None = None
+    pair: tuple[int, int] | None = None
+    error: float | None = None
+    by_lag: F64 | None = None
+    sidelobe: Sidelobe | None = None
+
+    @property
+    def curve(self) -> F64 | None:
+        """The distances at each lag; None where there are too many to print."""
+        if self.by_lag is None or len(self.by_lag) > MAX_CURVE:
+            return None
+        self.by_lag.flags.writeable = False
+        return self.by_lag
+
+    @property
+    def envelope(self) -> tuple[I64, F64] | None:
+        """Of too many lags some 4096, each with the smallest distance of its stretch; None where there are fewer."""
+        curve = self.by_lag
+        if curve is None or len(curve) <= MAX_CURVE:
+            return None
+        edges = np.unique(np.geomspace(1, len(curve), _STRETCHES).astype(np.int64))[:-1] - 1
+        lags = np.array([a + int(np.argmin(curve[a:b])) for a, b in pairwise([*edges.tolist(), len(curve)])])
+        return lags + 1, curve[lags]
 
 
 def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] | None = None) -> Separation | None:
@@ -84,7 +105,7 @@ def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] |
     ((0, 1), 1.414213562373)
     """
     if length == 1:
-        return Separation(smallest=None, pair=None, error=None, by_lag=np.empty(0), sidelobe=None)
+        return Separation(by_lag=np.empty(0))
     if isinstance(encoding, Dft):
         return _separate_dft(encoding, length)
     words = find_pair_words(encoding)
@@ -142,7 +163,7 @@ def separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
     if closest is None:
         return None
     error = None if wrong is None or closest.distance is None else closest.error
-    return Separation(smallest=closest.distance, pair=closest.pair, error=error, by_lag=None, sidelobe=None)
+    return Separation(smallest=closest.distance, pair=closest.pair, error=error)
 
 
 def find_pair_words(encoding: Encoding) -> PairWords | None:

@@ -27,8 +27,17 @@ Settings = Annotated[
 ]  # fmt: skip
 _TEXT: dict[str, Any] = {"quiet": options.Quiet, "color": options.Colour, "settings": Settings}
 _DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output": options.Output, "full": options.Full}
-_FIGURE: dict[str, Any] = {"figure": options.FigurePath, "no_figure": options.NoFigure}
-_FLAGS = ("json", "full", "no_figure", "quiet")
+_FIGURE: dict[str, Any] = {
+    "figure": options.FigurePath,
+    "no_figure": options.NoFigure,
+    "style": options.Style,
+    "width": options.FigureWidth,
+    "height": options.FigureHeight,
+    "dpi": options.Dpi,
+    "no_title": options.NoTitle,
+    "no_caption": options.NoCaption,
+}
+_FLAGS = ("json", "full", "no_figure", "no_title", "no_caption", "quiet")
 #: Options and arguments that may name a file to read.
 _MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides")
 #: Options that exclude each other: where one was set closer to the command line, it wins.

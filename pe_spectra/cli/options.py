@@ -159,6 +159,15 @@ Output = Annotated[
 Full = Annotated[bool, typer.Option("--full", help="all rows of a table on a terminal")]
 FigurePath = Annotated[str | None, typer.Option("--figure", metavar="PATH", help="draw to PATH (.png, .svg, .pdf)")]
 NoFigure = Annotated[bool, typer.Option("--no-figure", help="draw nothing")]
+Style = Annotated[
+    str | None,
+    typer.Option("--style", metavar="NAME|FILE", help="style of the figure: one of Matplotlib's, a file, matplotlibrc"),
+]
+FigureWidth = Annotated[str | None, typer.Option("--width", metavar="IN", help="width of the figure in inches")]
+FigureHeight = Annotated[str | None, typer.Option("--height", metavar="IN", help="height of the figure in inches")]
+Dpi = Annotated[str | None, typer.Option("--dpi", metavar="N", help="dots per inch of a .png  [200]")]
+NoTitle = Annotated[bool, typer.Option("--no-title", help="no sentence above the panels of the figure")]
+NoCaption = Annotated[bool, typer.Option("--no-caption", help="no small print below the panels of the figure")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no notes on stderr")]
 Colour = Annotated[
     str | None,

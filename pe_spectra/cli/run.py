@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pe_spectra.answers.answer import Answer
     from pe_spectra.findings import Kind
+    from pe_spectra.plots.choices import FigureOptions
     from pe_spectra.records.answer import Answer as OldAnswer
 
 #: The variable that, where it is not empty, leaves out the figures that nobody asked for.
@@ -56,6 +57,7 @@ class Run:
     figure : where to draw, or None.
     figure_asked : whether that place was named by the user.
     notes : notes of the run itself, for stderr.
+    drawing : how to draw, where anything was asked for.
     """
 
     format: str
@@ -65,6 +67,7 @@ class Run:
     figure_asked: bool
     quiet: bool
     notes: tuple[str, ...]
+    drawing: FigureOptions | None = None
 
     def finish(
         self, answer: Answer | OldAnswer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
@@ -81,7 +84,7 @@ class Run:
         notes = list(self.notes)
         figure = self.figure if draw is not None else None
         if figure is not None and draw is not None:
-            files[figure] = _render_figure(draw, figure.suffix)
+            files[figure] = _render_figure(draw, figure.suffix, self.drawing)
         text = render(answer, self.format, self.screen, str(figure) if figure else None)
         if self.output is not None:
             files[self.output] = text.encode("utf-8", "backslashreplace")
@@ -103,13 +106,14 @@ class Run:
         )
 
 
-def _render_figure(draw: Callable[[], Figure], suffix: str) -> bytes:
+def _render_figure(draw: Callable[[], Figure], suffix: str, drawing: FigureOptions | None) -> bytes:
     import numpy as np
 
+    from pe_spectra.plots.choices import FigureOptions, draw_with
     from pe_spectra.plots.save import render
 
     # axes of numbers near the largest: what overflows there is the drawing library's business
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"), draw_with(drawing or FigureOptions()):
         return render(draw(), suffix)
 
 
@@ -129,6 +133,9 @@ def prepare_run(
     no_figure: bool = False,
     quiet: bool = False,
     color: str | None = None,
+    no_title: bool = False,
+    no_caption: bool = False,
+    **drawing: str | None,
 ) -> Run:
     """Check the shared options against each other and the places to write to, before any work.
 
@@ -150,6 +157,11 @@ def prepare_run(
             if path is not None:
                 check_writable([path], label=label)
         check_writable(asked, label="--figure and --output" if len(asked) > 1 else "")
+    chosen_drawing = None
+    if no_title or no_caption or any(value is not None for value in drawing.values()):
+        from pe_spectra.plots.choices import read_figure_options
+
+        chosen_drawing = read_figure_options(**drawing, title=not no_title, caption=not no_caption)
     notes: tuple[str, ...] = ()
     if place is None and default_figure and not no_figure and not os.environ.get(NO_FIGURE):
         place, notes = _find_default_place(default_figure)
@@ -161,6 +173,7 @@ def prepare_run(
         figure_asked=figure is not None,
         quiet=quiet,
         notes=notes,
+        drawing=chosen_drawing,
     )
 
 

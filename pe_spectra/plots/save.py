@@ -7,12 +7,11 @@ import io
 from matplotlib.figure import Figure
 
 from pe_spectra.errors import InputError
+from pe_spectra.plots.choices import find_options
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
 
-__all__ = ["FIGURE_SUFFIXES", "RESOLUTION", "render"]
-
-RESOLUTION = 200  # dots per inch of the bitmap
+__all__ = ["FIGURE_SUFFIXES", "render"]
 
 # Dates, program names and versions would make each run's bytes its own.
 _METADATA: dict[str, dict[str, None]] = {
@@ -37,5 +36,5 @@ def render(figure: Figure, suffix: str) -> bytes:
         raise InputError("a figure cannot be written with this ending", suffix, accepted)
     stream = io.BytesIO()
     with fixed_style():
-        figure.savefig(stream, format=kind[1:], dpi=RESOLUTION, metadata=_METADATA[kind])
+        figure.savefig(stream, format=kind[1:], dpi=find_options().dpi, metadata=_METADATA[kind])
     return stream.getvalue()

@@ -7,12 +7,14 @@ does not depend on how it is saved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from pe_spectra.errors import InputError
+from pe_spectra.plots.choices import FigureOptions, find_options
 from pe_spectra.plots.style import (
     BLACK,
     COLUMN_WIDTH,
@@ -32,6 +34,8 @@ MARGIN = 0.08
 LEADING = 1.35
 #: Inches of line in front of a name in the key, and of white behind that line.
 _KEY_LINE, _KEY_GAP = 0.34, 0.07
+#: Inches of the narrowest panel, and of the lowest, where a size is asked for.
+_LEAST_WIDTH, _LEAST_HEIGHT = 0.6, 0.2
 #: Inches from the left end of a panel's share of the sheet to the right side of its axis label.
 _AXIS_LABEL = 0.20
 
@@ -87,7 +91,14 @@ def line_pitch(size: float) -> float:
 
 
 def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
-    """Return the figure with its words, and its empty panels row by row."""
+    """Return the figure with its words, and its empty panels row by row.
+
+    Raises
+    ------
+    InputError : a size was asked for that leaves no room for the panels.
+    """
+    options = find_options()
+    layout = _choose(layout, options)
     inner = layout.width - 2 * MARGIN
     title = balance_text(layout.title, TITLE_SIZE, inner)
     small = [line for part in layout.small_print for line in wrap_text(part, SMALL_SIZE, inner)]
@@ -97,11 +108,38 @@ def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
     head = MARGIN + title_height + key_height + layout.top
     rows = sum(layout.heights) + sum(layout.gaps)
     height = head + rows + layout.bottom + small_height + MARGIN
+    if options.height is not None:
+        panels = sum(layout.heights)
+        layout = _stretch(layout, 1 + (options.height - height) / panels, options.height)
+        height = options.height
     figure = Figure(figsize=(layout.width, height))
     _write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
     _draw_key(figure, layout, height - MARGIN - title_height)
     _write_lines(figure, small, MARGIN + small_height, SMALL_SIZE, GREY)
     return figure, _add_panels(figure, layout, height - head)
+
+
+def _choose(layout: Layout, options: FigureOptions) -> Layout:
+    """The layout with the words and the width that were asked for."""
+    chosen = replace(
+        layout,
+        title=layout.title if options.title else "",
+        small_print=layout.small_print if options.caption else (),
+        width=layout.width if options.width is None else options.width,
+    )
+    if chosen.panel_width < _LEAST_WIDTH:
+        least = layout.columns * (layout.left + layout.right + _LEAST_WIDTH)
+        raise InputError("--width leaves no room for the panels", f"{chosen.width:g}", f"{least:.2g} and more")
+    return chosen
+
+
+def _stretch(layout: Layout, factor: float, height: float) -> Layout:
+    """The layout with panels so many times as high."""
+    heights = tuple(factor * one for one in layout.heights)
+    least = sum(max(0.0, _LEAST_HEIGHT * one / min(layout.heights) - factor * one) for one in layout.heights)
+    if least > 0:
+        raise InputError("--height leaves no room for the panels", f"{height:g}", f"{height + least:.2g} and more")
+    return replace(layout, heights=heights)
 
 
 def _write_lines(figure: Figure, lines: Sequence[str], top: float, size: float, colour: str) -> None:

@@ -19,6 +19,7 @@ import matplotlib
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import TextToPath
 
+from pe_spectra.plots.choices import find_options
 from pe_spectra.wording import leave_out_words, shorten
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal
@@ -80,7 +81,10 @@ _FIXED = {
 
 @contextlib.contextmanager
 def fixed_style() -> Iterator[None]:
-    """Draw with Matplotlib's own defaults and ours, whatever a matplotlibrc says; then put all back."""
+    """Draw with Matplotlib's own defaults, ours and a style that was asked for; then put all back.
+
+    A matplotlibrc counts only where it is that style.
+    """
     default = matplotlib.rcParamsDefault
     kept = {key: default[key] for key in default if key != "backend"}  # the host's, never used here
     current: Any = matplotlib.rcParams  # newer releases list every key in its type, older ones do not
@@ -89,6 +93,7 @@ def fixed_style() -> Iterator[None]:
             warnings.simplefilter("ignore", matplotlib.MatplotlibDeprecationWarning)
             current.update(kept)
         current.update(_FIXED)
+        current.update(find_options().style)
         yield
 
 
@@ -104,9 +109,14 @@ REFERENCE_STYLE: LineStyle = {"color": VERMILION, "linestyle": (0, (6, 2))}
 
 
 def curve_style(index: int) -> LineStyle:
-    """Colour and line style of the curve number `index`: no pair comes twice within thirty curves."""
+    """Colour and line style of the curve number `index`: no pair comes twice within thirty curves.
+
+    The colours are those of a style that was asked for, where it has any.
+    """
+    cycle = find_options().style.get("axes.prop_cycle")
+    colours = (cycle.by_key().get("color") if cycle is not None else None) or _COLOURS
     return {
-        "color": _COLOURS[index % len(_COLOURS)],
+        "color": colours[index % len(colours)],
         "linestyle": _LINE_STYLES[index % len(_LINE_STYLES)],
     }
 

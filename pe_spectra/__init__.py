@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     from pe_spectra.model_sources import read_model as read_model
     from pe_spectra.models.checks import audit_configuration as audit_configuration
     from pe_spectra.models.lengths.methods import compare_methods as compare_methods
+    from pe_spectra.plots.on_axes import plot_grid_kernel as plot_grid_kernel
+    from pe_spectra.plots.on_axes import plot_grid_spectrum as plot_grid_spectrum
+    from pe_spectra.plots.on_axes import plot_local_spectra as plot_local_spectra
+    from pe_spectra.plots.on_axes import plot_low_bin as plot_low_bin
+    from pe_spectra.plots.on_axes import plot_reconstruction as plot_reconstruction
+    from pe_spectra.plots.on_axes import plot_spectrum as plot_spectrum
     from pe_spectra.portrait import Portrait as Portrait
     from pe_spectra.portrait import draw_portrait as _draw_portrait
     from pe_spectra.precision import measure_precision as _measure_precision
@@ -140,6 +146,12 @@ _HOMES = {
     "measure_faithfulness": "faithfulness",
     "measure_precision": "precision",
     "measure_width": "reconstruction",
+    "plot_grid_kernel": "plots.on_axes",
+    "plot_grid_spectrum": "plots.on_axes",
+    "plot_local_spectra": "plots.on_axes",
+    "plot_low_bin": "plots.on_axes",
+    "plot_reconstruction": "plots.on_axes",
+    "plot_spectrum": "plots.on_axes",
     "read_encoding": "sources",
     "read_model": "model_sources",
     "reconstruct": "reconstruction",

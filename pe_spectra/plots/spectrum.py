@@ -184,7 +184,7 @@ def draw_weights(
     for curve in reversed(curves):
         if curve.band is not None:
             draw_band(axes, curve.omega, *curve.band, curve.style["color"])
-        draw_curve(axes, curve.omega, curve.weights, curve.style)
+        draw_curve(axes, curve.omega, curve.weights, curve.style, label=curve.label)
     drawn = np.concatenate([part for curve in curves for part in (curve.weights, *(curve.band or ()))])
     largest = max(float(np.max(drawn, initial=0.0, where=np.isfinite(drawn))), np.finfo(float).tiny)
     smallest = min(float(np.min(drawn, initial=0.0, where=np.isfinite(drawn))), 0.0)
@@ -213,7 +213,7 @@ def draw_log_weights(
     for curve, band in reversed(list(zip(curves, bands, strict=True))):
         if band is not None:
             _draw_log_band(axes, curve.omega, band, bottom, curve.style["color"])
-        draw_curve(axes, curve.omega, curve.log10_weights, curve.style)
+        draw_curve(axes, curve.omega, curve.log10_weights, curve.style, label=curve.label)
     axes.set_ylim(bottom, high + 0.06 * span)
     _label_logarithms(axes, span, per_radian)
     mark_frequencies(axes, last)

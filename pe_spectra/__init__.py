@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.biases import Alibi as Alibi
     from pe_spectra.encodings.biases import Kerple as Kerple
     from pe_spectra.encodings.biases import Sandwich as Sandwich
-    from pe_spectra.encodings.buckets import T5 as T5
     from pe_spectra.encodings.calendar import Calendar as Calendar
     from pe_spectra.encodings.combined import Hybrid as Hybrid
     from pe_spectra.encodings.features import FourierFeatures as FourierFeatures
     from pe_spectra.encodings.features import LearnableSinusoid as LearnableSinusoid
+    from pe_spectra.encodings.lag_tables import T5 as T5
     from pe_spectra.encodings.lag_tables import Erpe as Erpe
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
     from pe_spectra.encodings.learned import Learned as Learned

@@ -29,7 +29,7 @@ ENCODING_CLASSES: dict[str, tuple[str, str]] = {
     "alibi": ("biases", "Alibi"),
     "kerple": ("biases", "Kerple"),
     "sandwich": ("biases", "Sandwich"),
-    "t5": ("buckets", "T5"),
+    "t5": ("lag_tables", "T5"),
     "shaw": ("lag_tables", "Shaw"),
     "erpe": ("lag_tables", "Erpe"),
     "fire": ("bias_maps", "Fire"),

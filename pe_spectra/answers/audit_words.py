@@ -11,7 +11,7 @@ import numpy as np
 
 from pe_spectra.answers.answer import Verdict, Verdicts
 from pe_spectra.encodings.biases import compute_slopes
-from pe_spectra.encodings.buckets import compute_buckets
+from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.checks import KINDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
@@ -22,9 +23,35 @@ from pe_spectra.numbers import Choice, IntegerRange
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 
 
+class _OnLattice(Encoding):
+    """Sines and cosines of frequencies 2 pi k/d, k = 0, 1, ..: those of the DFT of length d."""
+
+    d: int
+
+    @property
+    def default_grid(self) -> int:
+        """The lattice of its frequencies."""
+        return self.d
+
+    def frequencies(self) -> Frequencies:
+        """Frequencies 2 pi k/d up to the last that has a column; those at 0 and pi have a lone cosine."""
+        masses = np.trim_zeros(self.lattice_masses(), "b") / 2
+        values, low = lattice_pairs(len(masses), self.d)
+        phases = np.zeros_like(values)
+        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
+
+    def turns(self, index: int) -> Fraction:
+        """Frequency `index` in turns per position, exactly."""
+        return Fraction(index, self.d)
+
+    @abstractmethod
+    def lattice_masses(self) -> F64:
+        """Columns at each DFT frequency that are not identically 0, shape (d // 2 + 1,)."""
+
+
 @final
 @dataclass(frozen=True, kw_only=True)
-class Dft(Encoding):
+class Dft(_OnLattice):
     """The DFT encoding of the paper.
 
     Implements Eq. (17), Eq. (18), Eq. (19), Eq. (20) and Eq. (21): the real orthonormal DFT of the one-hot
@@ -44,21 +71,6 @@ class Dft(Encoding):
     pitfalls: ClassVar[str] = "repeats after d positions; the authors' published code differs (dfstrans)"
 
     d: int = parameter(like=WIDTH)
-
-    @property
-    def default_grid(self) -> int:
-        """The lattice whose DFT it is."""
-        return self.d
-
-    def frequencies(self) -> Frequencies:
-        """Frequencies 2 pi k/d, k = 0 .. d // 2; those at 0 and pi have a lone cosine."""
-        values, low = lattice_pairs(self.d // 2 + 1, self.d)
-        masses, phases = self.lattice_masses() / 2, np.zeros_like(values)
-        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
-
-    def turns(self, index: int) -> Fraction:
-        """Frequency `index` in turns per position, exactly."""
-        return Fraction(index, self.d)
 
     def lattice_masses(self) -> F64:
         """Columns at each DFT frequency: 1 at both ends, 2 between (odd d: 1, 2, .., 2)."""
@@ -90,7 +102,7 @@ class Dft(Encoding):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DfsTrans(Encoding):
+class DfsTrans(_OnLattice):
     """The DFT encoding as its authors' published code computes it (repository dfstrans/DFStrans).
 
     Positions start at 1, columns are cos(2 pi k s/d), sin(2 pi k s/d) in turns for k = 0 .. d/2 - 1,
@@ -125,22 +137,6 @@ class DfsTrans(Encoding):
         if self.d % 2:
             # the published code fails on odd d: its sine and cosine columns differ in number
             raise InputError("dfstrans: d is odd", str(self.d), "an even d is accepted")
-
-    @property
-    def default_grid(self) -> int:
-        """The lattice of its frequencies."""
-        return self.d
-
-    def frequencies(self) -> Frequencies:
-        """Frequencies 2 pi k/d, k = 0 .. d/2 - 1; that at 0 has a lone cosine."""
-        values, low = lattice_pairs(self.d // 2, self.d)
-        masses = self.lattice_masses()[:-1] / 2
-        phases = np.zeros_like(values)
-        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
-
-    def turns(self, index: int) -> Fraction:
-        """Frequency `index` in turns per position, exactly."""
-        return Fraction(index, self.d)
 
     def lattice_masses(self) -> F64:
         """Columns at each DFT frequency that are not identically 0: 1, 2, .., 2, 0."""

@@ -9,7 +9,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from pe_spectra.encodings.buckets import compute_buckets
 from pe_spectra.encodings.heads import (
     HEAD,
     TABLE_SEED,
@@ -18,6 +17,7 @@ from pe_spectra.encodings.heads import (
     build_heads,
     start_generator,
 )
+from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.encodings.parameters import SEED, YES_NO, FileOfNumbers, GivenArray, parameter
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
@@ -144,11 +144,6 @@ class Tupe(HeadedEncoding):
         d = self.head_count * self.width
         self.check_size("table", self.length + 1, d)
         self.check_size("projection", 2 * d, d)
-
-    @property
-    def causal(self) -> bool:
-        """A query sees all keys: the published model is an encoder."""
-        return False
 
     @property
     def is_random(self) -> bool:
@@ -285,11 +280,6 @@ class Swin(HeadTable):
     def height(self) -> int:
         """Pairs of offsets."""
         return (2 * self.side - 1) ** 2
-
-    @property
-    def causal(self) -> bool:
-        """A query sees all keys of its window."""
-        return False
 
     def describe_position(self, s: int) -> str:
         """The cell's row and column in the window."""

@@ -13,7 +13,6 @@ import numpy as np
 
 from pe_spectra.encodings.pairs import (
     Pairs,
-    check_frequencies,
     compute_geometric_words,
     compute_ratio,
     explain_aliasing,
@@ -22,6 +21,7 @@ from pe_spectra.encodings.pairs import (
 )
 from pe_spectra.encodings.parameters import RHO, SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem
+from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
@@ -29,6 +29,8 @@ from pe_spectra.numbers import Choice, IntegerRange, RealRange
 _WITHOUT_TABLE = {"values": (None,)}
 #: Decades that the frequencies of the published code span at its start: 1 to 1e-9 rad/s.
 _DECADES = 9
+#: Largest frequency that a file may give, rad/position: that of the steepest ladder that is accepted.
+_MAX_FREQUENCY = 1e6
 
 
 class _GivenFrequencies(Pairs):
@@ -48,7 +50,17 @@ class _GivenFrequencies(Pairs):
 
     @cached_property
     def _given(self) -> F64 | None:
-        return check_frequencies(self.name, self.values.values) if self.values else None
+        if self.values is None:
+            return None
+        table = self.values.values
+        if table.size != max(table.shape):
+            raise InputError(f"{self.name}: table has shape {table.shape}", accepted="frequencies in one row or column")
+        largest = float(np.abs(table).max())
+        if largest > _MAX_FREQUENCY:
+            raise InputError(
+                f"{self.name}: a frequency is out of range", repr(largest), f"at most {_MAX_FREQUENCY:g} rad"
+            )
+        return table.ravel()
 
     @property
     def _moves(self) -> bool:

@@ -76,9 +76,9 @@ class LagEncoding(Encoding):
     """An encoding of the distance of query and key."""
 
     @property
-    @abstractmethod
     def causal(self) -> bool:
-        """Whether a query sees only keys before it."""
+        """Whether a query sees only keys before it; unless a class says so, lags of both signs occur."""
+        return False
 
     @property
     def default_length(self) -> int:
@@ -89,11 +89,6 @@ class LagEncoding(Encoding):
     def domain(self) -> str:
         """A code belongs to the distance of query and key."""
         return "lags"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Whether the values are learned ones."""
-        return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
 
     @property
     def numbers_per_lag(self) -> int:

@@ -1,12 +1,9 @@
-"""Encodings with a learned row for each lag.
-
-Lags are query minus key.
-"""
+"""Encodings with learned numbers for each lag (query minus key), or for each bucket of lags."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, final
 
 import numpy as np
@@ -23,7 +20,8 @@ from pe_spectra.encodings.heads import (
     build_table,
     start_generator,
 )
-from pe_spectra.encodings.parameters import GivenArray, parameter
+from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
+from pe_spectra.encodings.positions import as_integers
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
@@ -75,11 +73,6 @@ class Erpe(HeadTable):
     def height(self) -> int:
         """Number of lags."""
         return 2 * self.rows - 1
-
-    @property
-    def causal(self) -> bool:
-        """Lags of both signs occur."""
-        return False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -159,11 +152,6 @@ class Shaw(LagEncoding):
         return self.d
 
     @property
-    def causal(self) -> bool:
-        """Lags of both signs occur."""
-        return False
-
-    @property
     def is_random(self) -> bool:
         """Whether the table was drawn."""
         return self.values is None
@@ -207,3 +195,161 @@ class Shaw(LagEncoding):
     def _find_rows(self, lags: I64) -> I64:
         clipped = np.clip(lags, -self.farthest, self.farthest)
         return self.farthest - clipped  # rows count key minus query
+
+
+_BUCKETS, _MAX_DISTANCE = 32, 128
+
+
+def compute_buckets(
+    relative_positions: ArrayLike,
+    *,
+    buckets: int = _BUCKETS,
+    max_distance: int = _MAX_DISTANCE,
+    bidirectional: bool = True,
+) -> I64:
+    """Compute the buckets of T5 from key minus query; shape (L,).
+
+    Of N buckets (half of them for each direction if bidirectional) the first e = N // 2 hold one distance each,
+    the others e + floor(ln(n/e) / ln(max_distance/e) (N - e)), at most N - 1. Decided in integers.
+
+    Parameters
+    ----------
+    relative_positions : (L,) integers, key minus query: the sign is that of T5, opposite to a lag.
+    buckets : how many in all.
+    max_distance : from here on all distances share the last bucket (which starts before).
+    bidirectional : a key after its query has its own buckets, from buckets // 2; else it counts as distance 0.
+
+    Raises
+    ------
+    InputError : no integers, or too few buckets, or a max_distance within those of one distance each.
+
+    Raffel et al. 2020, arXiv:1910.10683; tensorflow/mesh, mesh_tensorflow/transformer/transformer_layers.py.
+
+    >>> compute_buckets([0, -1, 1, -7, -8, -9, -90, -91, 91]).tolist()
+    [0, 1, 17, 7, 8, 8, 14, 15, 31]
+    """
+    relative = as_integers(relative_positions, "relative positions")
+    count = int(buckets) // 2 if bidirectional else int(buckets)
+    starts = np.array(_start_buckets(count, int(max_distance)), dtype=np.int64)  # no integers of 64 bits inside
+    distances = np.abs(relative) if bidirectional else np.maximum(-relative, 0)
+    found = np.searchsorted(starts, distances, side="right") - 1
+    after = np.greater(relative, 0) if bidirectional else np.zeros(len(relative), dtype=bool)
+    return found.astype(np.int64) + count * after.astype(np.int64)
+
+
+@lru_cache(maxsize=32)
+def _start_buckets(count: int, max_distance: int) -> tuple[int, ...]:
+    """The smallest distance of each bucket of one direction; the same twice for a bucket that stays empty."""
+    exact = count // 2
+    if exact < 1:
+        raise InputError("buckets are too few", str(count), "at least 2 for each direction are accepted")
+    if max_distance <= exact:
+        raise InputError("max_distance is too small", str(max_distance), f"more than {exact} is accepted")
+    starts = list(range(exact))
+    logarithmic = count - exact
+    for k in range(logarithmic):
+        # the least n with (n/e)**(N-e) >= (max_distance/e)**k
+        n = max(exact, int(exact * (max_distance / exact) ** (k / logarithmic)) - 1)
+        bound = max_distance**k * exact ** (logarithmic - k)
+        while n**logarithmic < bound:
+            n += 1
+        starts.append(n)
+    return tuple(starts)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class T5(HeadTable):
+    """The relative position bias of T5, Raffel et al. 2020: a learned number for each bucket of lags.
+
+    >>> import numpy as np
+    >>> bias = T5(bidirectional="no", head=0).bias(np.array([15, 16, 17, 113, 9999]))[0]
+    >>> [bool(bias[i] == bias[i + 1]) for i in range(4)]
+    [False, True, False, True]
+    """
+
+    name: ClassVar[str] = "t5"
+    family: ClassVar[str] = "relative"
+    summary: ClassVar[str] = "a learned number for each bucket of lags; buckets widen with the distance"
+    formula: ClassVar[str] = (
+        "b_h(lag) = table[bucket(lag), h]; buckets of one distance up to e, then e + floor(ln(n/e)/ln(D/e) (N-e))"
+    )
+    source: ClassVar[str] = (
+        "Raffel et al. 2020, arXiv:1910.10683; tensorflow/mesh, mesh_tensorflow/transformer/transformer_layers.py"
+    )
+    pitfalls: ClassVar[str] = (
+        "the last bucket starts at distance 113 (one direction) or 91 (both), not at 128; the first merged pair is "
+        "16, 17 or 8, 9; T5 counts key minus query and puts keys after the query into the upper half; its scores are "
+        "not divided by sqrt(d)"
+    )
+
+    buckets: int | None = parameter(
+        accepts=IntegerRange(minimum=4, maximum=256),
+        meaning=f"number of buckets, over both directions; not set: rows of the table, or {_BUCKETS}",
+    )
+    max_distance: int = parameter(
+        default=_MAX_DISTANCE,
+        accepts=IntegerRange(minimum=9, maximum=MAX_LENGTH),
+        meaning="distance from which all share the last bucket at the latest",
+    )
+    bidirectional: str = parameter(
+        default="yes",
+        accepts=YES_NO,
+        meaning="yes: an encoder, half of the buckets for keys after the query; no: a decoder",
+    )
+    head_count: int | None = parameter(like=build_heads(None))
+    head: int | None = parameter(like=HEAD)
+    values: GivenArray | None = parameter(like=build_table("buckets x heads"))
+    seed: int = parameter(like=TABLE_SEED)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.settle("buckets", "buckets", self.held_rows, _BUCKETS)
+        try:
+            _start_buckets(self.height if self.causal else self.height // 2, self.max_distance)
+        except InputError as error:
+            raise InputError(f"t5: {error.what}", error.given, error.accepted) from error
+
+    @property
+    def height(self) -> int:
+        """Number of buckets."""
+        return self.buckets or _BUCKETS
+
+    @property
+    def spread(self) -> float:
+        """d_model**-0.5 as published, with 64 columns for each head as in the small, base and large models."""
+        return float((64 * self.all_heads) ** -0.5)
+
+    @property
+    def causal(self) -> bool:
+        """Whether only lags 0, 1, .. occur."""
+        return self.bidirectional == "no"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where distances begin to share a bucket, and where the last one starts."""
+        starts = _start_buckets(self.height if self.causal else self.height // 2, self.max_distance)
+        last = f"t5: one bucket holds all distances from {starts[-1]}"
+        return (*super().notes, last)
+
+    def find_buckets(self, lags: ArrayLike) -> I64:
+        """The bucket of each lag, shape (L,)."""
+        return compute_buckets(
+            -self.read_lags(lags, 1),
+            buckets=self.height,
+            max_distance=self.max_distance,
+            bidirectional=not self.causal,
+        )
+
+    def bias(self, lags: ArrayLike) -> F64:
+        """What is added at the lags, shape (heads, L)."""
+        return self.look_up(self.find_buckets(self.read_lags(lags)))
+
+    def exact_key(self, positions: I64) -> I64:
+        """A number for the bucket of each lag, the same for buckets with equal rows."""
+        return self.row_numbers[self.find_buckets(positions)]
+
+    @property
+    def theorem(self) -> Theorem:
+        """Buckets are decided in integers, and their numbers compared as they are."""
+        return Theorem(kind="buckets", text="lags of one bucket share a row of the table; rows are compared bit by bit")

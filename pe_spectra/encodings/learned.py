@@ -54,16 +54,6 @@ class Grid:
         return "x".join(str(side.parse(part, name)) for part in parts)
 
 
-def read_shape(text: str) -> tuple[int, int]:
-    """Turn the text of a checked grid into its numbers of rows and columns.
-
-    >>> read_shape("2x8")
-    (2, 8)
-    """
-    rows, columns = (int(part) for part in text.split("x"))
-    return rows, columns
-
-
 _DRAWN = {"init": ("normal",)}
 
 
@@ -222,7 +212,10 @@ class Learned(Encoding):
     @property
     def shape(self) -> tuple[int, int] | None:
         """The grid that the positions fill, if they are one."""
-        return read_shape(self.grid) if self.grid else None
+        if self.grid is None:
+            return None
+        rows, columns = (int(part) for part in self.grid.split("x"))
+        return rows, columns
 
     @property
     def is_random(self) -> bool:

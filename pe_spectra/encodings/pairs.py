@@ -15,9 +15,6 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
 from pe_spectra.limits import MAX_POSITION
 
-#: Largest frequency that a file may give, rad/position: that of the steepest ladder that is accepted.
-MAX_FREQUENCY = 1e6
-
 
 class Pairs(Encoding):
     """Columns sin(w s), cos(w s) in pairs; a family's class says which frequencies, and in what order.
@@ -75,14 +72,19 @@ class Pairs(Encoding):
         return self.arrange(*self.evaluate_at(as_times(times)))
 
     def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: amplitude**2 sum of cos(w tau), shape (1, L)."""
-        words = self.words()
-        return self.amplitude**2 * sum_cosines(words, np.ones(words.shape[1]), as_lags(lags))[None, :]
+        """Dot product of two codes by their lag: amplitude**2 sum of cos(w tau), shape (1, L).
+
+        A lone sine counts one half; its further term in s + t is not a function of the lag.
+        """
+        return self.amplitude**2 * sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
 
     def evaluate(self, s: I64) -> tuple[F64, F64]:
         """Sines and cosines at integer positions, each (S, M)."""
         check_rows(s, self.rows, self.name)
-        return self._turn(add_offset(s, self.offset, self.name))
+        if s.size and int(s.max()) + self.offset > MAX_POSITION:  # not every integer is a double beyond
+            what = f"{self.name}: a position is out of range with offset={self.offset}"
+            raise InputError(what, accepted=f"0 to {MAX_POSITION - self.offset}")
+        return self._turn(s + self.offset)
 
     def evaluate_at(self, times: F64) -> tuple[F64, F64]:
         """Sines and cosines at real positions, each (S, M)."""
@@ -165,23 +167,6 @@ def scale_to_words(values: F64, factor: Decimal) -> F64:
     return _freeze(np.array(rows).T.copy())
 
 
-def add_offset(s: I64, offset: int, name: str) -> I64:
-    """Return s + offset.
-
-    Raises
-    ------
-    InputError : a sum beyond 2**53, where not every integer is a double.
-
-    >>> add_offset(np.array([0, 1]), 2, "sinusoidal").tolist()
-    [2, 3]
-    """
-    if s.size and int(s.max()) + offset > MAX_POSITION:
-        raise InputError(
-            f"{name}: a position is out of range with offset={offset}", accepted=f"0 to {MAX_POSITION - offset}"
-        )
-    return s + offset
-
-
 def fit_width(name: str, width: int | None, table: F64 | None, default: int = 256) -> int:
     """Return the number of columns: twice the frequencies that a file gives, else `width`, else `default`.
 
@@ -200,24 +185,6 @@ def fit_width(name: str, width: int | None, table: F64 | None, default: int = 25
     if width not in (None, 2 * table.size):
         raise InputError(f"{name}: d contradicts the table", str(width), f"2 x {table.size} = {2 * table.size}")
     return 2 * table.size
-
-
-def check_frequencies(name: str, values: F64) -> F64:
-    """Return the frequencies of a file as (M,), rad per unit.
-
-    Raises
-    ------
-    InputError : more than one row or column, or a frequency beyond 1e6.
-
-    >>> check_frequencies("fope", np.array([[1.0, 0.5]])).tolist()
-    [1.0, 0.5]
-    """
-    if values.size != max(values.shape):
-        raise InputError(f"{name}: table has shape {values.shape}", accepted="frequencies in one row or column")
-    largest = float(np.abs(values).max())
-    if largest > MAX_FREQUENCY:
-        raise InputError(f"{name}: a frequency is out of range", repr(largest), f"at most {MAX_FREQUENCY:g} rad")
-    return values.ravel()
 
 
 def explain_aliasing(encoding: Pairs) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.pairs import (
     Pairs,
@@ -20,10 +19,9 @@ from pe_spectra.encodings.pairs import (
     interleave,
 )
 from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
-from pe_spectra.encodings.positions import as_lags
 from pe_spectra.encodings.protocol import Frequencies, Ladder, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, PI, TWO_PI, ladder_pairs, ladder_words, sin_cos, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, PI, TWO_PI, ladder_pairs, ladder_words, sin_cos, to_words
 from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
@@ -106,14 +104,6 @@ class Sinusoidal(Pairs):
         """Frequency `index` in turns per position, to 55 digits."""
         exponent = CONTEXT.divide(Decimal(-2 * index), Decimal(self.d))
         return CONTEXT.divide(CONTEXT.power(Decimal.from_float(self.rho), exponent), TWO_PI)
-
-    def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: scale**2 sum of cos(w tau), shape (1, L).
-
-        Odd d: the lone sine counts one half; its further term in s + t is not a function of the lag.
-        """
-        kernel = sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
-        return self.scale**2 * kernel
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put the columns in the order of the layout, and multiply them with the scale."""

@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
-from pe_spectra.encodings.buckets import T5
 from pe_spectra.encodings.codes import find_theorem
-from pe_spectra.encodings.lag_tables import Erpe, Shaw
+from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import F64, I64, sum_cosines

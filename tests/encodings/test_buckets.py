@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings.bias_maps import Swin
-from pe_spectra.encodings.buckets import T5, compute_buckets
-from pe_spectra.encodings.lag_tables import Erpe, Shaw
+from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw, compute_buckets
 from pe_spectra.errors import InputError
 from tests.naive import bucket_of
 

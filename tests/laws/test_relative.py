@@ -6,10 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.bias_maps import Fire, Swin, Tupe
 from pe_spectra.encodings.biases import Alibi, Kerple, Sandwich
-from pe_spectra.encodings.buckets import T5
 from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.heads import HeadedEncoding
-from pe_spectra.encodings.lag_tables import Erpe, Shaw
+from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.protocol import HasBias, HasBiasMap, HasExactKey, HasKernel, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION

@@ -24,7 +24,7 @@ from pe_spectra import (
     reconstruct_positions,
 )
 from pe_spectra.encodings.biases import compute_slopes
-from pe_spectra.encodings.buckets import compute_buckets
+from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.models.lengths import bounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pe_spectra.precision.recipes import RECIPES, Recipe
+from pe_spectra.precision.dtypes import RECIPES, Recipe
 from pe_spectra.precision.report import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.staircase import measure_precision
 

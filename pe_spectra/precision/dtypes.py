@@ -1,4 +1,4 @@
-"""The number types that models compute and store in, and rounding to nearest in each of them, once.
+"""The number types that models compute and store in, rounding to nearest in each of them, once, and recipes of types.
 
 Numbers of a type are carried in float32, or in float64 where they need it, so that they can be computed
 with: every number of a narrow type is one of float32. A cast from float64 that goes through float32 rounds
@@ -11,12 +11,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import Choice
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.vocabulary import RECIPE_TITLES
+from pe_spectra.vocabulary import RECIPES as RECIPE_NAMES
 
 #: Numbers of a type, carried in float32 or float64.
 Carried = NDArray[np.float32] | NDArray[np.float64]
@@ -67,6 +72,8 @@ class NumberType:
         return math.ldexp(1.0, max(exponent - 1, self.exponent) - self.digits + 1) if magnitude else self.step
 
 
+#: Stands in a recipe for the type that is looked at.
+ASKED = "dtype"
 #: Every type that is known. Above their largest number, types without infinities give NaN, as ml_dtypes has it;
 #: hardware that saturates instead gives that largest number to all of them.
 DTYPES: Mapping[str, NumberType] = MappingProxyType(
@@ -185,3 +192,91 @@ def add(a: Carried, b: Carried, kind: NumberType) -> Carried:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         total = a.astype(wide, copy=False) + b.astype(wide, copy=False)
     return round_to(total, kind)
+
+
+# --------------------------------------------------------------------- recipes: the type of each step
+
+
+class Steps(NamedTuple):
+    """The type of each step: positions, frequencies, their products, sines and cosines, the code, the sum."""
+
+    positions: NumberType
+    frequencies: NumberType
+    phases: NumberType
+    sines: NumberType
+    code: NumberType
+    sum: NumberType
+
+
+_SINGLE = "float32"
+_TYPES = (ASKED, _SINGLE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Result):
+    """The type of each step; dtype stands for the type that is looked at.
+
+    The sum of code and token embedding is in that type, whatever the steps before it are in.
+
+    >>> [(recipe.title, recipe.positions) for recipe in RECIPES.values()][1:3]
+    [('fp32-then-cast', 'float32'), ('narrow-positions', 'dtype')]
+    """
+
+    name: str = quantity("Name of the recipe.", words=RECIPE_NAMES)
+    #: How it is done, as a part of a sentence: when ..
+    when: str
+    positions: str = quantity("The type that positions are cast to.", words=_TYPES)
+    frequencies: str = quantity("The type that frequencies are cast to.", words=_TYPES)
+    phases: str = quantity("The type of their products.", words=_TYPES)
+    sines: str = quantity("The type of sines and cosines.", words=_TYPES)
+    code: str = quantity("The type that the code is kept in.", words=_TYPES)
+
+    @property
+    def title(self) -> str:
+        """What people call it: JSON and CSV keep the names of release 0.1.0."""
+        return RECIPE_TITLES.get(self.name, self.name)
+
+    def resolve(self, dtype: str) -> Steps:
+        """Return the types of the steps where `dtype` is looked at."""
+        named = (self.positions, self.frequencies, self.phases, self.sines, self.code, ASKED)
+        return Steps(*(DTYPES[dtype if name == ASKED else name] for name in named))
+
+    @property
+    def casts_positions_alone(self) -> bool:
+        """Whether positions may be cast, but nothing else before the code: all that a table without steps has."""
+        return ASKED not in (self.frequencies, self.phases, self.sines)
+
+
+def _tell(name: str, when: str, first: str, middle: str, last: str) -> Recipe:
+    """A recipe by the types of the positions, of the steps in the middle, and of the code."""
+    return Recipe(name=name, when=when, positions=first, frequencies=middle, phases=middle, sines=middle, code=last)
+
+
+#: Every recipe, from the one that keeps most to the one that keeps least.
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        recipe.name: recipe
+        for recipe in (
+            _tell("fp32", "when kept in float32", _SINGLE, _SINGLE, _SINGLE),
+            _tell("fp32-then-cast", "when computed in float32 and cast at the end", _SINGLE, _SINGLE, ASKED),
+            _tell("bf16-positions", "when positions are cast first", ASKED, _SINGLE, ASKED),
+            _tell("all-bf16", "when every step is in it", ASKED, ASKED, ASKED),
+        )
+    }
+)
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return a recipe by its title, or by its name in JSON.
+
+    Raises
+    ------
+    InputError : neither.
+
+    >>> find_recipe("narrow-positions") is find_recipe("bf16-positions")
+    True
+    """
+    for recipe in RECIPES.values():
+        if name in (recipe.name, recipe.title):
+            return recipe
+    raise InputError("recipe is not known", name or "''", f"accepted: {', '.join(RECIPE_TITLES.values())}")

@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.precision.dtypes import Carried, NumberType, add
-from pe_spectra.precision.nearest import Nearest, bound_distances, find_nearest_of_ladder
-from pe_spectra.precision.recipes import Steps
-from pe_spectra.precision.rows import Evaluate, Gathering, list_blocks
+from pe_spectra.precision.dtypes import Carried, NumberType, Steps, add
+from pe_spectra.precision.rows import Evaluate, Gathering, Nearest, bound_distances, find_nearest_of_ladder, list_blocks
 from pe_spectra.precision.stages import (
     Addition,
     Curves,

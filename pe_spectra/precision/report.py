@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64, I64
-from pe_spectra.precision.recipes import Recipe
+from pe_spectra.precision.dtypes import Recipe
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
 

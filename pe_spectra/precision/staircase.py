@@ -13,12 +13,10 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
-from pe_spectra.precision.dtypes import DTYPE, Carried
+from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
 from pe_spectra.precision.ladder_pass import LadderPass
-from pe_spectra.precision.nearest import MAX_HELD_WORK
-from pe_spectra.precision.recipes import RECIPES, Recipe, Steps, find_recipe
 from pe_spectra.precision.report import PrecisionReport, Stage, Staircase
-from pe_spectra.precision.rows import list_blocks
+from pe_spectra.precision.rows import MAX_HELD_WORK, list_blocks
 from pe_spectra.precision.stages import Addition, Head, Measured, Places
 from pe_spectra.precision.table_pass import TablePass
 from pe_spectra.precision.waves import Waves, cast_positions, find_waves
@@ -42,7 +40,7 @@ def measure_precision(
 
     Positions are cast; frequencies are; their products are formed in a type, and sines and cosines of these
     rounded phases; the code is cast, and added to a token's embedding. Which step is in which type is what a
-    recipe says (`recipes.RECIPES`). Sines and cosines are those of the rounded phase, rounded to nearest; all
+    recipe says (`dtypes.RECIPES`). Sines and cosines are those of the rounded phase, rounded to nearest; all
     other steps are rounded to nearest, too. Tables and biases are only cast and, where their encoding is added
     to a token, added.
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.precision.dtypes import Carried, add, round_to
-from pe_spectra.precision.nearest import find_nearest_held
-from pe_spectra.precision.recipes import Steps
-from pe_spectra.precision.rows import Gathering, list_blocks
+from pe_spectra.precision.dtypes import Carried, Steps, add, round_to
+from pe_spectra.precision.rows import Gathering, find_nearest_held, list_blocks
 from pe_spectra.precision.stages import (
     Addition,
     Curves,

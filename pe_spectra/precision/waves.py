@@ -10,8 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.exact import F64, I64, two_product
-from pe_spectra.precision.dtypes import Carried, NumberType, multiply, round_to
-from pe_spectra.precision.recipes import Steps
+from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
 
 #: Positions at which columns that were put together are held against the encoding's own table.
 _PROBES = (0, 1, 2, 3, 7, 100, 1001)
@@ -224,7 +223,7 @@ def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
     """Cast positions and frequencies; return the steps that follow, and for each place the number of its row.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision.recipes import RECIPES
+    >>> from pe_spectra.precision.dtypes import RECIPES
     >>> steps = RECIPES["bf16-positions"].resolve("bfloat16")
     >>> front, groups = build_front(find_waves(Sinusoidal(d=2)), steps, np.array([256, 257, 258]))
     >>> groups.tolist()
@@ -246,7 +245,7 @@ def round_codes(sines: Carried, waves: Waves, steps: Steps) -> Carried:
     """Multiply sines and cosines by their factors in their own type, and cast: what is added to a token.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision.recipes import RECIPES
+    >>> from pe_spectra.precision.dtypes import RECIPES
     >>> steps = RECIPES["fp32-then-cast"].resolve("bfloat16")
     >>> round_codes(np.array([[0.1, 0.2]], dtype=np.float32), find_waves(Sinusoidal(d=2)), steps).tolist()
     [[0.10009765625, 0.2001953125]]

@@ -140,6 +140,7 @@ def test_the_document(ask):
     merged = next(row for row in document["rows"] if (row["recipe"], row["stage"]) == ("all-bf16", "code"))
     assert merged["first_collision"] == merged["closest_pair"] == [256, 257]
     assert (merged["min_separation"], merged["ulp_margin"]) == (0.0, 0.0)
+    assert [row["stage_type"] for row in document["rows"][:6]] == ["float32"] * 4 + ["bfloat16"] * 2
     assert document["figure"] is None
 
 

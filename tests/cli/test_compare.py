@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pe_spectra import compare_encodings, read_encoding
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.metrics import METRICS
 from tests.documents import read_csv, read_json
@@ -129,6 +130,15 @@ def test_periods(cli):
     assert listed["ratio_week"] == repr(week["ratio"])
     assert listed["maximum_36h"] == "False"
     assert "k(lag 168)" in cli(line.removesuffix(" --json")).out
+
+
+def test_periods_are_columns_also_of_a_grid_which_has_none():
+    encodings = [read_encoding("sincos2d:d=8,height=4,width=5"), read_encoding("calendar:fields=hour")]
+    grid, line = compare_encodings(encodings, length=48, step_seconds=3600.0, periods=[("day", 86400.0)])
+    assert list(grid.at_periods) == list(line.at_periods) == ["ratio_day", "maximum_day", "nearest_day"]
+    assert set(grid.at_periods.values()) == {None}
+    assert line.at_periods["ratio_day"] == pytest.approx(1)
+    assert line.at_periods["maximum_day"] is True
 
 
 def test_minute_slots_coarser_than_the_step_are_a_finding(cli):

@@ -22,6 +22,7 @@ HALVES = np.arange(32).reshape(2, 16)
 def test_equal_tables(table):
     diff = compare_tables(table, table.copy())
     assert (diff.agree, diff.equal_rows, diff.first_row, diff.max_difference) == (True, 200, None, 0.0)
+    assert (diff.shape_a, diff.shape_b, diff.near) == (table.shape, table.shape, True)
     assert told(diff) == ("same", "The same: all 200 rows are equal.")
 
 

@@ -14,8 +14,8 @@ from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.precision import measure_precision, rows, staircase
-from pe_spectra.precision.nearest import bound_distances, find_nearest_of_ladder
-from pe_spectra.precision.recipes import RECIPES
+from pe_spectra.precision.dtypes import RECIPES
+from pe_spectra.precision.rows import bound_distances, find_nearest_of_ladder
 from pe_spectra.precision.waves import find_waves
 from tests.making import make_named
 from tests.precision.slowly import find_dtype
@@ -66,9 +66,7 @@ def test_more_columns_than_are_sampled_tell_rows_apart():
 @pytest.mark.parametrize("encoding", [Sinusoidal(d=8, rho=3.0), Sinusoidal(d=16), Sinusoidal(d=7), Rope(d=8)])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float32"])
 def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, monkeypatch):
-    from pe_spectra.precision import nearest
-
-    monkeypatch.setattr(nearest, "MAX_HELD_WORK", 0)
+    monkeypatch.setattr(rows, "MAX_HELD_WORK", 0)
     monkeypatch.setattr(staircase, "MAX_HELD_WORK", 0)
     size = 800
     by_lags = measure_precision(encoding, length=size, dtypes=[dtype], recipes=["fp32-then-cast"]).codes[0]

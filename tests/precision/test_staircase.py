@@ -12,8 +12,7 @@ import pytest
 
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.precision import measure_precision
-from pe_spectra.precision.dtypes import DTYPES, multiply, round_to
-from pe_spectra.precision.recipes import RECIPES
+from pe_spectra.precision.dtypes import DTYPES, RECIPES, multiply, round_to
 from tests.precision.slowly import PHASES_ONLY, describe_slowly, round_fraction, round_mpf
 
 

@@ -151,7 +151,7 @@ class LengthenedPair(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodResult(Result):
-    """One way to lengthen the context, at the target. Arrays are read-only."""
+    """One way to lengthen the context, at the target."""
 
     method: str = quantity(
         f"Name of the way: {'; '.join(f'{name} {way.does}' for name, way in WAYS.items())}.", words=tuple(WAYS)
@@ -194,7 +194,7 @@ class MethodResult(Result):
     attention_scaling: float = quantity("Factor on every cosine and sine.", above=0)
     target: int = quantity("Inference context length.", unit="positions", key=None, column=None)
     frequencies: F64 = quantity(
-        "Of each pair, the fastest first, right to float64.", unit="rad/position", key=None, column=None
+        "Of each pair, the fastest first, right to float64; read-only.", unit="rad/position", key=None, column=None
     )
     turns: F64 = quantity("Periods of each pair within the target.", key=None, column=None)
     unseen: Flags = quantity("Pairs with out-of-range phases.", key=None, column=None)
@@ -223,12 +223,9 @@ class ContextParameters(Result):
     """What was asked."""
 
     d: int = quantity("Rotary width of a head, D, in channels.", minimum=4)
-    base: float | None = quantity("Base in training.", schema=_ABOVE_ONE, only=lambda asked: asked.base is not None)
+    base: float | None = quantity("Base in training.", above=1, only=lambda asked: asked.base is not None)
     trained: int | None = quantity(
-        "Training context length.",
-        unit="positions",
-        schema={"type": "integer", "minimum": 8},
-        only=lambda asked: asked.trained is not None,
+        "Training context length.", unit="positions", minimum=8, only=lambda asked: asked.trained is not None
     )
     target: int = quantity("Inference context length.", unit="positions", minimum=8)
 

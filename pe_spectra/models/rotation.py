@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
+from pe_spectra.encodings.rotary import Rope
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, quantity
 
@@ -15,8 +17,13 @@ SAME_FORMULA = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Rotation(Result):
-    """What queries and keys are turned by in the layers of one type; null where a part is not known."""
+    """What queries and keys are turned by in the layers of one type; null where a part is not known.
 
+    `rope` is the encoding of the catalogue that it was computed by; None where it is from a formula or numbers of its
+    own.
+    """
+
+    rope: Rope | None = None
     name: str = quantity("Name of the type; all where there is one.", default="all")
     head_dim: int | None = quantity("Width of a head, in channels.", default=None, minimum=1)
     rotary_dim: int | None = quantity("Channels of it that are turned, D.", default=None, minimum=0)
@@ -55,3 +62,15 @@ class Rotation(Result):
         key=None,
     )
     notes: tuple[str, ...] = quantity("What was assumed when it was read, each a sentence.", default=())
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the catalogue's `rope` that say the same, but for those at their defaults."""
+        parts = {
+            "d": self.head_dim,
+            "base": self.base,
+            "layout": self.layout if self.layout != "half" else None,
+            "scaling": self.scaling if self.scaling != "none" else None,
+            **self.options,
+        }
+        return {name: value for name, value in parts.items() if value is not None}

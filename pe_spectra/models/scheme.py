@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,13 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
-from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
-from pe_spectra.models.stacks.stack import Reader
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
 
 #: Whose reading is the answer: the newest major release of the library that a file is made for.
-_ANSWERING: Mapping[str, Reader] = {
+_ANSWERING: Mapping[str, Callable[[Configuration, LayerStatement, int | None], Rotation | Refusal]] = {
     "config.json": STACKS["transformers-5"].read,
     "params.json": STACKS["meta"].read,
     "gguf": turn_gguf_layer,
@@ -116,7 +115,7 @@ def choose_scheme(
         found = turn_layer(configuration, layer, served)
         if isinstance(found, Refusal):
             raise FileError(path, found.reason.removeprefix(f"{path}: "))
-        return Scheme(name="rope", values=describe_rope(configuration, layer, served), notes=found.notes)
+        return Scheme(name="rope", values=found.parameters, notes=found.notes)
     names = {"alibi": ("heads",), "t5": ("buckets", "max_distance", "heads"), "sinusoidal": ("d",)}
     if configuration.scheme not in names:
         what = "a learned table, which is in its weights" if configuration.scheme == "learned" else "none"
@@ -150,11 +149,9 @@ def rebuild_rope(rotation: Rotation) -> Rope | None:
     >>> rebuild_rope(Rotation(rotary_dim=64, head_dim=64, base=5e5, scaling="none", layout="half")).label
     'rope d=64 base=500000'
     """
-    parts = {"d": rotation.head_dim, "base": rotation.base, "layout": rotation.layout, "scaling": rotation.scaling}
-    values: dict[str, Any] = {**parts, **rotation.options}
     known = {parameter.keyword for parameter in Rope.accepts}
     try:
-        return Rope(**{key: value for key, value in values.items() if key in known and value is not None})
+        return Rope(**{key: value for key, value in rotation.parameters.items() if key in known})
     except InputError:
         return None
 
@@ -209,6 +206,8 @@ def build_layers(
 
 def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
     layer = replace(layer, rotation=found)
+    if found.rope is not None:
+        return replace(layer, encoding=found.rope)
     encoding = rebuild_rope(found)
     if encoding is None:
         return layer

@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings.rotary import Rope
-from pe_spectra.errors import InputError
-from pe_spectra.models.stacks import STACKS, Refusal, describe_rope
+from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.conformance import tabulate_conformance
 from tests.models.configurations import scale_as
 from tests.models.stack_configurations import ALL, EXAMPLES, LONG, NAMES, OLDER, YARN, block, read, refuse, state
@@ -56,16 +55,16 @@ def test_options_are_those_of_the_catalogue(kind):
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_the_description_is_the_answer_of_transformers_5(kind):
     configuration = EXAMPLES[kind]
-    rope = Rope(**describe_rope(configuration, configuration.layers[0], 32768))
+    rope = Rope(**read("transformers-5", configuration, 32768).parameters)
     assert_array_equal(rope.frequencies().values, read("transformers-5", configuration, 32768).frequencies)
 
 
 def test_a_description_says_no_more_than_needed():
     configuration = state(block(base=5e5), head_dim=16)
-    assert describe_rope(configuration, configuration.layers[0]) == {"d": 16, "base": 5e5}
+    assert read("transformers-5", configuration).parameters == {"d": 16, "base": 5e5}
     configuration = state(block(base=5e5), head_dim=80, share=0.4, layout="interleaved")
     expected = {"d": 80, "base": 5e5, "share": 0.4, "layout": "interleaved"}
-    assert describe_rope(configuration, configuration.layers[0]) == expected
+    assert read("transformers-5", configuration).parameters == expected
 
 
 @pytest.mark.parametrize(
@@ -101,8 +100,6 @@ def test_numbers_in_notes_have_all_their_digits():
 def test_widths_that_cannot_be_turned():
     for name in NAMES:
         assert "width" in refuse(name, state(block(), head_dim=80, share=0.4125)) or name == "meta"
-    with pytest.raises(InputError, match="nonsense"):
-        describe_rope(state(block("nonsense")), state(block("nonsense")).layers[0])
 
 
 def test_a_length_that_is_nowhere():

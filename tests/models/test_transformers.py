@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.rotary import Rope
-from pe_spectra.models.stacks import STACKS, describe_rope
+from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.meta_release import read_params
 from tests.making import make_ladder
 from tests.models.stack_configurations import (
@@ -203,7 +202,7 @@ def test_a_share_that_a_class_ignores():
     for kind, values, width in (("default", {}, 80), ("linear", {"factor": 2.0}, 32)):
         configuration = state(block(kind, values), head_dim=80, share=0.4, share_ignored=True)
         assert read("transformers-5", configuration).rotary_dim == width
-        assert Rope(**describe_rope(configuration, configuration.layers[0])).rotary_width == width
+        assert read("transformers-5", configuration).rope.rotary_width == width
         assert read("transformers-4", configuration).rotary_dim == 32
 
 

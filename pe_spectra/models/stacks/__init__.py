@@ -9,7 +9,7 @@ from pe_spectra.models.stacks.keras_hub import KERAS_HUB
 from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
 from pe_spectra.models.stacks.published import META, YARN_PAPER
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.transformers import FIVE, describe_rope
+from pe_spectra.models.stacks.transformers import FIVE
 from pe_spectra.models.stacks.transformers_four import FOUR, FOUR_EARLY
 from pe_spectra.models.stacks.vllm import VLLM
 
@@ -20,4 +20,4 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
 #: A release that was read besides; more of what a file may state was still unknown to it.
 EARLIER = FOUR_EARLY
 
-__all__ = ["EARLIER", "STACKS", "Refusal", "Stack", "describe_rope"]
+__all__ = ["EARLIER", "STACKS", "Refusal", "Stack"]

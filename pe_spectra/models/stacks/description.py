@@ -103,6 +103,76 @@ class Description:
     def _where(self) -> str:
         return f"{self.block.where}: " if self.block.where else ""
 
+    def copy_alpha(self) -> bool:
+        """Read alpha, which stands for a base enlarged once and for all; say whether the file has it."""
+        alpha = self.block.find("alpha")
+        if alpha is not None:
+            self.values |= {"scaling": "ntk", "factor": alpha}
+            self.notes.append(f"alpha {write_number(alpha)} enlarges the base whatever the length; factor is not read")
+        return alpha is not None
+
+    def step_at_end(self, low: str, high: str, *, at: str) -> None:
+        """Where the ends of a ramp are in the wrong order, put both at the one that the code of a stack obeys first.
+
+        Parameters
+        ----------
+        low, high : the parameters that end the ramp, turns within the original length. at : one of them.
+        """
+        ends: dict[str, float] = {name: self.values.get(name, getattr(Rope, name)) for name in (low, high)}
+        if ends[high] < ends[low]:
+            self.values |= dict.fromkeys((low, high), ends[at])
+            self.notes.append(f"{high} is below {low}: there is no ramp, but a step at {write_number(ends[at])} turns")
+
+    def find_length(self) -> int:
+        """Return max_position_embeddings, or the original length where it is not stated.
+
+        Raises
+        ------
+        InputError : neither is stated.
+        """
+        length = self.configuration.length or self.block.find("original_max_position_embeddings")
+        if length is None:
+            accepted = f"the scaling {self.block.kind} depends on it"
+            raise InputError("max_position_embeddings is not stated", accepted=accepted)
+        return int(_check("original", int(length), "max_position_embeddings"))
+
+    def find_original(self) -> int:
+        """Return original_max_position_embeddings, or max_position_embeddings where it is not stated.
+
+        Raises
+        ------
+        InputError : neither is stated.
+        """
+        stated = self.block.find("original_max_position_embeddings")
+        if stated is None:
+            return self.find_length()
+        return int(_check("original", int(stated), "original_max_position_embeddings"))
+
+    def find_served(self) -> int | None:
+        """Return the length that is served: the one that is asked for, else what the file states.
+
+        At least 2, below which nothing depends on it.
+        """
+        if self.served is not None:
+            return max(2, self.served)
+        return state_served(self.block, self.configuration.length)
+
+    def take_longrope_lengths(self) -> None:
+        """Take the lengths of longrope as stacks do that have the attention factor from nothing else.
+
+        Raises
+        ------
+        InputError : no length is stated.
+        """
+        length, original = self.find_length(), self.find_original()
+        self.values |= {
+            "original": original,
+            "factor": max(1.0, length / original),
+            "served": self.find_served() or length,
+        }
+        if {"factor", "attention_factor"} & set(self.block.values):
+            self.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
+
 
 def start_description(
     configuration: Configuration, layer: LayerStatement, block: RotaryBlock, scaling: str, served: int | None
@@ -153,145 +223,6 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     if layer.name == "all" and older.where:
         return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
     return (newer if newer.base is not None else replace(newer, base=older.base, base_key=older.base_key)), ()
-
-
-def copy_alpha(found: Description) -> bool:
-    """Read alpha, which stands for a base enlarged once and for all; say whether the file has it.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> copy_alpha(found)
-    False
-    """
-    alpha = found.block.find("alpha")
-    if alpha is not None:
-        found.values |= {"scaling": "ntk", "factor": alpha}
-        found.notes.append(f"alpha {write_number(alpha)} enlarges the base whatever the length; factor is not read")
-    return alpha is not None
-
-
-def step_at_end(found: Description, low: str, high: str, *, at: str) -> None:
-    """Where the ends of a ramp are in the wrong order, put both at the one that the code of a stack obeys first.
-
-    Parameters
-    ----------
-    low, high : the parameters that end the ramp, turns within the original length. at : one of them.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> found.values.update(beta_fast=1, beta_slow=32)
-    >>> step_at_end(found, "beta_slow", "beta_fast", at="beta_slow")
-    >>> found.values["beta_fast"]
-    32
-    """
-    ends: dict[str, float] = {name: found.values.get(name, getattr(Rope, name)) for name in (low, high)}
-    if ends[high] < ends[low]:
-        found.values |= dict.fromkeys((low, high), ends[at])
-        found.notes.append(f"{high} is below {low}: there is no ramp, but a step at {write_number(ends[at])} turns")
-
-
-def find_width(layer: LayerStatement) -> int:
-    """Return the rotary width D = int(head_dim share).
-
-    Raises
-    ------
-    InputError : it is odd or 0.
-
-    >>> from pe_spectra.models.stated.statement import LayerStatement
-    >>> find_width(LayerStatement(head_dim=64))
-    64
-    """
-    width = int(layer.head_dim * layer.share)
-    if width % 2 or not width:
-        raise InputError("int(head_dim share) is no even width", str(width), "2, 4, .. are accepted")
-    return width
-
-
-def find_length(found: Description) -> int:
-    """Return max_position_embeddings, or the original length where it is not stated.
-
-    Raises
-    ------
-    InputError : neither is stated.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> find_length(found)
-    4096
-    """
-    length = found.configuration.length or found.block.find("original_max_position_embeddings")
-    if length is None:
-        accepted = f"the scaling {found.block.kind} depends on it"
-        raise InputError("max_position_embeddings is not stated", accepted=accepted)
-    return int(_check("original", int(length), "max_position_embeddings"))
-
-
-def find_original(found: Description) -> int:
-    """Return original_max_position_embeddings, or max_position_embeddings where it is not stated.
-
-    Raises
-    ------
-    InputError : neither is stated.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> find_original(found)
-    4096
-    """
-    stated = found.block.find("original_max_position_embeddings")
-    if stated is None:
-        return find_length(found)
-    return int(_check("original", int(stated), "original_max_position_embeddings"))
-
-
-def find_served(found: Description) -> int | None:
-    """Return the length that is served: the one that is asked for, else what the file states.
-
-    At least 2, below which nothing depends on it.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> find_served(found)
-    4096
-    """
-    if found.served is not None:
-        return max(2, found.served)
-    return state_served(found.block, found.configuration.length)
-
-
-def take_longrope_lengths(found: Description) -> None:
-    """Take the lengths of longrope as stacks do that have the attention factor from nothing else.
-
-    Raises
-    ------
-    InputError : no length is stated.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> take_longrope_lengths(found)
-    >>> found.values["original"], found.values["served"]
-    (4096, 4096)
-    """
-    length, original = find_length(found), find_original(found)
-    found.values |= {
-        "original": original,
-        "factor": max(1.0, length / original),
-        "served": find_served(found) or length,
-    }
-    if {"factor", "attention_factor"} & set(found.block.values):
-        found.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
 
 
 def _check(name: str, value: Any, key: str) -> Any:

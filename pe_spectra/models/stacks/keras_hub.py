@@ -6,16 +6,12 @@ from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_llama3
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
-    NO_BLOCK,
     Description,
-    find_width,
     start_description,
-    take_longrope_lengths,
 )
-from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.turning import answer_early, turn_by_formula
+from pe_spectra.models.stacks.stack import Stack, turn_by_formula
 from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 _SCALINGS = {
     "default": "none",
@@ -30,37 +26,18 @@ _SCALINGS = {
 _YARN_LENGTH = 4096
 
 
-def read_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that the layers of keras-hub compute from the parameters of the file.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_keras_hub(stated, stated.layers[0], None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
-    block = _choose_block(layer)
-    try:
-        if block.kind not in _SCALINGS:
-            raise InputError("rope_type is not known to keras-hub", block.kind, f"{', '.join(_SCALINGS)} are")
-        found = start_description(configuration, layer, block, _SCALINGS[block.kind], served)
-        scaled = _STEPS[_SCALINGS[block.kind]](found, find_width(layer))
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+def _turn_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that the layers of keras-hub compute from the parameters of the file."""
+    block = layer.read_newer()
+    if block.kind not in _SCALINGS:
+        raise InputError("rope_type is not known to keras-hub", block.kind, f"{', '.join(_SCALINGS)} are")
+    found = start_description(configuration, layer, block, _SCALINGS[block.kind], served)
+    scaled = _STEPS[_SCALINGS[block.kind]](found, layer.find_width())
     if layer.layout == "interleaved":
         found.notes.append("the layers turn halves: the rows of q and k must be permuted")
     if block is not layer.older and block.kind != "default":
         found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")
     return turn_by_formula(layer, found, scaled, dtype=configuration.dtype, layout="half")
-
-
-def _choose_block(layer: LayerStatement) -> RotaryBlock:
-    block = layer.newer or layer.older or NO_BLOCK
-    if block.base is None and layer.older is not None:
-        return RotaryBlock(where=block.where, kind=block.kind, base=layer.older.base, values=block.values)
-    return block
 
 
 def _scale_nothing(found: Description, width: int) -> Scaled:
@@ -103,7 +80,7 @@ def _scale_llama3(found: Description, width: int) -> Scaled:
 
 def _scale_longrope(found: Description, width: int) -> Scaled:
     found.need_keys("keras-hub", "short_factor", "long_factor")
-    take_longrope_lengths(found)
+    found.take_longrope_lengths()
     found.notes.append("the list is chosen by the length of the input, which is 1 where tokens come one at a time")
     keys = ("original", "factor", "served", "short_factor", "long_factor")
     return scale_longrope(found.values["base"], width, **{key: found.values[key] for key in keys})
@@ -123,5 +100,5 @@ KERAS_HUB = Stack(
     title="keras-hub, layer RotaryEmbedding, as of August 2026",
     source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "
     "models/llama/llama_rotary_embedding.py, models/phi3/phi3_rotary_embedding.py, utils/transformers/",
-    read=read_keras_hub,
+    turn=_turn_keras_hub,
 )

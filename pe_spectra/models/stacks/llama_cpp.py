@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
-    NO_BLOCK,
     Description,
-    copy_alpha,
     start_description,
-    step_at_end,
-    take_longrope_lengths,
 )
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
-from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stacks.stack import Stack, turn_by_rope
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.models.wording import write_number
 
 _SCALINGS = {
@@ -42,42 +36,15 @@ _NORMAL = frozenset((
 _LLAMA3_LENGTH = 8192
 
 
-def read_llama_cpp(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx).
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 64}
-    >>> stated = read_configuration(config, "config.json")
-    >>> read_llama_cpp(stated, stated.layers[0], None).layout
-    'interleaved'
-    """
+def _turn_llama_cpp(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx)."""
     if configuration.format == "gguf":
-        return _read_gguf(configuration, layer, served)
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
-    block = _choose_block(layer)
-    try:
-        found = start_description(configuration, layer, block, _SCALINGS.get(block.kind, "none"), served)
-        _fill(found)
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+        return turn_gguf_layer(configuration, layer, served)
+    block = layer.read_newer()
+    found = start_description(configuration, layer, block, _SCALINGS.get(block.kind, "none"), served)
+    _fill(found)
     _choose_layout(found, layer)
     return turn_by_rope(layer, found, dtype="float32")
-
-
-def _read_gguf(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    try:
-        return turn_gguf_layer(configuration, layer, served)
-    except FileError as error:
-        return Refusal(reason=str(error))
-
-
-def _choose_block(layer: LayerStatement) -> RotaryBlock:
-    block = layer.newer or layer.older or NO_BLOCK
-    if block.base is None and layer.older is not None:
-        return RotaryBlock(where=block.where, kind=block.kind, base=layer.older.base, values=block.values)
-    return block
 
 
 def _fill(found: Description) -> None:
@@ -108,7 +75,7 @@ def _fill_linear(found: Description) -> None:
 
 
 def _fill_dynamic(found: Description) -> None:
-    if found.configuration.model.startswith("hunyuan") and copy_alpha(found):
+    if found.configuration.model.startswith("hunyuan") and found.copy_alpha():
         return
     _scale_nothing(found, "dynamic is not converted, and nothing is said: the frequencies stay as they are")
 
@@ -119,7 +86,7 @@ def _fill_yarn(found: Description) -> None:
         _scale_nothing(found, "yarn has no factor, so the converter warns and writes no scaling")
         return
     found.need_keys("llama.cpp", "original")
-    step_at_end(found, "beta_slow", "beta_fast", at="beta_fast")
+    found.step_at_end("beta_slow", "beta_fast", at="beta_fast")
     if found.block.values.get("truncate") is False:
         found.notes.append("truncate is not read: ggml rounds the ends of the ramp to whole pairs")
     if "attention_factor" in found.block.values:
@@ -136,7 +103,7 @@ def _fill_yarn(found: Description) -> None:
 
 def _fill_llama3(found: Description) -> None:
     found.copy_keys("factor", "low_freq_factor", "high_freq_factor")
-    step_at_end(found, "low_freq_factor", "high_freq_factor", at="high_freq_factor")
+    found.step_at_end("low_freq_factor", "high_freq_factor", at="high_freq_factor")
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != _LLAMA3_LENGTH:
         found.notes.append(
@@ -149,7 +116,7 @@ def _fill_llama3(found: Description) -> None:
 
 def _fill_longrope(found: Description) -> None:
     found.need_keys("llama.cpp", "short_factor", "long_factor", "original")
-    take_longrope_lengths(found)  # sqrt(1 + ln s/ln L), which the converter writes
+    found.take_longrope_lengths()  # sqrt(1 + ln s/ln L), which the converter writes
     found.notes.append("the list is chosen once, by the length of the context (n_ctx)")
 
 
@@ -178,5 +145,6 @@ LLAMA_CPP = Stack(
     title="llama.cpp with its converter, as of 2026",
     source="ggml-org/llama.cpp, conversion/base.py, conversion/llama.py (0274f0fc), conversion/phi.py (051139f5), "
     "src/llama-context.cpp, src/llama-model.cpp, ggml/src/ggml-cpu/ops.cpp",
-    read=read_llama_cpp,
+    turn=_turn_llama_cpp,
+    reads_gguf=True,
 )

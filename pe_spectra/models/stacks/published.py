@@ -9,12 +9,9 @@ from pe_spectra.models.stacks.description import (
     SCALING_KEYS,
     Description,
     choose_block,
-    find_original,
-    find_width,
     start_description,
 )
-from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.turning import answer_early, turn_by_formula
+from pe_spectra.models.stacks.stack import Stack, turn_by_formula
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.models.wording import write_number
 
@@ -26,27 +23,15 @@ _LLAMA3 = {"factor": 8.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_f
 _LLAMA4 = {"factor": 16.0, "original": 8192, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
 
 
-def read_meta(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that Meta's own code for Llama computes with the base of the file.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_meta(stated, stated.layers[0], None).layout
-    'interleaved'
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
+def _turn_meta(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that Meta's own code for Llama computes with the base of the file."""
     block, _ = choose_block(layer)
-    try:
-        if block.kind not in ("default", "llama3"):
-            raise InputError("rope_type is not known to llama-models", block.kind, "default, llama3 are")
-        if layer.share != 1:
-            raise InputError("the share of a head is not known to llama-models", write_number(layer.share), "1 is")
-        found = start_description(configuration, layer, block, "llama3" if block.kind == "llama3" else "none", served)
-        scaled = _scale_as_llama(found, find_width(layer))
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+    if block.kind not in ("default", "llama3"):
+        raise InputError("rope_type is not known to llama-models", block.kind, "default, llama3 are")
+    if layer.share != 1:
+        raise InputError("the share of a head is not known to llama-models", write_number(layer.share), "1 is")
+    found = start_description(configuration, layer, block, "llama3" if block.kind == "llama3" else "none", served)
+    scaled = _scale_as_llama(found, layer.find_width())
     if layer.layout == "half":
         found.notes.append("its weights have the rows of q and k in pairs: those of transformers must be permuted")
     return turn_by_formula(layer, found, scaled, dtype="float32", layout="interleaved")
@@ -76,27 +61,15 @@ def _say_fixed(configuration: Configuration, key: str, stated: float, fixed: flo
     return f"{key} {write_number(stated)} is not read: {write_number(fixed)} is fixed in the code"
 
 
-def read_yarn_paper(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that the formulas of YaRN's paper give.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_yarn_paper(stated, stated.layers[0], None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
+def _turn_yarn_paper(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that the formulas of YaRN's paper give."""
     block, notes = choose_block(layer)
-    try:
-        if block.kind not in ("default", "linear", "yarn"):
-            raise InputError("rope_type has no formula in YaRN's paper", block.kind, "default, linear, yarn have one")
-        name = {"default": "none", "linear": "linear", "yarn": "yarn-paper"}[block.kind]
-        found = start_description(configuration, layer, block, name, served)
-        found.notes += notes
-        scaled = _scale_as_paper(found, find_width(layer))
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+    if block.kind not in ("default", "linear", "yarn"):
+        raise InputError("rope_type has no formula in YaRN's paper", block.kind, "default, linear, yarn have one")
+    name = {"default": "none", "linear": "linear", "yarn": "yarn-paper"}[block.kind]
+    found = start_description(configuration, layer, block, name, served)
+    found.notes += notes
+    scaled = _scale_as_paper(found, layer.find_width())
     return turn_by_formula(layer, found, scaled, dtype=None, layout=layer.layout)
 
 
@@ -108,7 +81,7 @@ def _scale_as_paper(found: Description, width: int) -> Scaled:
     if found.block.kind == "linear":
         return scale_linear(base, width, factor=found.values["factor"])
     found.copy_keys("beta_fast", "beta_slow")
-    found.values["original"] = find_original(found)
+    found.values["original"] = found.find_original()
     unread = ("attention_factor", "mscale", "mscale_all_dim", "truncate")
     if stated := [key for key in unread if key in found.block.values]:
         found.notes.append(f"{', '.join(stated)}: not in the paper")
@@ -120,11 +93,11 @@ META = Stack(
     name="meta",
     title="Meta's llama-models, as of July 2025",
     source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
-    read=read_meta,
+    turn=_turn_meta,
 )
 YARN_PAPER = Stack(
     name="yarn-paper",
     title="YaRN as its paper has it",
     source="Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22",
-    read=read_yarn_paper,
+    turn=_turn_yarn_paper,
 )

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
     choose_block,
-    copy_alpha,
-    find_length,
-    find_original,
-    find_served,
     start_description,
 )
-from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
+from pe_spectra.models.stacks.stack import SeenError, Stack, turn_by_rope
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
 
@@ -43,58 +37,12 @@ _WITH_SU = "phi3"
 _OF_PHI3 = ("default", "longrope", "su")
 
 
-class _SeenError(InputError):
-    """What the code of the release was seen to refuse, where others do not."""
-
-
 #: Fills in the parameters of a scaling.
 Step = Callable[[Description], None]
 
 
-def describe_rope(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> dict[str, Any]:
-    """Return the parameters of the catalogue's `rope` that transformers 5 makes of a layer's statements.
-
-    Parameters
-    ----------
-    configuration, layer : what the file states.
-    served : the length that is served, on which dynamic and longrope depend; None for the stated one.
-
-    Returns
-    -------
-    parameters by name, for `Rope(**parameters)`: d and base always, the others where they are not the default.
-
-    Raises
-    ------
-    InputError : the rope_type is not known, or a key that it needs is not there.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"head_dim": 128, "rope_theta": 5e5, "rope_scaling": {"type": "linear", "factor": 4.0}}
-    >>> stated = read_configuration({"model_type": "llama", **config}, "config.json")
-    >>> describe_rope(stated, stated.layers[0])
-    {'d': 128, 'base': 500000.0, 'scaling': 'linear', 'factor': 4.0}
-    """
-    return _describe_for_five(configuration, layer, served).values
-
-
-def read_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that transformers 5 computes.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_five(stated, stated.layers[0], None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
-    try:
-        found = _describe_for_five(configuration, layer, served)
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}", seen=isinstance(error, _SeenError))
-    return turn_by_rope(layer, found, dtype=configuration.dtype)
-
-
-def _describe_for_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Description:
+def _turn_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that transformers 5 computes."""
     block, notes = choose_block(layer)
     scaling = name_scaling(block, _FIVE, list_unknown(configuration.model))
     if layer.share_ignored and layer.share != 1 and scaling == "none":
@@ -104,7 +52,7 @@ def _describe_for_five(configuration: Configuration, layer: LayerStatement, serv
     found = start_description(configuration, layer, block, scaling, served)
     found.notes += notes
     follow(_STEPS_OF_FIVE, found)
-    return found
+    return turn_by_rope(layer, found, dtype=configuration.dtype)
 
 
 def list_unknown(model: str) -> tuple[str, ...]:
@@ -180,17 +128,17 @@ def fill_dynamic(found: Description) -> None:
     >>> found.values
     {'factor': 2.0, 'original': 4096, 'served': 4096}
     """
-    if found.configuration.model.startswith(_WITH_ALPHA) and copy_alpha(found):
+    if found.configuration.model.startswith(_WITH_ALPHA) and found.copy_alpha():
         return
     found.need_keys("transformers", "factor")
-    length = find_length(found)
+    length = found.find_length()
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != length:
         found.notes.append(
             f"original_max_position_embeddings {write_number(stated)} is not read: dynamic counts from "
             f"max_position_embeddings, {length}"
         )
-    found.values |= {"original": length, "served": find_served(found) or length}
+    found.values |= {"original": length, "served": found.find_served() or length}
 
 
 def copy_yarn(found: Description) -> None:
@@ -209,7 +157,7 @@ def copy_yarn(found: Description) -> None:
     for key in ("mscale", "mscale_all_dim"):  # 0 is "not set"
         if not found.values.get(key, 1):
             del found.values[key]
-    found.values["original"] = find_original(found)
+    found.values["original"] = found.find_original()
 
 
 def _fill_yarn_of_five(found: Description) -> None:
@@ -233,7 +181,7 @@ def _fill_yarn_of_five(found: Description) -> None:
 
 def _fill_llama3_of_five(found: Description) -> None:
     found.need_keys(_FIVE, "factor", "low_freq_factor", "high_freq_factor")
-    found.values["original"] = find_original(found)
+    found.values["original"] = found.find_original()
     if "original_max_position_embeddings" not in found.block.values:
         found.notes.append(
             "original_max_position_embeddings is not set, so max_position_embeddings is taken, "
@@ -246,11 +194,11 @@ def _fill_longrope_of_five(found: Description) -> None:
     if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
         # its class renames su only after the original length has been looked for inside of the block
         accepted = "longrope is read; transformers 5.23.0 raises a KeyError for su"
-        raise _SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
+        raise SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
     found.need_keys(_FIVE, "short_factor", "long_factor")
     found.copy_keys("factor", "attention_factor")
-    original = find_original(found)
-    found.values |= {"original": original, "served": find_served(found) or original}
+    original = found.find_original()
+    found.values |= {"original": original, "served": found.find_served() or original}
     if found.configuration.model == "phimoe":
         found.values["served"] = original
         found.notes.append("short_factor serves every length: the class of Phi-3.5-MoE does not hand the length on")
@@ -271,5 +219,5 @@ FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
     source="huggingface/transformers 5.23.0, src/transformers/modeling_rope_utils.py",
-    read=read_five,
+    turn=_turn_five,
 )

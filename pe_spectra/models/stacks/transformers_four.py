@@ -10,17 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     NO_BLOCK,
     Description,
-    find_length,
-    find_original,
-    find_served,
     start_description,
 )
-from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stacks.stack import Stack, turn_by_rope
 from pe_spectra.models.stacks.transformers import (
     Step,
     copy_yarn,
@@ -30,7 +26,6 @@ from pe_spectra.models.stacks.transformers import (
     list_unknown,
     name_scaling,
 )
-from pe_spectra.models.stacks.turning import answer_early, turn_by_rope
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.models.wording import write_number
@@ -44,33 +39,16 @@ _BY_CLASS = "the default of"
 _WITH_LENGTH = ("phi3", "phi4")
 
 
-def read_four(
+def _turn_four(
     steps: Mapping[str, Step], title: str, configuration: Configuration, layer: LayerStatement, served: int | None
-) -> Rotation | Refusal:
-    """Return the rotation that a release of transformers 4 computes.
-
-    Parameters
-    ----------
-    steps, title : how the release fills in the parameters of each scaling, and its name.
-    configuration, layer, served : as for every stack.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_four(_STEPS, _LAST, stated, stated.layers[0], None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
+) -> Rotation:
+    """Return the rotation that a release of transformers 4 computes; `steps` fill in the parameters of each scaling."""
     block, layer = _choose_block(layer), _choose_share(configuration, layer)
-    try:
-        scaling = name_scaling(block, title, (*_UNKNOWN, *list_unknown(configuration.model)))
-        found = start_description(configuration, layer, block, scaling, served)
-        if layer.newer is not None and layer.older is None and block is not layer.newer:
-            found.notes.append(f"{layer.newer.where or 'rope_parameters'} is not read: {title} does not know it")
-        follow(steps, found)
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+    scaling = name_scaling(block, title, (*_UNKNOWN, *list_unknown(configuration.model)))
+    found = start_description(configuration, layer, block, scaling, served)
+    if layer.newer is not None and layer.older is None and block is not layer.newer:
+        found.notes.append(f"{layer.newer.where or 'rope_parameters'} is not read: {title} does not know it")
+    follow(steps, found)
     return turn_by_rope(layer, found, dtype=configuration.dtype)
 
 
@@ -116,7 +94,7 @@ def _fill_yarn(found: Description) -> None:
 def _fill_yarn_early(found: Description) -> None:
     found.need_keys(_EARLY, "factor")
     found.copy_keys("beta_fast", "beta_slow", "attention_factor")
-    length = find_length(found)
+    length = found.find_length()
     found.values["original"] = length
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != length:
@@ -136,8 +114,8 @@ def _fill_llama3(found: Description) -> None:
 def _fill_longrope(found: Description) -> None:
     found.need_keys("transformers 4", "short_factor", "long_factor")
     found.copy_keys("attention_factor")
-    length, original = find_length(found), find_original(found)
-    found.values |= {"original": original, "served": find_served(found) or length}
+    length, original = found.find_length(), found.find_original()
+    found.values |= {"original": original, "served": found.find_served() or length}
     if _ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
         found.values["factor"] = max(1.0, length / original)
     elif "attention_factor" not in found.values:
@@ -165,11 +143,11 @@ FOUR = Stack(
     name="transformers-4",
     title=_LAST,
     source=f"huggingface/transformers 4.57.6, {_FILE}",
-    read=partial(read_four, _STEPS, _LAST),
+    turn=partial(_turn_four, _STEPS, _LAST),
 )
 FOUR_EARLY = Stack(
     name="transformers-4.49",
     title=_EARLY,
     source=f"huggingface/transformers 4.49.0, {_FILE}",
-    read=partial(read_four, _STEPS_EARLY, _EARLY),
+    turn=partial(_turn_four, _STEPS_EARLY, _EARLY),
 )

@@ -10,16 +10,9 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
     choose_block,
-    copy_alpha,
-    find_length,
-    find_original,
-    find_width,
     start_description,
-    step_at_end,
-    take_longrope_lengths,
 )
-from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.turning import answer_early, turn_by_formula, turn_by_rope
+from pe_spectra.models.stacks.stack import Stack, turn_by_formula, turn_by_rope
 from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.models.wording import write_number
@@ -41,22 +34,10 @@ _SCALINGS = {
 _DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
 
 
-def read_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-    """Return the rotation that vLLM computes; `served` is its max_model_len.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> read_vllm(stated, stated.layers[0], None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    early = answer_early(configuration, layer)
-    if early is not None:
-        return early
-    try:
-        found = _describe(configuration, layer, served)
-        scaled = _scale_own_way(layer, found)
-    except InputError as error:
-        return Refusal(reason=f"{configuration.path}: {error}")
+def _turn_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    """Return the rotation that vLLM computes; `served` is its max_model_len."""
+    found = _describe(configuration, layer, served)
+    scaled = _scale_own_way(layer, found)
     if scaled is None:
         return turn_by_rope(layer, found, dtype=configuration.dtype)
     return turn_by_formula(layer, found, scaled, dtype=configuration.dtype, layout=layer.layout)
@@ -77,7 +58,7 @@ def _describe(configuration: Configuration, layer: LayerStatement, served: int |
 
 
 def _scale_own_way(layer: LayerStatement, found: Description) -> Scaled | None:
-    width, values = find_width(layer), found.values
+    width, values = layer.find_width(), found.values
     if values.get("scaling") == "dynamic":
         return scale_dynamic_fixed(values["base"], width, factor=values["factor"])
     if values.get("scaling") == "ntk" and found.block.kind == "ntk":
@@ -90,10 +71,10 @@ def _fill_factor(found: Description) -> None:
 
 
 def _fill_dynamic(found: Description) -> None:
-    if copy_alpha(found):
+    if found.copy_alpha():
         return
     found.need_keys("vLLM", "factor")
-    found.values["original"] = find_length(found)
+    found.values["original"] = found.find_length()
     s = found.values["factor"]
     found.notes.append(
         f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {write_number(s * s - s + 1)} for "
@@ -104,7 +85,7 @@ def _fill_dynamic(found: Description) -> None:
 def _fill_yarn(found: Description) -> None:
     found.need_keys("vLLM", "factor")
     found.copy_keys("beta_fast", "beta_slow")
-    found.values["original"] = find_original(found)
+    found.values["original"] = found.find_original()
     if found.block.values.get("attention_factor") is not None:
         found.notes.append("attention_factor is not read: its key is attn_factor, a factor on 0.1 ln s + 1")
     if found.configuration.model.startswith(_DEEPSEEK):
@@ -128,13 +109,13 @@ def _fill_deepseek(found: Description) -> None:
 
 def _fill_llama3(found: Description) -> None:
     found.need_keys("vLLM", "factor", "low_freq_factor", "high_freq_factor")
-    step_at_end(found, "low_freq_factor", "high_freq_factor", at="high_freq_factor")
-    found.values["original"] = find_original(found)
+    found.step_at_end("low_freq_factor", "high_freq_factor", at="high_freq_factor")
+    found.values["original"] = found.find_original()
 
 
 def _fill_longrope(found: Description) -> None:
     found.need_keys("vLLM", "short_factor", "long_factor")
-    take_longrope_lengths(found)
+    found.take_longrope_lengths()
     found.notes.append("the list is chosen once, by the longest length that is served (max_model_len)")
 
 
@@ -152,5 +133,5 @@ VLLM = Stack(
     title="vLLM, as of April 2026",
     source="vllm-project/vllm, vllm/model_executor/layers/rotary_embedding/ (commits 926c71f6 and 50feac95); "
     "truncate and proportional as read in later commits",
-    read=read_vllm,
+    turn=_turn_vllm,
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from pe_spectra.errors import InputError
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
 
@@ -148,6 +149,25 @@ class LayerStatement:
         for word, key in words.items():
             text = text.replace(word, key)
         return text.removeprefix("rope: ")
+
+    def find_width(self) -> int:
+        """Return the rotary width D = int(head_dim share).
+
+        Raises
+        ------
+        InputError : it is odd or 0.
+        """
+        width = int(self.head_dim * self.share)
+        if width % 2 or not width:
+            raise InputError("int(head_dim share) is no even width", str(width), "2, 4, .. are accepted")
+        return width
+
+    def read_newer(self) -> RotaryBlock:
+        """The keys of the newer generation, else of the older one, which gives a missing base; a block without keys."""
+        block = self.block or RotaryBlock(where="")
+        if block.base is None and self.older is not None:
+            return RotaryBlock(where=block.where, kind=block.kind, base=self.older.base, values=block.values)
+        return block
 
     @property
     def block(self) -> RotaryBlock | None:

@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, GivenArray, HasBias, HasBiasMap, HasTable
-from pe_spectra.encodings.codes import list_places, read_codes, read_grid_codes
+from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
+from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection import RowFinding, TableInspection, inspect_table, resize_table
+from pe_spectra.inspection import RowFinding, TableInspection, inspect_table
 from pe_spectra.inspection.changes import state_spectra
+from pe_spectra.inspection.resize import Resized
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
     MAX_INSPECTED_NUMBERS,
@@ -44,36 +45,49 @@ from pe_spectra.table_part import describe_part
 Found = TypeVar("Found")
 #: Entries of a map that is held for the picture: heads times the square of the length.
 _MOST_MAP = 1 << 24
-#: Methods that know aligned corners.
-_ALIGNED = ("bicubic", "bilinear")
 #: Types that traces of rounding are known for.
 _STORED = ("float64", "float32", "float16", "bfloat16")
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Resized:
-    """What interpolation to another size does.
-
-    Attributes
-    ----------
-    encoding : the interpolated table.
-    method, align_corners : the convention.
-    old, new : (rows,) or (H, W).
-    before, after : spectra, one for each axis.
-    scales : old/new along each axis, (old - 1)/(new - 1) with aligned corners: a frequency w becomes w times it.
-    beyond : share of the weight after that lies above pi old/new, where the old table could have nothing; None
-        where the table becomes smaller.
-    """
-
-    encoding: Encoding
-    method: str
-    align_corners: bool
-    old: tuple[int, ...]
-    new: tuple[int, ...]
-    before: tuple[Spectrum, ...]
-    after: tuple[Spectrum, ...]
-    scales: tuple[float, ...]
-    beyond: tuple[float | None, ...]
+#: What each number about a table is; those that take its Gram matrix or its singular values last.
+TABLE_METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "rows": "Number of rows that the numbers are about.",
+        "columns": "Number of columns.",
+        "norm_median": "Median Euclidean norm of a row; null without such rows.",
+        "norm_smallest": "Smallest norm of a row; null without such rows.",
+        "norm_largest": "Largest norm of a row; null without such rows.",
+        "step_median": "Median distance of neighbouring rows; null without such rows.",
+        "neighbour_cosine_median": "Median cosine of neighbouring rows; null without such rows.",
+        "neighbour_cosine_centred_median": "The same about the mean row; null without such rows.",
+        "mean_row_share": "Share of the table's energy that lies in its mean row; null for a table of zeros.",
+        "trend_share": "Share of the variance about the mean row that a straight line in each column explains; "
+        "null for a constant table.",
+        "trend_and_periods_share": "Share of that variance that the trend and the dominant periods explain; "
+        "null for a constant table.",
+        "channels_with_period": "Number of columns in which one period stands out.",
+        "sinusoid_per_channel_share": "Share of the variance that one sinusoid for each column explains; "
+        "null for a constant table.",
+        "nearest_sinusoid_rho": "Base of the ladder of sinusoids that fits best; null where none does.",
+        "nearest_sinusoid_share": "Share of the energy that this ladder explains; null where none does.",
+        "toeplitz_share": "Share of the Gram matrix's energy that is a function of the lag, or offset, alone; "
+        "null for a table of zeros.",
+        "toeplitz_share_centred": "The same of the table less its column means; null for a constant table.",
+        "stable_rank": "Sum of squared singular values over the largest; null for a table of zeros.",
+        "stable_rank_centred": "The same of the table less its column means; null for a constant table.",
+        "effective_rank_entropy": "exp of the entropy of the singular values over their sum; "
+        "null for a table of zeros.",
+        "effective_rank_entropy_centred": "The same of the table less its column means; null for a constant table.",
+    }
+)
+#: A JSON Schema of these, of which each may be missing.
+METRICS_SCHEMA: Mapping[str, object] = MappingProxyType(
+    {
+        "type": "object",
+        "properties": {name: {"type": ["number", "null"], "description": text} for name, text in TABLE_METRICS.items()},
+        "required": [],
+        "additionalProperties": False,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -171,77 +185,6 @@ def is_given(encoding: Encoding) -> bool:
     (True, False)
     """
     return isinstance(encoding, Learned) and not encoding.is_random
-
-
-def resize_encoding(
-    encoding: Encoding,
-    new: tuple[int, ...],
-    *,
-    method: str = "bicubic",
-    align_corners: bool = False,
-    length: int | None = None,
-) -> Resized:
-    """Interpolate an encoding's table to another size, and compare the spectra.
-
-    Parameters
-    ----------
-    new : (rows,) of a line, (H, W) of a grid, or (side,) of a square one.
-    method, align_corners : as :func:`pe_spectra.inspection.resize_table` has them.
-
-    Raises
-    ------
-    InputError : an encoding without a table, or a size of the wrong kind.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> resize_encoding(Sinusoidal(d=8), (128,), length=64).scales
-    (0.5,)
-    """
-    if not isinstance(encoding, HasTable) or not isinstance(encoding, Encoding):
-        raise InputError("this encoding has no table to resize", encoding.label, "an encoding with a table")
-    shape = encoding.shape
-    size = check_length(encoding, length)
-    old: tuple[int, ...] = (size,) if shape is None else shape
-    new = (*new, *new) if shape is not None and len(new) == 1 else new
-    if len(new) != len(old):
-        accepted = "N for a line, HxW for a grid"
-        raise InputError("--resize does not fit the encoding", "x".join(map(str, new)), accepted)
-    if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
-        asked = f"{'x'.join(map(str, new))} x {encoding.d} columns"
-        raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
-    codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
-    values = resize_table(
-        codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
-    )
-    name = f"{encoding.label} resized to {'x'.join(map(str, new))}"
-    given = GivenArray(values, origin=name)
-    resized = Learned(values=given, grid="x".join(map(str, new)) if shape is not None else None)
-    plain = Learned(values=GivenArray(codes, origin=encoding.label), grid="x".join(map(str, old)) if shape else None)
-    before, after = _find_spectra(plain, None), _find_spectra(resized, None)
-    aligned = align_corners and method in _ALIGNED
-    scales = tuple(_find_scale(a, b, aligned) for a, b in zip(old, new, strict=True))
-    beyond = tuple(_measure_beyond(spectrum, scale) for spectrum, scale in zip(after, scales, strict=True))
-    return Resized(
-        encoding=resized,
-        method=method,
-        align_corners=align_corners,
-        old=old,
-        new=new,
-        before=before,
-        after=after,
-        scales=scales,
-        beyond=beyond,
-    )
-
-
-def _find_scale(old: int, new: int, aligned: bool) -> float:
-    """By how much interpolation stretches an axis: frequencies become w times it."""
-    return (old - 1) / (new - 1) if aligned and new > 1 else old / new
-
-
-def _measure_beyond(spectrum: Spectrum, scale: float) -> float | None:
-    if scale >= 1:
-        return None
-    return float(np.sum(spectrum.weights[spectrum.omega > math.pi * scale]))
 
 
 def _attempt(notes: list[str], find: Callable[[], Found]) -> Found | None:

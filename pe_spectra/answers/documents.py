@@ -20,6 +20,7 @@ _MODULES = (
     "injectivity",
     "counts",
     "comparisons",
+    "portraits",
     "roundings",
     "drawn",
     "differences",

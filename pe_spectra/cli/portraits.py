@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from pe_spectra.compare import Comparison
     from pe_spectra.encodings import Encoding
-    from pe_spectra.portrait import Portrait, Resized
+    from pe_spectra.inspection.resize import Resized
+    from pe_spectra.portrait import Portrait
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
@@ -142,8 +143,8 @@ def inspect(
     Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
     interpolation; findings in sentences, each with its number and rows.
     """  # fmt: skip
+    from pe_spectra.answers.portraits import answer_portrait
     from pe_spectra.inspection import KINDS
-    from pe_spectra.records.inspection import answer_portrait
 
     if explain is not None:
         return explain_code(run, explain, KINDS, [spec] if spec is not None else [])
@@ -239,7 +240,7 @@ def _resize(
         return None
     if align_corners and method not in CORNER_METHODS:
         raise InputError("--align-corners has no meaning with this --method", method, ", ".join(CORNER_METHODS))
-    from pe_spectra.portrait import resize_encoding
+    from pe_spectra.inspection.resize import resize_encoding
 
     return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)
 

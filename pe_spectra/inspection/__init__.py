@@ -5,11 +5,10 @@ from pe_spectra.inspection import changes, findings
 from pe_spectra.inspection.findings import RowFinding, RowRange
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.inspection.portrait import TableInspection, inspect_table
-from pe_spectra.inspection.resize import METHODS, build_resize_matrix, resize_table
+from pe_spectra.inspection.resize import build_resize_matrix, resize_table
 
 __all__ = [
     "KINDS",
-    "METHODS",
     "DominantPeriod",
     "RowFinding",
     "RowRange",

@@ -36,6 +36,16 @@ class RowFinding(Finding):
         "Rows of the file that it is about: indices, or [from, to] with both ends included; empty for findings about "
         "columns, which are in data.",
         default=(),
+        schema={
+            "type": "array",
+            "items": {
+                "type": ["integer", "array"],
+                "minimum": 0,
+                "items": {"type": "integer", "minimum": 0},
+                "minItems": 2,
+                "maxItems": 2,
+            },
+        },
     )
 
 
@@ -202,6 +212,15 @@ def group_rows(rows: Iterable[int], offset: int = 0) -> tuple[RowRange, ...]:
         grouped.extend(run if len(run) < 3 else [(run[0], run[-1])])
         start = end
     return tuple(grouped)
+
+
+def list_ends(ranges: Iterable[RowRange]) -> list[int]:
+    """Return the first and last row of every range.
+
+    >>> list_ends((3, (5, 9)))
+    [3, 5, 9]
+    """
+    return [row for one in ranges for row in ((one,) if isinstance(one, int) else one)]
 
 
 def name_rows(rows: tuple[RowRange, ...], noun: str = "row", limit: int = 6) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from pe_spectra.exact import F64
 from pe_spectra.inspection.peaks import select_lines
 from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.quantities import Result, quantity
 
 #: Sinusoids that are looked for.
 MAX_PERIODS = 12
@@ -38,15 +39,8 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
-class DominantPeriod:
+class DominantPeriod(Result):
     """A sinusoid that many columns share.
-
-    Attributes
-    ----------
-    period : in rows; in a grid 1/|f|, the distance from crest to crest.
-    share : of the variance about the mean row, 0 to 1.
-    along : in a grid, periods along its columns (y) and lines (x), with the sign of the direction,
-        None for a wave that does not change along that axis; None in a line.
 
     >>> from pe_spectra import Sinusoidal, inspect_table
     >>> found = inspect_table(Sinusoidal(d=8).table(96)).dominant_periods[1]
@@ -54,9 +48,15 @@ class DominantPeriod:
     (6.28, None)
     """
 
-    period: float
-    share: float
-    along: tuple[float | None, float | None] | None = None
+    period: float = quantity(
+        "Its length; on a grid 1/|f|, the distance from crest to crest.", unit="positions", above=0
+    )
+    share: float = quantity("Share of the variance that it explains, from 0 to 1.", minimum=0, maximum=1.000001)
+    along: tuple[float | None, float | None] | None = quantity(
+        "On a grid its lengths down and across, with the sign of its direction, null where it does not change that "
+        "way; null on a line.",
+        default=None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,20 +10,72 @@ the cubic has A = -0.5 and what falls beyond the ends is dropped and the rest re
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings import Encoding, GivenArray, HasTable
+from pe_spectra.encodings.codes import read_codes, read_grid_codes
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.spectrum import Spectrum, compute_spectrum, list_axes
+from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.vocabulary import AXES, CORNER_METHODS, RESIZE_METHODS
 
 SIZE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
-METHODS = ("bicubic", "bilinear", "nearest", "bicubic-antialias", "bilinear-antialias")
-METHOD = Choice(members=METHODS)
+METHOD = Choice(members=RESIZE_METHODS)
 #: Keys' parameter: PyTorch's bicubic, and its antialiased bicubic (Pillow's).
 _KEYS, _KEYS_ANTIALIAS = -0.75, -0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResizedAxis(Result):
+    """The spectrum before and after, in one direction."""
+
+    axis: str | None = quantity("The direction on a grid; null on a line.", words=AXES)
+    scale: float = quantity("Old over new size: a frequency w becomes w times this.", above=0)
+    centroid_before: float | None = quantity(
+        "Mean frequency before; null where the weights are not a distribution.", unit="rad/position"
+    )
+    centroid_after: float | None = quantity(
+        "Mean frequency after; null where the weights are not a distribution.", unit="rad/position"
+    )
+    beyond: float | None = quantity(
+        "Share of the weight after that lies above pi times scale, where the old table had nothing; null where the "
+        "table did not grow, or the weights are not a distribution."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Resized(Result):
+    """What interpolation to another size does to the spectrum.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> resize_encoding(Sinusoidal(d=8), (128,), length=64).axes[0].scale
+    0.5
+    """
+
+    #: The interpolated table.
+    encoding: Encoding
+    method: str = quantity("How values between rows were found.", words=RESIZE_METHODS)
+    align_corners: bool = quantity("Whether the first and last rows stayed in place.")
+    old: tuple[int, ...] = quantity("Size before, in rows, or rows and columns of a grid.", minimum=1, least=1, most=2)
+    new: tuple[int, ...] = quantity("Size after, likewise.", minimum=1, least=1, most=2)
+    #: Spectra, one for each axis.
+    before: tuple[Spectrum, ...]
+    after: tuple[Spectrum, ...]
+    #: old/new along each axis, (old - 1)/(new - 1) with aligned corners: a frequency w becomes w times it.
+    scales: tuple[float, ...]
+
+    @derived("One entry for a line, two for a grid.", least=1)
+    def axes(self) -> tuple[ResizedAxis, ...]:
+        """One entry for a line, two for a grid."""
+        return tuple(map(_compare_axis, self.before, self.after, self.scales))
 
 
 def build_resize_matrix(old: int, new: int, *, method: str = "bicubic", align_corners: bool = False) -> F64:
@@ -152,6 +204,64 @@ def resize_table(
     return resized
 
 
+def resize_encoding(
+    encoding: Encoding,
+    new: tuple[int, ...],
+    *,
+    method: str = "bicubic",
+    align_corners: bool = False,
+    length: int | None = None,
+) -> Resized:
+    """Interpolate an encoding's table to another size, and compare the spectra.
+
+    Parameters
+    ----------
+    new : (rows,) of a line, (H, W) of a grid, or (side,) of a square one.
+    method, align_corners : as :func:`pe_spectra.inspection.resize_table` has them.
+
+    Raises
+    ------
+    InputError : an encoding without a table, or a size of the wrong kind.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> resize_encoding(Sinusoidal(d=8), (128,), length=64).scales
+    (0.5,)
+    """
+    if not isinstance(encoding, HasTable) or not isinstance(encoding, Encoding):
+        raise InputError("this encoding has no table to resize", encoding.label, "an encoding with a table")
+    shape = encoding.shape
+    size = check_length(encoding, length)
+    old: tuple[int, ...] = (size,) if shape is None else shape
+    new = (*new, *new) if shape is not None and len(new) == 1 else new
+    if len(new) != len(old):
+        accepted = "N for a line, HxW for a grid"
+        raise InputError("--resize does not fit the encoding", "x".join(map(str, new)), accepted)
+    if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
+        asked = f"{'x'.join(map(str, new))} x {encoding.d} columns"
+        raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
+    codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
+    values = resize_table(
+        codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
+    )
+    name = f"{encoding.label} resized to {'x'.join(map(str, new))}"
+    given = GivenArray(values, origin=name)
+    resized = Learned(values=given, grid="x".join(map(str, new)) if shape is not None else None)
+    plain = Learned(values=GivenArray(codes, origin=encoding.label), grid="x".join(map(str, old)) if shape else None)
+    before, after = _estimate(plain), _estimate(resized)
+    aligned = align_corners and method in CORNER_METHODS
+    scales = tuple(_find_scale(a, b, aligned) for a, b in zip(old, new, strict=True))
+    return Resized(
+        encoding=resized,
+        method=method,
+        align_corners=align_corners,
+        old=old,
+        new=new,
+        before=before,
+        after=after,
+        scales=scales,
+    )
+
+
 def _apply(values: F64, axis: int, indices: I64, weights: F64) -> F64:
     shape = [1] * values.ndim
     shape[axis] = -1
@@ -186,3 +296,20 @@ def _antialias(old: int, new: int, rows: I64, kind: str) -> tuple[I64, F64]:
     weights[indices >= last[:, None]] = 0.0
     weights /= weights.sum(axis=1, keepdims=True)
     return np.minimum(indices, old - 1), weights
+
+
+def _find_scale(old: int, new: int, aligned: bool) -> float:
+    """By how much interpolation stretches an axis: frequencies become w times it."""
+    return (old - 1) / (new - 1) if aligned and new > 1 else old / new
+
+
+def _compare_axis(before: Spectrum, after: Spectrum, scale: float) -> ResizedAxis:
+    means = [None if one.form == "signed" else one.summary.centroid for one in (before, after)]
+    beyond = None
+    if scale < 1 and after.form != "signed":
+        beyond = float(np.sum(after.weights[after.omega > math.pi * scale]))
+    return ResizedAxis(axis=before.axis, scale=scale, centroid_before=means[0], centroid_after=means[1], beyond=beyond)
+
+
+def _estimate(encoding: Encoding) -> tuple[Spectrum, ...]:
+    return tuple(compute_spectrum(encoding, axis=axis) for axis in list_axes(encoding))

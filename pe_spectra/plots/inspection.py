@@ -13,11 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitle_portrait, find_marked
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.plots.axes import head_panel, place_label, places_along
 from pe_spectra.plots.grid_spectrum import plot_grid_kernel, plot_grid_weights
-from pe_spectra.plots.heatmap import MAP_RIGHT
+from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.inspection_panels import (
     plot_bias,
     plot_bias_map,
@@ -26,28 +27,23 @@ from pe_spectra.plots.inspection_panels import (
     plot_lag_kernel,
     plot_table,
 )
-from pe_spectra.plots.inspection_words import (
-    LEFT,
-    MARKED_NORMS,
-    PANEL,
-    describe_portrait,
-    entitle_portrait,
-    find_marked,
-)
 from pe_spectra.plots.local import plot_local
 from pe_spectra.plots.row_panels import mark_periods, plot_components, plot_periods, plot_rows
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import plot_log_spectrum
-from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, fixed_style
+from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_sentence, fixed_style
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
-    from pe_spectra.portrait import Portrait, Resized
+    from pe_spectra.inspection.resize import Resized
+    from pe_spectra.portrait import Portrait
     from pe_spectra.spectrum import GridSpectrum, LocalSpectra
 
 F64 = NDArray[np.float64]
 Right = Literal["map", "words", "nothing"]
 
+#: Inches: height of a panel, white at its left.
+PANEL, LEFT = 1.4, 0.70
 #: Inches of white between rows of panels.
 _GAP = 0.74
 #: White at the right of a panel without a colour bar or words.
@@ -87,9 +83,9 @@ def compose_portrait(portrait: Portrait) -> Figure:
     if not panels:
         raise ValueError("a portrait needs one view at least")
     layout = Layout(
-        title=entitle_portrait(portrait),
+        title=escape_sentence(entitle_portrait(portrait)),
         heights=(PANEL,) * math.ceil(len(panels) / 2),
-        small_print=tuple(describe_portrait(portrait)),
+        small_print=(*map(escape_sentence, describe_portrait(portrait)), *_describe_table(portrait)),
         left=LEFT,
         right=MAP_RIGHT,
         top=0.32,
@@ -105,6 +101,14 @@ def compose_portrait(portrait: Portrait) -> Figure:
     for axes in places[len(panels) :]:
         axes.remove()
     return figure
+
+
+def _describe_table(portrait: Portrait) -> Iterator[str]:
+    """Say how many numbers a cell of the map of the table stands for."""
+    rows, columns = (0, 0) if portrait.table is None else portrait.table.shape
+    cells = describe_cells((columns, rows), PAGE_WIDTH / 2 - LEFT - MAP_RIGHT, PANEL)
+    if cells:
+        yield f"table: {cells} (column × row)"
 
 
 def list_panels(portrait: Portrait) -> Iterator[_Panel]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from pe_spectra.plots.inspection_panels import THIN, set_rows, write_beside
 from pe_spectra.plots.style import BLACK, BLUE, GREY, SMALL_SIZE, VERMILION
 
 if TYPE_CHECKING:
-    from pe_spectra.inspection import DominantPeriod, RowRange, TableInspection
+    from pe_spectra.inspection import DominantPeriod, TableInspection
     from pe_spectra.inspection.channels import SinusoidFit
 
 F64 = NDArray[np.float64]
@@ -139,15 +139,6 @@ def plot_rows(
     axes.set_ylabel(label)
     set_rows(axes, rows, noun)
     _mark_rows(axes, rows, values, marked)
-
-
-def list_rows(ranges: Iterable[RowRange]) -> list[int]:
-    """Return the first and last row of every range.
-
-    >>> list_rows((3, (5, 9)))
-    [3, 5, 9]
-    """
-    return [row for one in ranges for row in ((one,) if isinstance(one, int) else one)]
 
 
 def plot_components(

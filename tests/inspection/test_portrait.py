@@ -5,11 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import Learned, compute_spectrum, read_encoding
+from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import GivenArray
+from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.metrics.resolution import measure_ranks
-from pe_spectra.portrait import draw_portrait, resize_encoding
-from pe_spectra.records.inspection import answer_portrait
+from pe_spectra.portrait import draw_portrait
 from pe_spectra.spectrum import gram, kernels, measure_toeplitz_share
 from tests.planted import plant_cls
 
@@ -80,13 +81,13 @@ def test_findings_of_spectra_stand_behind_those_of_the_table(previous_heads):
 def test_resized_tables_give_no_mean_frequency_of_signed_weights():
     table = Learned(values=GivenArray(np.concatenate([np.full((1, 1), 0.1), np.ones((4, 1)), np.full((1, 1), 0.1)])))
     resized = resize_encoding(table, (9,), method="bilinear")
-    body = answer_portrait(draw_portrait(table, resized=resized)).body["resized"]["axes"]
+    body = answer_portrait(draw_portrait(table, resized=resized)).body.to_dict()["resized"]["axes"]
     assert body[0]["centroid_before"] is not None
     signed = type(resized)(
         **{name: getattr(resized, name) for name in resized.__dataclass_fields__} | {"after": (truncated(),)}
     )
     answer = answer_portrait(draw_portrait(table, resized=signed))
-    (axis,) = answer.body["resized"]["axes"]
+    (axis,) = answer.body.to_dict()["resized"]["axes"]
     assert (axis["centroid_after"], axis["beyond"]) == (None, None)
     text = dict(answer.facts)["mean frequency"]
     assert "-> - (weights of both signs) rad/position" in text

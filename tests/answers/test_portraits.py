@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from pe_spectra import Learned, Sinusoidal, read_encoding
+from pe_spectra.answers.portraits import answer_portrait, entitle_portrait
 from pe_spectra.inspection import RowFinding
 from pe_spectra.inspection.findings import order_findings
-from pe_spectra.plots.inspection_words import entitle_portrait
 from pe_spectra.portrait import draw_portrait
-from pe_spectra.records.inspection import answer_portrait
 from tests import planted
 from tests.files.forms import write
 from tests.making import draw_table
@@ -100,11 +99,11 @@ def test_the_first_line_names_the_tail_and_the_codes_of_the_rest(cli, learned, p
     assert document["verdict"]["code"] == "untrained-tail"
     text = document["verdict"]["text"]
     assert text.startswith("planted.npy 512 x 64: Rows 400 to 511 (112 of 512) are as before training")
-    assert text.endswith(" (also: duplicate-rows)")
+    assert text.endswith(" Also: rows 77 and 200 are not unique.")
     assert "Rows 400 to 511" in entitle_portrait(draw_portrait(Learned(values=planted_table)))
 
 
-def test_codes_that_come_again_are_counted(trained_table):
+def test_the_rest_of_the_findings_is_said_in_a_clause_each(trained_table):
     portrait = draw_portrait(Learned(values=trained_table))
     findings = (
         make_finding("warning", "seam", 9, 10),
@@ -113,10 +112,11 @@ def test_codes_that_come_again_are_counted(trained_table):
         make_finding("warning", "stray-rows", 3),
     )
     shown = replace(portrait, inspection=replace(portrait.inspection, findings=findings))
-    assert answer_portrait(shown).verdict.text.endswith("duplicate-rows. (also: seam twice, stray-rows)")
+    also = "Also: a seam lies between rows 9 and 10; a seam lies between rows 99 and 100; row 3 breaks the sequence"
+    assert answer_portrait(shown).verdict.text.endswith(f"duplicate-rows. {also}.")
     thrice = (*findings, make_finding("note", "seam", 5, 6))
     shown = replace(portrait, inspection=replace(portrait.inspection, findings=thrice))
-    assert answer_portrait(shown).verdict.text.endswith("duplicate-rows. (also: seam 3 times, stray-rows)")
+    assert answer_portrait(shown).verdict.text.endswith(f"{also}; a seam lies between rows 5 and 6.")
 
 
 # ----------------------------------------------------------------------------------- what was not looked at

@@ -1,0 +1,314 @@
+"""Portraits as answers: what is seen in one encoding or table, in numbers and in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
+from pe_spectra.answers.captions import describe_spectra, entitle_spectra
+from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.findings import list_failures
+from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
+from pe_spectra.inspection.findings import RowKind, list_ends, order_findings
+from pe_spectra.inspection.resize import Resized
+from pe_spectra.portrait import METRICS_SCHEMA, Portrait
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.spectrum import Spectrum
+from pe_spectra.table_part import describe_part, name_part
+from pe_spectra.vocabulary import Level
+from pe_spectra.wording import percent, shorten
+
+VERDICTS = Verdicts(
+    ("rows-not-looked-at", "note", "{name}: its rows were not looked at one by one ({why})."),
+    ("clean", "ok", "{name}: nothing out of the ordinary."),
+    *((kind.code, level, "{name}: {message}{also}") for kind in KINDS.values() for level in kind.levels),
+)
+#: Findings whose rows are ringed among the norms, and among the steps.
+MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
+MARKED_STEPS = ("seam", "stray-rows")
+#: Sentences of findings below the panels of a figure.
+_MOST_FINDINGS = 8
+#: A shade is seen that is this share of a panel.
+_SEEN = 0.02
+#: Facts: metric and unit.
+_SHOWN = {
+    "toeplitz_share": "%",
+    "toeplitz_share_centred": "%",
+    "stable_rank_centred": "",
+    "effective_rank_entropy_centred": "",
+    "norm_median": "",
+    "nearest_sinusoid_share": "%",
+    "nearest_sinusoid_rho": "",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortraitParameters(Result):
+    """What was asked."""
+
+    length: int = quantity("Number of positions that were looked at.", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PortraitBody(Body):
+    """The portrait of one encoding or table."""
+
+    kind = "inspection"
+    encoding: Encoding = quantity("The encoding that was looked at.")
+    parameters: PortraitParameters = quantity("What was asked.")
+    rows_used: tuple[int, int] | None = quantity(
+        "Rows [from, to) of the file that the numbers are about, without special rows and an untrained tail; null "
+        "without a table, and for one that is too large.",
+        minimum=0,
+    )
+    grid: tuple[int, ...] | None = quantity(
+        "Rows and columns of the grid that the positions fill; null for a line.", minimum=1, least=1, most=2
+    )
+    metrics: Mapping[str, float | None] = quantity("Numbers about the table; empty without one.", schema=METRICS_SCHEMA)
+    dominant_periods: tuple[DominantPeriod, ...] = quantity("The periods of the table, the largest share first.")
+    findings: tuple[RowFinding, ...] = quantity("What a reader should know, single rows first.")
+    resized: Resized | None = quantity(
+        "With --resize: what interpolation to another size does.", only=lambda body: body.resized is not None
+    )
+
+
+def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
+    """Turn a portrait into an answer; a finding of the level `fail_on` or above fails the run.
+
+    >>> from pe_spectra import Sinusoidal, draw_portrait
+    >>> answer_portrait(draw_portrait(Sinusoidal(d=8))).verdict.text
+    'sinusoidal d=8 rho=10000: nothing out of the ordinary.'
+    """
+    found, findings = portrait.inspection, portrait.findings
+    return Answer(
+        body=PortraitBody(
+            encoding=portrait.encoding,
+            parameters=PortraitParameters(length=portrait.length),
+            rows_used=found.rows_used if found is not None else None,
+            grid=portrait.encoding.shape,
+            metrics=portrait.metrics,
+            dominant_periods=found.dominant_periods if found is not None else (),
+            findings=findings,
+            resized=portrait.resized,
+        ),
+        verdict=_judge(portrait, findings),
+        columns={
+            "level": [f.level for f in findings],
+            "code": [f.code for f in findings],
+            "rows": [_write_rows(f) for f in findings],
+            "message": [f.message for f in findings],
+        },
+        facts=_list_facts(portrait),
+        notes=portrait.notes,
+        brief=max(12, len(findings)),
+        drawing=_draw(portrait),
+        next_command=_suggest(findings, portrait),
+        failed=list_failures(findings, fail_on) if fail_on is not None else (),
+    )
+
+
+def _write_rows(finding: RowFinding) -> str:
+    return " ".join(str(row) if isinstance(row, int) else f"{row[0]}-{row[1]}" for row in finding.rows)
+
+
+def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
+    name = name_part(portrait.encoding, portrait.length)
+    if findings:
+        worst, *rest = order_findings(findings)
+        also = f" Also: {'; '.join(dict.fromkeys(map(_say_briefly, rest)))}." if rest else ""
+        return VERDICTS.say(worst.code, worst.level, name=name, message=worst.message, also=also)
+    if portrait.table is not None and portrait.inspection is None:
+        why = "a single row, with no other to compare it with" if portrait.length == 1 else "see the notes"
+        return VERDICTS.say("rows-not-looked-at", name=name, why=why)
+    return VERDICTS.say("clean", name=name)
+
+
+def _say_briefly(finding: RowFinding) -> str:
+    kind = KINDS[finding.code]
+    return kind.write_clause(finding) if isinstance(kind, RowKind) else kind.phrase
+
+
+def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
+    facts = []
+    found = portrait.inspection
+    if found is not None:
+        facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
+        periods = ", ".join(_say_period(one) for one in found.dominant_periods[:8])
+        if periods:
+            facts.append(("dominant periods", f"{periods} positions"))
+    for name, unit in _SHOWN.items():
+        value = portrait.metrics.get(name)
+        if value is not None:
+            text = percent(value) if unit == "%" else f"{value:.4g}{unit}"
+            text += _say_rows_used(portrait) if name.startswith("toeplitz_share") else ""
+            facts.append((name.replace("_", " "), text))
+    for spectrum in portrait.spectra:
+        where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
+        text = f"mean frequency {_say_mean(spectrum)}"
+        if spectrum.form != "signed":
+            text += f" rad/position, {spectrum.summary.effective_bins_entropy:.1f} effective bins"
+        facts.append((where, text + _say_rows(portrait)))
+    facts += _list_resized(portrait.resized)
+    return tuple(facts)
+
+
+def _say_mean(spectrum: Spectrum) -> str:
+    if spectrum.form == "signed":
+        return "- (weights of both signs)"
+    return f"{spectrum.summary.centroid:.4g}"
+
+
+def _say_rows_used(portrait: Portrait) -> str:
+    """Which rows a share is of, where the spectrum is of more."""
+    found = portrait.inspection
+    if found is None or not _say_rows(portrait):
+        return ""
+    return f" (rows {found.rows_used[0]} to {found.rows_used[1] - 1})"
+
+
+def _say_rows(portrait: Portrait) -> str:
+    """Which rows kernel and spectrum are of, where they are not the rows used."""
+    found, size = portrait.inspection, portrait.length
+    if found is None or portrait.encoding.shape is not None or found.rows_used[1] - found.rows_used[0] == size:
+        return ""
+    return f" ({'first' if describe_part(portrait.encoding, size) else 'all'} {size} rows)"
+
+
+def _say_period(one: DominantPeriod) -> str:
+    """A period with its share, and on a grid its direction."""
+    directions = {(True, False): " down", (False, True): " across", (True, True): " diagonal"}
+    way = "" if one.along is None else directions.get((one.along[0] is not None, one.along[1] is not None), "")
+    return f"{one.period:.4g}{way} ({percent(one.share)})"
+
+
+def _list_resized(resized: Resized | None) -> list[tuple[str, str]]:
+    if resized is None:
+        return []
+    sizes = f"{'x'.join(map(str, resized.old))} to {'x'.join(map(str, resized.new))}, {resized.method}"
+    corners = ", corners aligned" if resized.align_corners else ""
+    facts = [("resized", sizes + corners)]
+    for one, before, after in zip(resized.axes, resized.before, resized.after, strict=True):
+        where = "mean frequency" if before.axis is None else f"mean frequency, {before.axis}"
+        text = f"{_say_mean(before)} -> {_say_mean(after)} rad/position (old/new = {one.scale:.4g})"
+        if one.beyond is not None:
+            text += f"; {percent(one.beyond)} above pi old/new, where the old table has nothing"
+        facts.append((where, text))
+    return facts
+
+
+def _draw(portrait: Portrait) -> Drawing | None:
+    kernel = portrait.kernel
+    if kernel is None:
+        return None
+    values = np.mean(kernel.values, axis=0)
+    if values.ndim == 2:
+        values = values[len(values) // 2, values.shape[1] // 2 :]
+    if len(values) < 2 or not values[0] > 0:
+        return None
+    ticks = ((0.0, "lag 0"), (1.0, str(len(values) - 1)))
+    title = f"kernel k(lag)/k(0)   {portrait.encoding.label}{_say_rows(portrait)}"
+    return Drawing(title=title, values=(values / values[0]).tolist(), ticks=ticks)
+
+
+def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
+    if findings:
+        return f"pe-spectra inspect --explain {order_findings(findings)[0].code}"
+    return f"pe-spectra spectrum -e {shlex.quote(portrait.encoding.spec)}"
+
+
+# --------------------------------------------------------------------- figures
+
+
+def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int]:
+    """Return the rows that findings of these codes name; of a run of rows its ends.
+
+    >>> from pe_spectra import inspect_table
+    >>> find_marked(inspect_table(np.ones((4, 2))), ("zero-rows",))
+    []
+    """
+    return [row for finding in inspection.findings if finding.code in codes for row in list_ends(finding.rows)]
+
+
+def entitle_portrait(portrait: Portrait) -> str:
+    """Name the encoding, and say the gravest thing that was found, else what its spectrum says.
+
+    >>> from pe_spectra import Dft, draw_portrait
+    >>> entitle_portrait(draw_portrait(Dft(d=8))).partition(".")[0]
+    'dft d=8'
+    """
+    name = shorten(name_part(portrait.encoding, portrait.length))
+    findings = portrait.findings
+    if findings:
+        return f"{name}. {shorten(order_findings(findings)[0].message, 200)}"
+    if portrait.spectra:
+        return f"{name}. {entitle_spectra(portrait.spectra)}"
+    return name
+
+
+def describe_portrait(portrait: Portrait) -> Iterator[str]:
+    """Say below the panels what else was found, how the spectra were made, and what the marks mean.
+
+    >>> from pe_spectra import Dft, draw_portrait
+    >>> list(describe_portrait(draw_portrait(Dft(d=8))))[0]
+    'Column 0 is the same in every row: no position can be told by it.'
+    """
+    findings = order_findings(portrait.findings)[1:]
+    for finding in findings[:_MOST_FINDINGS]:
+        yield shorten(finding.message, 400)
+    if len(findings) > _MOST_FINDINGS:
+        yield f"{len(findings) - _MOST_FINDINGS} more findings are not shown."
+    spectra = portrait.spectra
+    if "toeplitz_share" in portrait.metrics:  # theirs is of all rows, those that are left out among them
+        spectra = tuple(replace(spectrum, toeplitz_share=None) for spectrum in spectra)
+    yield from describe_spectra(spectra) if spectra else (shorten(note, 400) for note in portrait.notes)
+    yield from _describe_share(portrait)
+    if portrait.inspection is not None:
+        start = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
+        yield from _explain_marks(portrait.inspection, start)
+    if portrait.resized is not None:
+        yield from _explain_resized(portrait.resized)
+
+
+def _describe_share(portrait: Portrait) -> Iterator[str]:
+    """Give the Toeplitz share that the text gives, and the rows that it is of."""
+    share, found, on_line = portrait.metrics.get("toeplitz_share"), portrait.inspection, portrait.encoding.shape is None
+    if share is None:
+        return
+    rows = f" of rows {found.rows_used[0]} to {found.rows_used[1] - 1}" if found is not None and on_line else ""
+    what = "lag" if on_line else "offset"
+    text = f"Toeplitz share{rows} (of the Gram matrix's energy, what is a function of the {what} alone)"
+    yield f"{text}: {percent(share)}"
+
+
+def _explain_marks(inspection: TableInspection, start: int) -> Iterator[str]:
+    """Say what rings and shades mean, where there are any."""
+    first, last = inspection.rows_used
+    if find_marked(inspection, (*MARKED_NORMS, *MARKED_STEPS)):
+        yield "rings: rows and steps that the findings name (of a run of rows its ends)"
+    if last - first < inspection.norms.size:
+        yield f"periods and components: rows {first} to {last - 1} only, {_describe_left_out(inspection, start)}"
+
+
+def _describe_left_out(inspection: TableInspection, start: int) -> str:
+    """Name the rows that are left out; a shade of few among many cannot be seen."""
+    (first, last), end = inspection.rows_used, start + inspection.norms.size
+    parts = [(low, high) for low, high in ((start, first), (last, end)) if high > low]
+    if all(high - low >= _SEEN * inspection.norms.size for low, high in parts):
+        return "the others are shaded"
+    names = [f"{low}" if high - low == 1 else f"{low} to {high - 1}" for low, high in parts]
+    single = sum(high - low for low, high in parts) == 1
+    return f"row{'' if single else 's'} {' and '.join(names)} {'is' if single else 'are'} left out"
+
+
+def _explain_resized(resized: Resized) -> Iterator[str]:
+    """Say what the grey line is, where there is one."""
+    old = [str(size) for size, scale in zip(resized.old, resized.scales, strict=True) if scale < 1]
+    ends = dict.fromkeys(f"{np.pi * scale:.3g}" for scale in resized.scales if scale < 1)
+    if old:
+        rows = f"the old {' × '.join(old)} rows"
+        yield f"grey line: the highest frequency of {rows} after resizing, {' and '.join(ends)} rad/position"

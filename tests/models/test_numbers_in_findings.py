@@ -11,7 +11,7 @@ from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
-from pe_spectra.models.wording import write_number, write_rounded
+from pe_spectra.wording import write_number, write_rounded
 from tests.places import MODELS
 
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 32768}

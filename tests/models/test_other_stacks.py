@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import Refusal
-from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_linear_by_power, scale_yarn_clipped
+from pe_spectra.models.stacks.keras_hub import scale_linear_by_power, scale_yarn_clipped
+from pe_spectra.models.stacks.vllm import scale_dynamic_fixed
 from tests.making import make_ladder
 from tests.models.configurations import scale_as
 from tests.models.stack_configurations import (

@@ -17,8 +17,8 @@ from pe_spectra.models.stated.statement import (
     TRANSFORMERS,
     Configuration,
 )
-from pe_spectra.models.wording import write_number
 from pe_spectra.vocabulary import Level
+from pe_spectra.wording import write_number
 
 #: Models of this context and below were trained with base 10000 before files named the base.
 _LENGTH_OF_DEFAULT = 8192

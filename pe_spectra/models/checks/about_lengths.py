@@ -16,7 +16,7 @@ from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU, Configuration
-from pe_spectra.models.wording import write_number, write_rounded
+from pe_spectra.wording import write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
 _SCANNED = 1 << 20

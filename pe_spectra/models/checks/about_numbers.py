@@ -13,7 +13,7 @@ from pe_spectra.models.checks.about_scaling import OLDER_NAME
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.statement import PENG, TRANSFORMERS, Configuration
-from pe_spectra.models.wording import write_number, write_rounded
+from pe_spectra.wording import write_number, write_rounded
 
 #: Attention factors that differ by less agree.
 _NEAR = 0.01

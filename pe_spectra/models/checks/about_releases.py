@@ -13,7 +13,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, RotaryBlock
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 _OTHER_RELEASE = "transformers-4"
 #: Parameters of the catalogue by the words of a sentence.

@@ -8,8 +8,8 @@ from typing import Any
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.stated.statement import PENG, TRANSFORMERS, Configuration, RotaryBlock
-from pe_spectra.models.wording import write_number
 from pe_spectra.vocabulary import Level
+from pe_spectra.wording import write_number
 
 #: Factor and ratio of lengths that differ by less agree.
 _NEAR = 0.01

@@ -13,7 +13,7 @@ from typing import Any
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, state_served
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 #: Keys of a block by the parameters of `rope`.
 SCALING_KEYS = {

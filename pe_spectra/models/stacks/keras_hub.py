@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_llama3, scale_longrope, scale_nothing
+from decimal import Decimal
+
+from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, compute_ladder, divide_frequencies
+from pe_spectra.encodings.rope_scaling import (
+    Scaled,
+    compute_ntk_exponent,
+    compute_yarn_range,
+    scale_linear,
+    scale_llama3,
+    scale_longrope,
+    scale_nothing,
+)
 from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
     start_description,
 )
 from pe_spectra.models.stacks.stack import Stack, turn_by_formula
-from pe_spectra.models.stacks.variants import scale_linear_by_power, scale_yarn_clipped
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
 _SCALINGS = {
@@ -24,6 +35,9 @@ _SCALINGS = {
 }
 #: The default of the layer where a file has no original length.
 _YARN_LENGTH = 4096
+_ONE, _TENTH = Decimal(1), Decimal("0.1")
+#: The least width of a ramp.
+_NO_WIDTH = Decimal("0.001")
 
 
 def _turn_keras_hub(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
@@ -38,6 +52,53 @@ def _turn_keras_hub(configuration: Configuration, layer: LayerStatement, served:
     if block is not layer.older and block.kind != "default":
         found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")
     return turn_by_formula(layer, found, scaled, dtype=configuration.dtype, layout="half")
+
+
+def scale_linear_by_power(base: float, width: int, *, factor: float) -> Scaled:
+    """Divide all frequencies by s**(D/(D-2)): what keras-hub calls dynamic is linear, and has no length.
+
+    Source: keras-team/keras-hub, rotary_embedding.py.
+
+    Raises
+    ------
+    InputError : D below 4.
+
+    >>> [float(w) for w in scale_linear_by_power(10000.0, 4, factor=2.0).frequencies]  # by 2**2
+    [0.25, 0.0025]
+    """
+    divisor = CONTEXT.power(Decimal(factor), compute_ntk_exponent(width))
+    return Scaled(divide_frequencies(compute_ladder(base, width), divisor))
+
+
+def scale_yarn_clipped(
+    base: float,
+    width: int,
+    *,
+    factor: float,
+    original: int,
+    beta_fast: float = 32,
+    beta_slow: float = 1,
+    truncate: bool = False,
+) -> Scaled:
+    """Scale as keras-hub's yarn does: the ramp ends at pair D/2 - 1 at the latest, and is not truncated unless asked.
+
+    The attention factor is 0.1 ln s + 1, below 1 for s < 1. Source: keras-team/keras-hub, rotary_embedding.py.
+
+    Raises
+    ------
+    InputError : base 1 or less.
+
+    >>> from pe_spectra.encodings.rope_scaling import scale_nothing
+    >>> scaled = scale_yarn_clipped(10000.0, 128, factor=4.0, original=4096).frequencies
+    >>> [float(scaled[i] / scale_nothing(10000.0, 128).frequencies[i]) for i in (0, 63)]
+    [1.0, 0.25]
+    """
+    low, high = compute_yarn_range(base, width, original, beta_fast, beta_slow, truncate=truncate)
+    high = min(high, Decimal(width // 2 - 1))
+    span = max(CONTEXT.subtract(high, low), _NO_WIDTH)
+    ramp = [clip_to_unit(CONTEXT.divide(CONTEXT.subtract(Decimal(i), low), span)) for i in range(width // 2)]
+    attention = CONTEXT.add(CONTEXT.multiply(_TENTH, CONTEXT.ln(Decimal(factor))), _ONE)
+    return Scaled(blend_frequencies(compute_ladder(base, width), Decimal(factor), ramp), attention)
 
 
 def _scale_nothing(found: Description, width: int) -> Scaled:

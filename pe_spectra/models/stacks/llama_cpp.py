@@ -12,7 +12,7 @@ from pe_spectra.models.stacks.description import (
 from pe_spectra.models.stacks.gguf import turn_gguf_layer
 from pe_spectra.models.stacks.stack import Stack, turn_by_rope
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 _SCALINGS = {
     "linear": "linear",

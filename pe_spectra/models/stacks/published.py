@@ -13,7 +13,7 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import Stack, turn_by_formula
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 #: Says that no key states the factor, which other stacks know by the width of the model.
 _BY_WIDTH = "factor-by-width"

@@ -14,7 +14,7 @@ from pe_spectra.models.stacks.description import (
 )
 from pe_spectra.models.stacks.stack import SeenError, Stack, turn_by_rope
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 _FIVE = "transformers 5.23.0"
 #: What rope_type is called in the catalogue. mrope: positions of several axes share the ladder of text.

@@ -28,7 +28,7 @@ from pe_spectra.models.stacks.transformers import (
 )
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 _LAST, _EARLY = "transformers 4.57.6", "transformers 4.49.0"
 _UNKNOWN = ("proportional",)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
-from pe_spectra.encodings.rope_scaling import Scaled
+from pe_spectra.encodings.rope_ladders import compute_ladder, divide_frequencies
+from pe_spectra.encodings.rope_scaling import Scaled, enlarge_base
 from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import (
     Description,
@@ -13,9 +16,8 @@ from pe_spectra.models.stacks.description import (
     start_description,
 )
 from pe_spectra.models.stacks.stack import Stack, turn_by_formula, turn_by_rope
-from pe_spectra.models.stacks.variants import scale_dynamic_fixed, scale_ntk_shifted
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 #: rope_type by the name in the catalogue; older spellings are translated by patch_legacy_rope_type.
 _SCALINGS = {
@@ -32,6 +34,7 @@ _SCALINGS = {
 }
 #: Models whose class asks for deepseek_yarn, which reads mscale.
 _DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
+_ONE, _TWO = Decimal(1), Decimal(2)
 
 
 def _turn_vllm(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
@@ -64,6 +67,36 @@ def _scale_own_way(layer: LayerStatement, found: Description) -> Scaled | None:
     if values.get("scaling") == "ntk" and found.block.kind == "ntk":
         return scale_ntk_shifted(values["base"], width, factor=values["factor"])
     return None
+
+
+def scale_dynamic_fixed(base: float, width: int, *, factor: float) -> Scaled:
+    """Enlarge the base once and for all: b' = b (s**2 - s + 1)**(D/(D-2)), which is dynamic NTK at l = s L.
+
+    Source: vllm-project/vllm, dynamic_ntk_scaling_rope.py before pull request 41277; issue 41236.
+
+    Raises
+    ------
+    InputError : D below 4.
+
+    >>> [float(w) for w in scale_dynamic_fixed(10000.0, 4, factor=2.0).frequencies]  # 2**2 - 2 + 1 = 3
+    [1.0, 0.0033333333333333335]
+    """
+    s = Decimal(factor)
+    growth = CONTEXT.add(CONTEXT.subtract(CONTEXT.multiply(s, s), s), _ONE)
+    return Scaled(compute_ladder(enlarge_base(base, width, growth), width))
+
+
+def scale_ntk_shifted(base: float, width: int, *, factor: float) -> Scaled:
+    """Enlarge the base to b s and divide by s**(2/D): pair i is divided by s**(2 (i + 1)/D), the slowest by s.
+
+    Source: vllm-project/vllm, ntk_scaling_rope.py without mixed_b.
+
+    >>> [round(float(w), 6) for w in scale_ntk_shifted(10000.0, 4, factor=4.0).frequencies]  # 1/2, and 0.01/4
+    [0.5, 0.0025]
+    """
+    s = Decimal(factor)
+    divisor = CONTEXT.power(s, CONTEXT.divide(_TWO, Decimal(width)))
+    return Scaled(divide_frequencies(compute_ladder(CONTEXT.multiply(Decimal(base), s), width), divisor))
 
 
 def _fill_factor(found: Description) -> None:

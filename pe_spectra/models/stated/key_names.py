@@ -9,7 +9,7 @@ from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.statement import TRANSFORMERS, LayerStatement
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
 HEADS = (

@@ -19,7 +19,7 @@ from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known
 from pe_spectra.models.stated.layer_types import COMPRESSED, FULL, MAIN, SLIDING, list_stated_types
 from pe_spectra.models.stated.statement import DEFAULT_BASE, TRANSFORMERS, KeyValue, RotaryBlock
-from pe_spectra.models.wording import write_number
+from pe_spectra.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
 _ORIGINAL = "original_max_position_embeddings"

@@ -1,4 +1,4 @@
-"""The figure of precision: how many positions are told apart, and phase errors, in the types that models use."""
+"""The figure of precision: how many positions are distinct, and phase errors, in the types that models use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.precision import measure_precision
+from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +25,7 @@ PIPELINES = {
     "all_bf16_float16": ("all-bf16", "float16"),
 }
 #: The same in words, for the manifest.
-NAMES = tuple(f"{recipe}: {dtype}" for recipe, dtype in PIPELINES.values())
+NAMES = tuple(f"{RECIPE_TITLES[recipe]}: {dtype}" for recipe, dtype in PIPELINES.values())
 
 
 def compute_staircases(_grid: int) -> Mapping[str, F64]:
@@ -59,11 +60,11 @@ def draw_staircases(columns: Mapping[str, F64]) -> Figure:
     from pe_spectra.plots.precision import StairCurve, compose_stairs
 
     curves = []
-    for name, (recipe, dtype) in PIPELINES.items():
+    for name, title in zip(PIPELINES, NAMES, strict=True):
         pair = columns.get(f"first_collision_{name}")
         curves.append(
             StairCurve(
-                name=f"{recipe}: {dtype}",
+                name=title,
                 counts=columns["positions"],
                 distinct=columns[f"distinct_{name}"],
                 errors=10 ** columns[f"log10_phase_error_{name}"],
@@ -73,6 +74,6 @@ def draw_staircases(columns: Mapping[str, F64]) -> Figure:
     last = int(columns["distinct_bf16_positions_bfloat16"][-1])
     return compose_stairs(
         curves,
-        title=f"Positions cast to bfloat16 leave {last:,} of {LENGTH:,} codes distinct; a final cast leaves all",
-        small_print=(f"sinusoidal d={D} rho={RHO:g}. Circles: where the first two positions share a code.",),
+        title=f"Positions cast to bfloat16 leave {last:,} of {LENGTH:,} vectors distinct; a final cast leaves all",
+        small_print=(f"sinusoidal d={D} rho={RHO:g}. Circles: where the first two positions share a vector.",),
     )

@@ -162,7 +162,7 @@ def faithfulness(
     within: options.Within = None,
     require: options.Require = None,
 ) -> Outcome:
-    """Does every position have a code of its own (Definition 1), and how far apart are they?
+    """Does every position have its own vector (Definition 1), and how far apart are they?
 
     A certificate or two positions that collide, the smallest separation and its pair, rank and
     condition of the table of codes, and the figures of Algorithm 1.

@@ -1,4 +1,4 @@
-"""Definition 1: is every position told apart? A theorem where there is one, and the witnesses."""
+"""Definition 1: are all positions distinguished? A theorem where there is one, and the witnesses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def certify(encoding: Encoding, length: int, limit: int) -> Decision:
             return decision
     why = f"no theorem about {encoding.name} is known here"
     if isinstance(encoding, HasBiasMap):
-        why = "its bias belongs to a query and a key, so lags have no code of their own"
+        why = "its bias belongs to a query and a key, so lags have no vector of their own"
     nothing = Collisions(count=0, distinct=None, sharing=0, first=None, examples=())
     return None, Certificate(kind="undecided", text=why), nothing
 
@@ -82,11 +82,11 @@ def certify_distance(distance: float, width: int, error: float | None) -> Certif
     ['separation', 'rounding', 'undecided']
     """
     if error is None:
-        text = f"no theorem applies, and how exact its computed codes are is not known (closest: {distance:.4g} apart)"
+        text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
         return Certificate(kind="undecided", text=text)
     bound = 2 * float(np.sqrt(width)) * error
     if not distance > bound:
-        text = f"no theorem applies; the closest codes are {distance:.1g} apart, and rounding could make {bound:.1g}"
+        text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
         return Certificate(kind="rounding", text=text)
     text = (
         f"all pairs were compared: the closest are {distance:.4g} apart, rounding could make {bound:.1g} of equal ones"
@@ -109,7 +109,7 @@ def _decide_by_key(encoding: Encoding, places: I64, limit: int) -> Decision | No
 def _decide_single(encoding: Encoding, places: I64, limit: int) -> Decision | None:
     if len(places) > 1 or encoding.domain != "positions":
         return None
-    text = "a single position has none to share its code with"
+    text = "a single position has none to share its vector with"
     return True, Certificate(kind="single", text=text), find_collisions(places, limit, places)
 
 

@@ -89,7 +89,7 @@ def _summarise(values: F64, d: int, length: int, exponent: int = 0) -> Condition
     condition = float(values[0] / values[-1]) if values[-1] > 0 else np.inf
     notes: tuple[str, ...] = ()
     if not values[0] > 0:
-        notes = ("all codes are zero, so they have no condition number",)
+        notes = ("all vectors are zero, so they have no condition number",)
     elif not condition <= LARGEST_CONDITION:
         notes = ("condition number > 1e15: float64 cannot tell how much larger; see the numerical rank",)
     return Conditioning(

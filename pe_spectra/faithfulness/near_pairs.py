@@ -141,7 +141,9 @@ def find_near_pairs(encoding: Encoding, length: int | None = None, *, radius: fl
         return _search_lags(encoding, encoding, keys, size, reach, shown)
     codes = build_codes(encoding, places)
     if codes is None:
-        raise InputError("no codes to compare", encoding.label, "a table that can be held, or a bias by lag, is needed")
+        raise InputError(
+            "no vectors to compare", encoding.label, "a table that can be held, or a bias by lag, is needed"
+        )
     error = _bound_distance(encoding, codes)
     first, sizes = _merge(keys.merging, len(places))
     found = search(Points(codes[first], sizes, reach, error or 0.0), shown)

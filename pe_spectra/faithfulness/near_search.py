@@ -166,7 +166,7 @@ def search(points: Points, limit: int) -> Found:
     if found is not None:
         return found
     if count**2 * width > MAX_DIRECT_WORK:
-        given = f"{count} different codes of {width} columns, radius {points.radius:g}"
+        given = f"{count} different vectors of {width} columns, radius {points.radius:g}"
         raise InputError("near pairs are beyond the budget", given, "fewer positions, or a smaller radius")
     return _Blocks(points, limit).run()
 

@@ -249,7 +249,7 @@ def _decide(
     if not isinstance(encoding, HasTable) or size == 1:
         return None, certificate
     if separation is None or separation.smallest is None:
-        text = f"{certificate.text}, and a search among all pairs of {size} codes is beyond the budget or float64"
+        text = f"{certificate.text}, and a search among all pairs of {size} vectors is beyond the budget or float64"
         return None, replace(certificate, text=text)
     found = certify_distance(separation.smallest, encoding.d, encoding.bound_error(encoding.table(size)))
     return found.kind == "separation" or None, found
@@ -267,15 +267,15 @@ def _explain(encoding: Encoding, separation: Separation | None, length: int) -> 
     if separation is None and isinstance(encoding, HasBiasMap):
         yield "its bias belongs to a query and a key, so lags have no separation"
     elif separation is None:
-        yield f"separations of {length} codes of this kind are beyond the budget, so separation_by_lag is left out"
+        yield f"separations of {length} vectors of this kind are beyond the budget, so separation_by_lag is left out"
     elif length == 1:
         yield "a single position has no pair, so separation, its error and pair are left out"
     elif separation.smallest is None:
         yield "the smallest separation is larger than the largest double, so it is left out"
     else:
         if separation.error is None:
-            yield "how exact its computed codes are is not known, so error_bound is left out"
-        what = f"separation_by_lag of {length} codes is beyond the budget or the range of float64"
+            yield "how exact its computed vectors are is not known, so error_bound is left out"
+        what = f"separation_by_lag of {length} vectors is beyond the budget or the range of float64"
         if separation.by_lag is not None:
             what = f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}"
         if separation.curve is None:

@@ -185,7 +185,7 @@ def test_only_what_is_truly_undecided_is_null(cls):
     assert (found.injective is None) is (cls.name in undecided)
     if found.injective is None:
         assert found.certificate.kind == "undecided"
-        assert "not known" in found.certificate.text or "no code" in found.certificate.text
+        assert "not known" in found.certificate.text or "no vector" in found.certificate.text
 
 
 # ----------------------------------------------------------------------------------- made from others
@@ -283,8 +283,8 @@ def test_what_a_search_would_have_said_is_left_open_beyond_its_budget(monkeypatc
     assert (known.injective, known.certificate.kind) == (True, "separation")
     assert (found.injective, found.certificate.kind, found.min_separation) == (None, "undecided", None)
     assert found.certificate.text.startswith("no theorem about hybrid is known here")
-    assert "all pairs of 50 codes is beyond the budget" in found.certificate.text
-    assert any("separations of 50 codes" in note for note in found.notes)
+    assert "all pairs of 50 vectors is beyond the budget" in found.certificate.text
+    assert any("separations of 50 vectors" in note for note in found.notes)
 
 
 def test_a_single_position_has_none_to_share_its_code_with():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import equal_rows as equal_module
+from pe_spectra.encodings import codes as equal_module
 from pe_spectra.encodings.codes import number_equal_rows
 from pe_spectra.faithfulness import closest_pair as closest_module
 from pe_spectra.faithfulness.closest_pair import find_closest_pair, make_room, measure_pairs, scale_down, scale_up

@@ -187,7 +187,7 @@ def test_few_positions(length):
 
 
 def test_what_cannot_be_searched_is_refused():
-    with pytest.raises(InputError, match="codes"):
+    with pytest.raises(InputError, match="vectors"):
         find_near_pairs(make_encoding("tupe"), 20, radius=1.0)
     with pytest.raises(InputError, match="radius"):
         find_near_pairs(make_encoding("ramp"), 20, radius=0.0)

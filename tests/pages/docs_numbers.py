@@ -27,7 +27,7 @@ from pe_spectra import (
 )
 from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.cli.program import build_app
-from pe_spectra.encodings import equal_rows
+from pe_spectra.encodings import codes
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags, separation
 from pe_spectra.inspection import KINDS
@@ -208,7 +208,7 @@ def find_keyword(function: Callable[..., object], name: str) -> object:
 
 def hash_size() -> int:
     """Bytes of the hash of a row."""
-    return equal_rows._hash_rows(np.eye(2)).dtype.itemsize
+    return codes._hash_rows(np.eye(2)).dtype.itemsize
 
 
 def count_hash_bits() -> int:

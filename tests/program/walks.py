@@ -21,7 +21,7 @@ import pe_spectra
 PACKAGE = Path(pe_spectra.__file__).parent
 #: What is walked: a name, and a command line. Files are those of `write_files`.
 LINES = {
-    "spectrum": "spectrum --d 256",
+    "spectrum": "spectrum --d 256 --no-figure",
     "audit": "audit config.json",
     "inspect": "inspect table.npy",
     "fig. 2": "reconstruct --s 5 40 75 --figure fig2.png",
@@ -49,6 +49,16 @@ def write_files(folder: Path) -> None:
     np.save(folder / "table.npy", np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32))
 
 
+class Terminal(io.StringIO):
+    """A terminal of 80 columns, which people look at: a pipe would get every row."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
 def walk(arguments: list[str]) -> Walk:
     """Run a command in this process and count what it enters; what runs while modules load is not part of a walk."""
     from pe_spectra.cli import main
@@ -70,7 +80,7 @@ def walk(arguments: list[str]) -> Walk:
         if not order or order[-1] != path:
             order.append(path)
 
-    output = io.StringIO()
+    output = Terminal()
     sys.setprofile(note)
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
@@ -88,7 +98,7 @@ def measure(name: str) -> Walk:
     """Walk one line in a process of its own, where nothing is loaded yet."""
     with tempfile.TemporaryDirectory() as place:
         write_files(Path(place))
-        environment = {**os.environ, "PE_SPECTRA_NO_FIGURE": "1", "PYTHONPATH": str(PACKAGE.parent)}
+        environment = {**os.environ, "PE_SPECTRA_NO_FIGURE": "1", "COLUMNS": "80", "PYTHONPATH": str(PACKAGE.parent)}
         done = subprocess.run(
             [sys.executable, "-m", "tests.program.walks", *LINES[name].split()],
             capture_output=True,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import exact, reconstruction
-from pe_spectra.encodings import buckets, rope_ladders, rope_scaling, rotary, sinusoidal
+from pe_spectra.encodings import lag_tables, rope_ladders, rope_scaling, rotary, sinusoidal
 from pe_spectra.models.lengths import bounds, negative_lags
 from pe_spectra.spectrum import density, low_bin
 from tests.reference import test_frozen_rows as test_against_reference
@@ -104,7 +104,7 @@ FAULTS = {
     "audit: sixteen digits": ("audit", 4, shorten_digits),
     "rope: sixteen digits": ("rope", 4, shorten_digits),
     "alibi: exponentials": ("alibi", 1, (test_against_reference, "compute_slopes", slopes_by_exponentials)),
-    "buckets: floats": ("buckets", 1, (buckets, "_start_buckets", starts_in_floats)),
+    "buckets: floats": ("buckets", 1, (lag_tables, "_start_buckets", starts_in_floats)),
     "bounds: floor for ceiling": ("bounds", 1, (bounds, "ROUND_CEILING", ROUND_FLOOR)),
     "bounds: a power in floats": ("bounds", 1, (bounds, "compute_fitted_base", lambda length: 0.0424 * length**1.628)),
     "negative lags: a pair left out": ("negative_lags", 1, (negative_lags, "_sum_block", sum_without_first)),

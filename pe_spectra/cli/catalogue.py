@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,15 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, check_work, read_length
+from pe_spectra.cli.inputs import check_work
 from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.subject import Subject, read_times, takes
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import EXPORTED
+
+_OPTIONS = ("d", "rho", "length", "rows", "positions", "start", "step")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -46,13 +50,13 @@ def encodings(run: Run, name: options.EncodingName = None) -> Outcome:
         from pe_spectra.encodings import find_encoding
 
         return run.finish(answer_encoding(find_encoding(name, "NAME")))
-    (encoding,) = build([name], (), label="SPEC")
+    (encoding,) = Subject(encoding=[name], label="SPEC").build()
     return run.finish(answer_encoding(type(encoding), encoding))
 
 
 def export(
     run: Run,
-    spec: options.Spec,
+    subject: Annotated[Subject, takes(*_OPTIONS, spec=options.Spec)],
     output: Annotated[
         str | None,
         typer.Option("--output", metavar="FILE", help=".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
@@ -67,13 +71,6 @@ def export(
             help="what to export  [the first that it has]",
         ),
     ] = None,
-    d: options.Width = None,
-    rho: options.Rho = None,
-    length: options.Length = None,
-    rows: options.Rows = None,
-    positions: options.RealPositions = None,
-    start: options.Start = None,
-    step: options.Step = None,
 ) -> Outcome:
     """Export the table, frequencies, kernel or bias of an encoding.
 
@@ -82,15 +79,13 @@ def export(
     """  # fmt: skip
     place = _read_place(output)
     chosen = None if what is None else Choice(members=EXPORTED).parse(what, "--what")
-    if length is not None and positions is not None:
-        raise InputError("--length and --positions exclude each other", length, "one of them")
-    (encoding,) = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
-    size = read_length(length, [encoding])
-    from pe_spectra.cli.moments import read_times
+    subject.refuse_length()
+    (encoding,) = replace(subject, positions=None).build()
+    size = subject.read_length([encoding])
     from pe_spectra.export import count_exported, export_encoding
     from pe_spectra.files.encoding import encode_array, write_lines
 
-    times = read_times(positions) if positions is not None else None
+    times = read_times(subject.positions) if subject.positions is not None else None
     places = len(times) if times is not None else size or encoding.default_length
     _check_size(count_exported(encoding, chosen, places), place)
     found = export_encoding(encoding, chosen, length=size, positions=times)

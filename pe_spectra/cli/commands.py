@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -16,6 +16,7 @@ from pe_spectra.cli.arguments import PaperCommand
 from pe_spectra.cli.inputs import refuse_overwriting
 from pe_spectra.cli.run import Outcome, Run, prepare_run
 from pe_spectra.cli.settings import load_settings, note_unknown_variables
+from pe_spectra.cli.subject import join_subject
 from pe_spectra.errors import FileError, InputError
 
 Settings = Annotated[
@@ -85,14 +86,17 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
     hints = get_type_hints(body, include_extras=True)
     own = dict(inspect.signature(body).parameters)
     takes_run = own.pop("run", None) is not None
+    subject: Mapping[str, Any] = get_args(hints["subject"])[1] if "subject" in own else {}
 
     def command(ctx: typer.Context, **values: Any) -> Outcome:
         values.pop("settings")
-        mine = {name: values.pop(name) for name in own}
+        mine = {name: values.pop(name) for name in [*own, *subject] if name != "subject"}
         _settle_rivals(values, ctx)
         try:
             run = prepare_run(default_figure=figure, **values)
             _protect_inputs(run, mine, ctx.params.get("settings"))
+            if subject:
+                mine["subject"] = join_subject({name: mine.pop(name) for name in subject})
             outcome = body(run, **mine) if takes_run else body(**mine)
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
@@ -101,10 +105,17 @@ def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callabl
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
-    parameters += [p.replace(kind=keyword, annotation=hints[name]) for name, p in own.items()]
+    for name, own_parameter in own.items():
+        if name != "subject":
+            parameters.append(own_parameter.replace(kind=keyword, annotation=hints[name]))
+            continue
+        for inner, hint in subject.items():  # what may be left out may be None
+            default = inspect.Parameter.empty if get_args(hint)[0] is str else None
+            parameters.append(inspect.Parameter(inner, keyword, default=default, annotation=hint))
     for name, annotation in shared.items():
-        default: object = False if name in _FLAGS else None
-        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+        parameters.append(
+            inspect.Parameter(name, keyword, default=False if name in _FLAGS else None, annotation=annotation)
+        )
     vars(command)["__signature__"] = inspect.Signature(parameters)
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__doc__ = body.__doc__

@@ -35,54 +35,6 @@ _DEFAULT_S = (5, 40, 75)
 _MEASURED_WIDTH = 512
 
 
-def build(
-    specs: Sequence[str] | None,
-    default: tuple[str, ...],
-    label: str = "--encoding",
-    **given: str | Sequence[str] | None,
-) -> tuple[Encoding, ...]:
-    """Build the encodings that SPECs and options name.
-
-    Raises
-    ------
-    InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says.
-    """
-    from pe_spectra.sources import build_encodings
-
-    texts: Mapping[str, Sequence[str]] = {
-        name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
-    }
-    empty = [name for name, value in given.items() if value == ""]
-    if empty:
-        raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
-    return build_encodings(list(specs or default), texts, label)
-
-
-def _split(texts: Sequence[str], name: str) -> list[str]:
-    """Widths and bases may be joined by commas or blanks, as all lists may."""
-    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
-    if "" in items:
-        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
-    return items
-
-
-def read_length(text: str | None, encodings: Sequence[Encoding]) -> int | None:
-    """Read --length, within the rows of every table among the encodings; None where it was not given.
-
-    Raises
-    ------
-    InputError : no length, or more than an encoding has.
-    """
-    if text is None:
-        return None
-    size = _LENGTH.parse(text, "--length")
-    for encoding in encodings:
-        if encoding.rows is not None and size > encoding.rows:
-            accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
-            raise InputError("--length is beyond the rows of an encoding", text, accepted)
-    return size
-
-
 def read_model_length(text: str | None, label: str) -> int | None:
     """Read --trained or --served; None where it was not given."""
     return None if text is None else _MODEL_LENGTH.parse(text, label)

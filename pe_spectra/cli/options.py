@@ -33,6 +33,10 @@ Spec = Annotated[
     str,
     typer.Argument(metavar="SPEC", autocompletion=complete(ENCODING_NAMES), help="an encoding, or a file with a table"),
 ]
+OptionalSpec = Annotated[
+    str | None,
+    typer.Argument(metavar="SPEC", autocompletion=complete(ENCODING_NAMES), help="an encoding, or a file with a table"),
+]
 Specs = Annotated[
     list[str] | None,
     typer.Argument(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
 from pe_spectra.cli.inputs import (
-    build,
     check_count,
     check_measured,
     check_work,
@@ -19,11 +18,10 @@ from pe_spectra.cli.inputs import (
     note_boundary,
     read_bandwidths,
     read_boundary,
-    read_length,
     read_positions,
 )
-from pe_spectra.cli.moments import sample
 from pe_spectra.cli.run import Outcome, Progress, Run
+from pe_spectra.cli.subject import Subject, takes
 from pe_spectra.limits import (
     MAX_CONTEXT,
     MAX_COUNTED_FREQUENCIES,
@@ -49,6 +47,8 @@ _CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 _RADIUS = RealRange(minimum=1e-300, maximum=1e300)
 _DEFAULT_LIMIT = 10
+#: The options that build encodings.
+_BUILDING = ("encoding", "d", "rho", "rows", "start", "step")
 _PAPER_PAIR = ("sinusoidal", "dft")
 
 
@@ -60,17 +60,10 @@ def add_commands(app: typer.Typer) -> None:
 
 def spectrum(
     run: Run,
-    encoding: options.Encodings = None,
-    d: options.Width = None,
-    rho: options.Rho = None,
+    subject: Annotated[Subject, takes(*_BUILDING, "positions", length=options.SpectrumLength)],
     grid: options.Grid = None,
     bandwidth: options.Bandwidths = None,
     boundary: options.Boundary = None,
-    length: options.SpectrumLength = None,
-    rows: options.Rows = None,
-    positions: options.RealPositions = None,
-    start: options.Start = None,
-    step: options.Step = None,
 ) -> Outcome:
     """Frequency weights of an encoding (Eq. 15, Fig. 1).
 
@@ -78,12 +71,10 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho, rows=rows, start=start, step=step)
-    if positions is not None:
-        encodings = sample(encodings, positions, length)
+    encodings = subject.build("sinusoidal")
     bandwidths, edge = read_bandwidths(bandwidth), read_boundary(boundary)
     size = _GRID.parse(grid, "--grid") if grid is not None else None
-    points = read_length(length, encodings)
+    points = subject.read_length(encodings)
     check_count(encodings)
     check_work("--d, --grid and --bandwidth", count_points(encodings, size) // 2 * len(bandwidths), MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.spectra import answer_spectra
@@ -93,8 +84,7 @@ def spectrum(
     with Progress("computing spectra", quiet=run.quiet):
         spectra = _compute_spectra(encodings, size, bandwidths, edge, points)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape is not None]
-        typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
-        typed = {**typed, "positions": positions, "grid": grid, "bandwidth": bandwidth, "boundary": boundary}
+        typed = {**subject.typed, "grid": grid, "bandwidth": bandwidth, "boundary": boundary}
         then, more = follow_spectrum(typed, spectra), note_boundary(boundary, spectra)
         answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, next_command=then)
         return run.finish(replace(answer, notes=(*answer.notes, *more)), lambda: _draw_spectra(spectra, planes))
@@ -102,28 +92,22 @@ def spectrum(
 
 def reconstruct(
     run: Run,
+    subject: Annotated[Subject, takes(*_BUILDING, length=options.SpectrumLength)],
     s: options.Positions = None,
-    encoding: options.Encodings = None,
-    d: options.Width = None,
-    rho: options.Rho = None,
     grid: options.Grid = None,
     bandwidth: options.Bandwidths = None,
     boundary: options.Boundary = None,
     window_free: options.WindowFree = False,
-    length: options.SpectrumLength = None,
-    rows: options.Rows = None,
-    start: options.Start = None,
-    step: options.Step = None,
 ) -> Outcome:
     """What a single position looks like through an encoding (Algorithm 1, Fig. 2).
 
     The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
-    encodings = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
+    encodings = subject.build(*_PAPER_PAIR)
     bandwidths, edge = read_bandwidths(bandwidth), read_boundary(boundary)
     size = _GRID.parse(grid, "--grid") if grid is not None else None
-    length_of_all = read_length(length, encodings)
+    length_of_all = subject.read_length(encodings)
     check_count(encodings)
     positions, notes = read_positions(s, encodings, size, length_of_all)
     points = count_points(encodings, size) * len(bandwidths) * len(positions)
@@ -136,9 +120,8 @@ def reconstruct(
         spectra = _compute_spectra(encodings, size, bandwidths, edge, length_of_all)
         results = [reconstruct_positions(spectrum, positions) for spectrum in spectra]
         kernels, missing = _compute_kernels(results) if window_free else (None, ())
-        typed = _join_typed(encoding, d, rho, length=length, rows=rows, start=start, step=step)
         then = follow_reconstruction(
-            {**typed, "s": s, "grid": grid, "boundary": boundary, "window_free": window_free},
+            {**subject.typed, "s": s, "grid": grid, "boundary": boundary, "window_free": window_free},
             results,
             is_sweep=len(bandwidths) > 1,
         )
@@ -150,14 +133,7 @@ def reconstruct(
 
 def faithfulness(
     run: Run,
-    encoding: options.Encodings = None,
-    d: options.Width = None,
-    rho: options.Rho = None,
-    length: options.Length = None,
-    rows: options.Rows = None,
-    positions: options.RealPositions = None,
-    start: options.Start = None,
-    step: options.Step = None,
+    subject: Annotated[Subject, takes(*_BUILDING, "length", "positions")],
     limit: options.Limit = None,
     within: options.Within = None,
     require: options.Require = None,
@@ -170,9 +146,8 @@ def faithfulness(
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [])
-    named = build(encoding, _PAPER_PAIR, d=d, rho=rho, rows=rows, start=start, step=step)
-    encodings = sample(named, positions, length)
-    size = read_length(length, encodings)
+    encodings = subject.build(*_PAPER_PAIR)
+    size = subject.read_length(encodings)
     shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
     radius = _RADIUS.parse(within, "--within") if within is not None else None
     sizes = [size or e.default_length for e in encodings]
@@ -183,41 +158,30 @@ def faithfulness(
 
     with Progress("measuring separation and rank", quiet=run.quiet):
         results = [measure_faithfulness(e, length=size, limit=shown, within=radius) for e in encodings]
-        typed = _join_typed(encoding or _PAPER_PAIR, d, rho, length=length, rows=rows, start=start, step=step)
-        then = follow_faithfulness({**typed, "positions": positions}, results)
+        then = follow_faithfulness({**subject.typed, "encoding": subject.encoding or _PAPER_PAIR}, results)
         answer = answer_faithfulness(results, check_requirements(requirements, results), next_command=then)
         return run.finish(answer, lambda: _draw_faithfulness(results))
 
 
 def count_low_bin(
     run: Run,
-    encoding: options.Encodings = None,
-    d: options.Widths = None,
-    rho: options.Rhos = None,
-    length: options.ContextLength = None,
+    subject: Annotated[Subject, takes("encoding", d=options.Widths, rho=options.Rhos, length=options.ContextLength)],
 ) -> Outcome:
     """How many frequencies lie below the first DFT frequency (Eq. 16).
 
     Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
     frequencies that never complete a turn within T positions.
     """
-    encodings = build(encoding, ("sinusoidal",), d=d, rho=rho)
-    points = _CONTEXT.parse(length, "--length") if length is not None else None
+    encodings = subject.build("sinusoidal")
+    points = _CONTEXT.parse(subject.length, "--length") if subject.length is not None else None
     check_work("--d and --rho", count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra import spectrum as room
     from pe_spectra.answers.counts import answer_counts
     from pe_spectra.cli.next_command import follow_counts
 
     counts = [room.count_low_bin(e, length=points) for e in encodings]
-    then = follow_counts(_join_typed(encoding, d, rho, length=length), counts)
+    then = follow_counts(subject.typed, counts)
     return run.finish(answer_counts(counts, next_command=then), lambda: _draw_counts(counts))
-
-
-def _join_typed(
-    encoding: Sequence[str] | None, d: str | Sequence[str] | None, rho: str | Sequence[str] | None, **more: str | None
-) -> dict[str, str | Sequence[str] | bool | None]:
-    """What was typed about the encodings, by option, for the command to try next."""
-    return {"encoding": encoding, "d": d, "rho": rho, **more}
 
 
 def _compute_spectra(

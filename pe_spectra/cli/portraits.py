@@ -9,9 +9,9 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, check_together, check_work, read_length, read_level
-from pe_spectra.cli.moments import sample
+from pe_spectra.cli.inputs import check_together, check_work, read_level
 from pe_spectra.cli.run import Outcome, Progress, Run, explain_code
+from pe_spectra.cli.subject import Subject, takes
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
+_OPTIONS = ("d", "rho", "rows", "positions", "start", "step")
 #: So many metrics are named where one is not known.
 _LISTED = 10
 #: What a position costs at least, in columns, whatever the width.
@@ -58,16 +59,9 @@ def add_commands(app: typer.Typer) -> None:
 
 def compare(
     run: Run,
-    specs: options.Specs = None,
+    subject: Annotated[Subject, takes(*_OPTIONS, length=options.ComparedLength, specs=options.Specs)],
     all_: Annotated[bool, typer.Option("--all", help="the whole catalogue, random values last")] = False,
-    d: options.Width = None,
-    rho: options.Rho = None,
-    length: options.ComparedLength = None,
-    rows: options.Rows = None,
-    positions: options.RealPositions = None,
     sort: Annotated[str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, best first")] = None,
-    start: options.Start = None,
-    step: options.Step = None,
     periods: Annotated[
         str | None,
         typer.Option("--periods", metavar="NAME,..", help="periods to look for: day,week or durations such as 12h"),
@@ -86,10 +80,8 @@ def compare(
 
     requirements = parse_requirements(require or [], _list_metrics(sort))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    named = _collect(specs, all_, timed=bool(wanted), d=d, rho=rho, rows=rows, start=start, step=step)
-    seconds, notes = _settle_step(named, step, timed=bool(wanted))
-    encodings = sample(named, positions, length)
-    size = read_length(length, encodings)
+    encodings, (seconds, notes) = _collect(subject, all_, timed=bool(wanted))
+    size = subject.read_length(encodings)
     sizes = [size or choose_length(encoding) for encoding in encodings]
     check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
     with Progress("comparing", quiet=run.quiet) as progress:
@@ -104,21 +96,7 @@ def compare(
 
 def inspect(
     run: Run,
-    spec: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SPEC",
-            autocompletion=options.complete(options.ENCODING_NAMES),
-            help="an encoding, or a file with a table",
-        ),
-    ] = None,
-    d: options.Width = None,
-    rho: options.Rho = None,
-    length: options.Length = None,
-    rows: options.Rows = None,
-    positions: options.RealPositions = None,
-    start: options.Start = None,
-    step: options.Step = None,
+    subject: Annotated[Subject, takes(*_OPTIONS, "length", spec=options.OptionalSpec)],
     resize: Annotated[
         str | None, typer.Option("--resize", metavar="N|HxW", help="what interpolation to another size does")
     ] = None,
@@ -147,15 +125,14 @@ def inspect(
     from pe_spectra.inspection import KINDS
 
     if explain is not None:
-        return explain_code(run, explain, KINDS, [spec] if spec is not None else [])
-    if spec is None:
+        return explain_code(run, explain, KINDS, subject.encoding or ())
+    if not subject.encoding:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = read_level(fail_on)
     how = Choice(members=RESIZE_METHODS).parse(method, "--method")
     new = _read_size(resize) if resize is not None else None
-    named = build([spec], (), label="SPEC", d=d, rho=rho, rows=rows, start=start, step=step)
-    encodings = sample(named, positions, length)
-    size = read_length(length, encodings)
+    encodings = subject.build()
+    size = subject.read_length(encodings)
     from pe_spectra.portrait import draw_portrait, is_given
 
     if not is_given(encodings[0]):  # what a file holds is there already, and is looked at as far as possible
@@ -167,26 +144,36 @@ def inspect(
         return run.finish(answer_portrait(portrait, level), lambda: _draw_portrait(portrait))
 
 
-def _collect(specs: Sequence[str] | None, every: bool, *, timed: bool, **given: str | None) -> tuple[Encoding, ...]:
-    """The encodings that were named, or all of the catalogue by default; where lags are times --step suits all."""
+def _collect(
+    subject: Subject, every: bool, *, timed: bool
+) -> tuple[tuple[Encoding, ...], tuple[int | None, tuple[str, ...]]]:
+    """The encodings that were named, or all of the catalogue by default, and the time between their positions.
+
+    Where lags are times --step suits all of them.
+    """
+    specs = subject.encoding
     if every and specs:
         raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
     if not every and not specs:
         raise InputError("SPEC is missing", accepted="encodings or files, or --all; see --help")
-    step = given.pop("step") if timed else None
+    whole = replace(subject, positions=None)
     if not every:
         from pe_spectra.sources import has_option
 
-        if timed and has_option(specs or (), "step", "SPEC"):
-            given["step"] = step
-        return build(specs, (), label="SPEC", **given)
-    from pe_spectra.encodings import ENCODINGS
+        if timed and not has_option(specs or (), "step", "SPEC"):
+            whole = replace(whole, step=None)
+    else:
+        from pe_spectra.encodings import ENCODINGS
 
-    if any(value is not None for value in given.values()):
-        option = next(name for name, value in given.items() if value is not None)
-        raise InputError(f"--{option} has no meaning with --all", str(given[option]), "leave it out")
-    names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-    return build(names, (), label="SPEC", step=step)
+        others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
+        given = [name for name, value in others.items() if value is not None and not (timed and name == "step")]
+        if given:
+            raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
+        names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
+        whole = replace(whole, encoding=names)
+    named = whole.build()
+    settled = _settle_step(named, subject.step, timed=timed)
+    return subject.sample(named), settled
 
 
 def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:

@@ -9,8 +9,8 @@ import typer
 
 from pe_spectra.cli import options
 from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import build, read_length
 from pe_spectra.cli.run import Outcome, Progress, Run
+from pe_spectra.cli.subject import Subject, takes
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, RealRange
 from pe_spectra.vocabulary import COMMON_DTYPES, DTYPES, RECIPE_TITLES
@@ -41,11 +41,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def precision(
     run: Run,
-    spec: options.Spec,
-    d: options.Width = None,
-    rho: options.Rho = None,
-    length: options.Length = None,
-    rows: options.Rows = None,
+    subject: Annotated[Subject, takes("d", "rho", "length", "rows", spec=options.Spec)],
     dtype: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,8 +93,8 @@ def precision(
     dtypes = _read_names(dtype, "--dtype", DTYPES) or COMMON_DTYPES
     recipes = _read_names(recipe, "--recipe", _RECIPE_NAMES) or None
     spread = _SPREAD.parse(embedding, "--embedding")
-    (encoding,) = build([spec], (), "SPEC", d=d, rho=rho, rows=rows)
-    size = read_length(length, (encoding,))
+    (encoding,) = subject.build()
+    size = subject.read_length((encoding,))
     with Progress("rounding", quiet=run.quiet):
         report = _measure(encoding, size, dtypes, recipes, spread)
         # all rows, and in CSV and a pipe, they stand in the order of the steps

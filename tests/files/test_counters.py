@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.cli.moments import read_times
+from pe_spectra.cli.subject import read_times
 from pe_spectra.errors import FileError
 from pe_spectra.files.tables import read_array
 from tests.files.forms import write

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from pe_spectra.cli.moments import read_times
+from pe_spectra.cli.subject import read_times
 from pe_spectra.domains import (
     Duration,
     Moment,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.cli.moments import read_times
+from pe_spectra.cli.subject import read_times
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import FileError, InputError
 from tests.sources.specs import build, build_one
@@ -166,7 +166,7 @@ def test_no_encoding_and_no_file(folder):
 def test_ranges_are_half_open_as_decimals(step):
     from decimal import Decimal
 
-    from pe_spectra.cli.moments import read_times
+    from pe_spectra.cli.subject import read_times
 
     for count in range(1, 60):
         found = read_times(f"0:{Decimal(step) * count}:{step}")
@@ -177,14 +177,14 @@ def test_ranges_are_half_open_as_decimals(step):
     "text", ["", "5", "1:0:0.5", "0:1:0", "0:1:-1", "0:1", "a:b:c", "0:nan:1", "0:1e9:1e-3", "0::1"]
 )
 def test_ranges_are_checked(text):
-    from pe_spectra.cli.moments import read_times
+    from pe_spectra.cli.subject import read_times
 
     with pytest.raises(InputError, match="--positions"):
         read_times(text)
 
 
 def test_positions_from_files(folder):
-    from pe_spectra.cli.moments import read_times
+    from pe_spectra.cli.subject import read_times
 
     np.save("p.npy", np.array([0.5, 1.5, 4.0]))
     np.save("q.npy", np.array([[0.5], [1.5]]))

@@ -1,0 +1,195 @@
+"""What a command is about: its options, each declared once, and the encodings and real positions that they name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pe_spectra.cli import options
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_LENGTH, MAX_POSITION, MIN_LENGTH
+from pe_spectra.numbers import IntegerRange, RealRange
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.exact import F64
+
+_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
+_FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
+_ACCEPTED = "A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
+_OPTIONS: Mapping[str, Any] = {
+    "encoding": options.Encodings,
+    "d": options.Width,
+    "rho": options.Rho,
+    "length": options.Length,
+    "rows": options.Rows,
+    "positions": options.RealPositions,
+    "start": options.Start,
+    "step": options.Step,
+}
+#: Arguments that take the place of --encoding.
+_ARGUMENTS = ("spec", "specs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Encodings or files, what fills in their parameters, and where they are looked at: all as it was typed.
+
+    `label` is what names the encodings on the command line.
+    """
+
+    encoding: Sequence[str] | None = None
+    d: str | Sequence[str] | None = None
+    rho: str | Sequence[str] | None = None
+    length: str | None = None
+    rows: str | None = None
+    start: str | None = None
+    step: str | None = None
+    positions: str | None = None
+    label: str = "--encoding"
+
+    @property
+    def typed(self) -> dict[str, str | Sequence[str] | bool | None]:
+        """What was typed, by option, for the command to try next."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}
+
+    def build(self, *default: str) -> tuple[Encoding, ...]:
+        """Build the encodings that are named, or the default ones, at real positions where these are given.
+
+        Raises
+        ------
+        InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says; --length beside --positions, or an
+            encoding that takes integers only.
+
+        >>> Subject(encoding=["dft"], d="8").build()
+        (Dft(d=8),)
+        """
+        from pe_spectra.sources import build_encodings
+
+        given = {name: getattr(self, name) for name in ("d", "rho", "rows", "start", "step")}
+        texts: Mapping[str, Sequence[str]] = {
+            name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
+        }
+        empty = [name for name, value in given.items() if value == ""]
+        if empty:
+            raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
+        return self.sample(build_encodings(list(self.encoding or default), texts, self.label))
+
+    def sample(self, encodings: tuple[Encoding, ...]) -> tuple[Encoding, ...]:
+        """Put encodings at the real positions of --positions, if it is given.
+
+        Raises
+        ------
+        InputError, FileError : --length beside it, no positions, or an encoding that takes integers only.
+        """
+        if self.positions is None:
+            return encodings
+        self.refuse_length()
+        from pe_spectra.encodings import GivenArray, HasContinuousTable
+        from pe_spectra.encodings.sampled import Sampled
+
+        whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
+        if whole is not None:
+            accepted = f"--length gives it integers, in place of {self.positions or repr(self.positions)}"
+            raise InputError("--positions: this encoding takes no real positions", whole, accepted)
+        times = GivenArray(read_times(self.positions), origin=self.positions)
+        return tuple(Sampled(encoding=encoding, times=times) for encoding in encodings)
+
+    def refuse_length(self) -> None:
+        """Refuse --length beside --positions."""
+        if self.length is not None and self.positions is not None:
+            raise InputError("--length and --positions exclude each other", self.length, "one of them")
+
+    def read_length(self, encodings: Sequence[Encoding]) -> int | None:
+        """Read --length, within the rows of every table among the encodings; None where it was not given.
+
+        Raises
+        ------
+        InputError : no length, or more than an encoding has.
+        """
+        if self.length is None:
+            return None
+        size = _LENGTH.parse(self.length, "--length")
+        for encoding in encodings:
+            if encoding.rows is not None and size > encoding.rows:
+                accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
+                raise InputError("--length is beyond the rows of an encoding", self.length, accepted)
+        return size
+
+
+def takes(*names: str, **special: Any) -> dict[str, Any]:
+    """Return the options of a subject that a command takes, by name; some with words or values of their own.
+
+    >>> list(takes("encoding", "d", spec=None))
+    ['encoding', 'd', 'spec']
+    """
+    return {**{name: _OPTIONS[name] for name in names}, **special}
+
+
+def join_subject(values: Mapping[str, Any]) -> Subject:
+    """Return the subject that the values of its options make.
+
+    >>> subject = join_subject({"spec": "dft", "d": "8"})
+    >>> subject.encoding, subject.d, subject.label
+    (['dft'], '8', 'SPEC')
+    """
+    named = [(name, values[name]) for name in _ARGUMENTS if name in values]
+    others = {name: value for name, value in values.items() if name not in _ARGUMENTS}
+    if not named:
+        return Subject(**others)
+    value = named[0][1]
+    return Subject(encoding=[value] if isinstance(value, str) else value, label="SPEC", **others)
+
+
+def _split(texts: Sequence[str], name: str) -> list[str]:
+    """Widths and bases may be joined by commas or blanks, as all lists may."""
+    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
+    if "" in items:
+        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
+    return items
+
+
+def read_times(text: str, label: str = "--positions") -> F64:
+    """Read real positions: `0:10:0.25`, half-open, or a file.
+
+    Raises
+    ------
+    InputError : an empty range, a step of 0, a position beyond +-2**53, or more of them than are accepted.
+    FileError : a file that cannot be read.
+
+    >>> read_times("0:1:0.25")
+    array([0.  , 0.25, 0.5 , 0.75])
+    """
+    import numpy as np
+
+    parts = text.split(":")
+    if len(parts) == 3 and not any(part.endswith(("npy", "csv", "tsv")) for part in parts):
+        start, stop, step = (_TIME.parse(part, label) for part in parts)
+        if not step > 0 or not stop > start:
+            raise InputError(f"{label} is an empty range", text, _ACCEPTED)
+        if not (stop - start) / step <= MAX_LENGTH:
+            raise InputError(f"{label} lists too many positions", text, f"at most {MAX_LENGTH}")
+        # as decimals: in float64, 2.1/0.7 is more than 3
+        first, end, each = (Fraction(repr(value)) for value in (start, stop, step))
+        count = math.ceil((end - first) / each)
+        times: F64 = start + step * np.arange(count, dtype=np.float64)
+        return times[times < stop]
+    if not text or ("." not in text and "/" not in text):
+        what = "has no step" if len(parts) == 2 else "is no range"
+        raise InputError(f"{label} {what}", text or "''", _ACCEPTED)
+    if not text.lower().endswith(_FILES):
+        raise InputError(f"{label} is no file of a kind that is read here", text, _ACCEPTED)
+    from pe_spectra.files.tables import read_array
+
+    found = read_array(Path(text).expanduser(), None, label=label, axes=(1, 2)).values
+    if found.ndim == 2 and 1 not in found.shape:
+        raise InputError(f"{label} has shape {found.shape}", text, _ACCEPTED)
+    times = found.ravel()
+    for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
+        _TIME.check(value, label)
+    return times

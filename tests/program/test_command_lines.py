@@ -292,25 +292,23 @@ def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
 
 
 def test_a_new_command_is_drawn_without_a_word_here():
-    def grow(
-        run: commands.Run, height: str = typer.Option("1", "--height", metavar="METRES", help="2 to 40")
-    ) -> Outcome:
+    def grow(run: commands.Run, depth: str = typer.Option("1", "--depth", metavar="METRES", help="2 to 40")) -> Outcome:
         """Grow."""
         return Outcome()
 
     app = program.build_app()
-    commands.register(app, "grow", examples=("pe-spectra grow --height 5",), figure="figures/grow.png")(grow)
+    commands.register(app, "grow", examples=("pe-spectra grow --depth 5",), figure="figures/grow.png")(grow)
     grown = read_program(typer.main.get_command(app))
-    assert grown["grow"].options["--height"].shown == ("5",)
-    assert grown["grow"].options["--height"].bounds == (2, 40)
-    heights, seen = set(), set()
+    assert grown["grow"].options["--depth"].shown == ("5",)
+    assert grown["grow"].options["--depth"].bounds == (2, 40)
+    depths, seen = set(), set()
 
     @settings(max_examples=100)
     @given(command_lines(program=grown, names=("grow",)))
     def draw(line):
-        heights.update(line.values("--height"))
+        depths.update(line.values("--depth"))
         seen.update(part.option for part in line.parts)
 
     draw()
-    assert len(heights) > 10
-    assert {"--height", "--figure", "--format", "--output", "--settings"} <= seen
+    assert len(depths) > 10
+    assert {"--depth", "--figure", "--format", "--output", "--settings"} <= seen

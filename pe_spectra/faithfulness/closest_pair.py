@@ -190,12 +190,12 @@ class _Places:
 
     def __init__(self, table: F64) -> None:
         rows, width = table.shape
-        self._table, self._scale = table, find_exponent(table)
+        self._table, self._scale = table, _find_exponent(table)
         self._mean, self._rescale = np.zeros(width), 0
         if abs(self._scale) <= _MODERATE:
             self._scale = 0
         self._mean = np.sum([self._centre(part).sum(axis=0) for part in self._split()], axis=0) / rows
-        spread = max(find_exponent(self._centre(part)) for part in self._split())
+        spread = max(_find_exponent(self._centre(part)) for part in self._split())
         self._rescale = spread if abs(spread) > _MODERATE else 0
         self._rows = np.empty((rows, width), dtype=np.float32)
         self._halves = np.empty(rows)
@@ -250,12 +250,8 @@ class _Places:
         return np.ldexp(centred, -self._rescale) if self._rescale else centred
 
 
-def find_exponent(table: F64) -> int:
-    """Return the exponent of two below whose power all entries are; 0 for zeros.
-
-    >>> find_exponent(np.array([0.75, -4.0]))
-    3
-    """
+def _find_exponent(table: F64) -> int:
+    """The exponent of two below whose power all entries are; 0 for zeros."""
     largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
     return math.frexp(largest)[1] if largest > 0 else 0
 
@@ -269,7 +265,7 @@ def make_room(table: F64) -> tuple[F64, int]:
     >>> bool(np.isfinite(table[0] - table[1]).all()), make_room(np.ones((2, 1)))[1]
     (True, 0)
     """
-    exponent = max(0, find_exponent(table) - _HUGE)
+    exponent = max(0, _find_exponent(table) - _HUGE)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 
@@ -294,7 +290,7 @@ def scale_down(table: F64) -> tuple[F64, int]:
     >>> table.tolist(), exponent
     ([[0.1875], [-0.5]], 4)
     """
-    exponent = find_exponent(table)
+    exponent = _find_exponent(table)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 
@@ -313,7 +309,7 @@ def scale_up(distance: float, exponent: int) -> float | None:
 def _measure_exactly(first: F64, second: F64) -> float:
     """The distance of two rows from a sum without rounding: right to a unit in the last place."""
     difference, rest = two_sum(first, -second)
-    exponent = find_exponent(difference)
+    exponent = _find_exponent(difference)
     difference, rest = np.ldexp(difference, -exponent), np.ldexp(rest, -exponent)
     square, more = two_product(difference, difference)
     return math.ldexp(math.sqrt(math.fsum(np.concatenate([square, more, 2 * difference * rest]).tolist())), exponent)

@@ -17,15 +17,7 @@ from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers,
 from pe_spectra.plots.heatmap import MAP_RIGHT, ColourScale, describe_cells, draw_map, find_extent
 from pe_spectra.plots.local import fit_panel
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out
-from pe_spectra.plots.style import (
-    COLUMN_WIDTH,
-    GREY,
-    SMALL_SIZE,
-    LineStyle,
-    curve_style,
-    escape_text,
-    fixed_style,
-)
+from pe_spectra.plots.style import COLUMN_WIDTH, GREY, SMALL_SIZE, LineStyle, curve_style, escape_text, fixed_style
 
 if TYPE_CHECKING:
     from pe_spectra.faithfulness import Faithfulness
@@ -319,8 +311,8 @@ def _say_nothing(axes: Axes) -> None:
     """Say in an empty panel why it is: scales without a curve would look like a fault."""
     axes.set_xticks([])
     axes.set_yticks([])
-    text = "one position: nothing to compare"
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=SMALL_SIZE)
+    words = "one position: nothing to compare"
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=GREY, fontsize=SMALL_SIZE)
 
 
 def _set_scales(axes: Axes, curves: Sequence[SeparationCurve]) -> None:

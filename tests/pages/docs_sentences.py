@@ -318,7 +318,6 @@ SENTENCES = (
         lambda: (EIGHTH, f"{2 * np.sin(BREAKS / 2):.2f}"),
     ),
     Sentence(QUANTITIES, "counts those that differ by more than {}.", lambda: (SAME_FORMULA,)),
-    Sentence(QUANTITIES, "theta' T > {} theta L; `unseen`", lambda: (TOLERANCE,)),
     Sentence(QUANTITIES, "stays as it was, to {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (check.TOLERANCE,)),
     Sentence(QUANTITIES, "at s = {}, {} and {}.", lambda: recipes._POSITIONS),

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64
 from pe_spectra.faces import Cell
 from pe_spectra.models.lengths.bounds import Bound
-from pe_spectra.models.pairs import TURN
+from pe_spectra.models.pairs import TOLERANCE, TURN
+from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 
 Flags = NDArray[np.bool_]
@@ -169,8 +170,8 @@ class MethodResult(Result):
         return self.parameters.get("factor")
 
     @derived(
-        "Pairs with out-of-range phases: they completed no period in training, and the phase theta' T is above 1.01 "
-        "theta L.",
+        "Pairs with out-of-range phases: they completed no period in training, and the phase theta' T is above "
+        f"{TOLERANCE} theta L.",
         minimum=0,
     )
     def unseen_pairs(self) -> int:
@@ -178,18 +179,24 @@ class MethodResult(Result):
         return int(np.count_nonzero(self.unseen))
 
     unseen_share: float = quantity(
-        "Of the phases met, up to a period, the share not covered in training, averaged over all pairs.",
+        "Of the phases met, up to a period, the share not covered in training: the mean over all pairs of "
+        "1 - min(theta L, 2 pi) / min(theta' T, 2 pi), 0 for pairs without. Ours.",
         minimum=0,
         maximum=1,
     )
-    never_turn: int = quantity("Pairs that never complete a period within the target.", minimum=0)
-    kept_pairs: int = quantity("Pairs whose frequency stays as it was.", minimum=0)
+    never_turn: int = quantity("Pairs that never complete a period within the target: theta' T < 2 pi.", minimum=0)
+    kept_pairs: int = quantity(f"Pairs whose frequency stays as it was, to {SAME_FORMULA}.", minimum=0)
     min_wavelength: float = quantity("Wavelength of the fastest pair.", unit="positions", above=0)
     neighbour_distance: float = quantity(
-        "Distance of the vectors of neighbouring positions over that before the change.", above=0
+        "Distance of the vectors of neighbouring positions, sqrt(sum 2 (1 - cos theta')), over that before the "
+        "change; below 1 they are harder to distinguish. Ours.",
+        above=0,
     )
     first_negative_lag: int | None = quantity(
-        "Smallest lag with sum cos(m theta') < 0; null where none was found.", unit="positions", minimum=1
+        "Smallest lag m with sum cos(m theta') < 0 over the pairs, every sign decided in exact arithmetic; null where "
+        "there is none up to scanned_lags. Men et al. 2024, arXiv:2405.14591.",
+        unit="positions",
+        minimum=1,
     )
     attention_scaling: float = quantity("Factor on every cosine and sine.", above=0)
     target: int = quantity("Inference context length.", unit="positions", key=None, column=None)
@@ -242,10 +249,14 @@ class ContextReport(Result):
 
     parameters: ContextParameters = quantity("What was asked.", column=None)
     critical_dimension: int | None = quantity(
-        "Channels that completed a period in training; null without a model.", default=None, minimum=0, column=None
+        "Channels that completed a period in training, 2 ceil(D/2 log_b(L / 2 pi)), from 0 to D; l* of Eq. 16 with L "
+        "for d, rounded up to whole pairs; null without a model. Liu et al. 2023, arXiv:2310.05209, lemma 1.",
+        default=None,
+        minimum=0,
+        column=None,
     )
     never_turn_in_training: int | None = quantity(
-        "Pairs that completed none; null without a model.", default=None, minimum=0, column=None
+        "Pairs that completed none, theta L < 2 pi; null without a model.", default=None, minimum=0, column=None
     )
     scanned: int | None = quantity(
         "Lags up to which negative sums were looked for; null without a model.",
@@ -257,7 +268,11 @@ class ContextReport(Result):
     methods: tuple[MethodResult, ...] = quantity(
         "The ways to lengthen the context, the unchanged model first; empty without a model.", default=(), key="rows"
     )
-    bounds: tuple[Bound, ...] = quantity("What the literature proposes.", least=1, column=None)
+    bounds: tuple[Bound, ...] = quantity(
+        "What the literature proposes; the numbers contradict each other, since their assumptions do.",
+        least=1,
+        column=None,
+    )
     notes: tuple[str, ...] = quantity("What to know about all ways.", default=(), key=None, column=None)
 
     @property

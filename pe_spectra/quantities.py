@@ -20,6 +20,8 @@ from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown, 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
 DECLARED = "quantity"
+#: Keys of a mapping that a short description writes out.
+_MOST_KEYS = 4
 _Value = TypeVar("_Value")
 _HINTS: dict[tuple[type, str], Any] = {}
 
@@ -228,6 +230,8 @@ def _summarise(value: Any) -> str:
         return f"{len(value)} x {type(value[0]).__name__}"
     if isinstance(value, Result):
         return f"{type(value).__name__}(..)"
+    if isinstance(value, Mapping) and len(value) > _MOST_KEYS:
+        return f"{len(value)} values by name"
     return str(value.label) if hasattr(value, "label") else repr(value)
 
 

@@ -60,12 +60,8 @@ class TableOrder(Metrics):
     )
 
 
-def measure_table_order(table: ArrayLike) -> TableOrder:
-    """Measure how similarities and distances of positions 0 .. S-1 follow their lags.
-
-    >>> measure_table_order([[0.0], [1.0], [2.0], [3.0]]).distance_lag_spearman
-    1.0
-    """
+def _measure_table_order(table: ArrayLike) -> TableOrder:
+    """Measure how similarities and distances of positions 0 .. S-1 follow their lags."""
     values = check_table(table)
     few = "fewer than three positions"
     uneven = (
@@ -83,7 +79,7 @@ def measure_table_order(table: ArrayLike) -> TableOrder:
     )
 
 
-MEASURES = (Measure(kind=TableOrder, function=measure_table_order, needs=("table",)),)
+MEASURES = (Measure(kind=TableOrder, function=_measure_table_order, needs=("table",)),)
 
 
 def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:

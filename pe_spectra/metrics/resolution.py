@@ -65,8 +65,8 @@ def measure_ranks(table: ArrayLike) -> Ranks:
     values = check_table(table)
     if is_beyond_budget(values):
         return Ranks.explain(explain_budget("the rank", values))
-    raw = compute_singular_values(rescale(values)[0])
-    centred = compute_singular_values(centre(values))
+    raw = _compute_singular_values(rescale(values)[0])
+    centred = _compute_singular_values(centre(values))
     zero, equal = "every position vector is 0", "all position vectors are equal"
     return Ranks.tell(
         {
@@ -78,12 +78,8 @@ def measure_ranks(table: ArrayLike) -> Ranks:
     )
 
 
-def compute_singular_values(table: F64) -> F64:
-    """Singular values of a table, largest first, shape (min(S, d),); of its triangle, never of its Gram matrix.
-
-    >>> compute_singular_values(np.array([[3.0, 0.0], [0.0, 4.0]])).round(12)
-    array([4., 3.])
-    """
+def _compute_singular_values(table: F64) -> F64:
+    """Singular values of a table, largest first, shape (min(S, d),); of its triangle, never of its Gram matrix."""
     upright = table if table.shape[0] >= table.shape[1] else table.T
     # a long table is brought to its triangle first; a nearly square one is decomposed as it is
     long = upright.shape[0] > 4 * upright.shape[1]
@@ -176,20 +172,14 @@ class Resolution(Metrics):
         )
 
 
-def measure_resolution(table: ArrayLike, exact: Resolution | None = None) -> Resolution:
-    """Return the exact information where it is known, else that of central differences.
-
-    >>> measure_resolution([[0.0], [2.0], [4.0]]).fisher_information_mean, measure_resolution([[1.0]]).reasons[
-    ...     "fisher_information_mean"
-    ... ]
-    (4.0, 'fewer than three positions')
-    """
+def _measure_resolution(table: ArrayLike, exact: Resolution | None = None) -> Resolution:
+    """Return the exact information where it is known, else that of central differences."""
     return exact or measure_table_resolution(table) or Resolution.explain("fewer than three positions")
 
 
 MEASURES = (
     Measure(kind=Ranks, function=measure_ranks, needs=("vectors",)),
-    Measure(kind=Resolution, function=measure_resolution, needs=("table",), takes=("resolution",)),
+    Measure(kind=Resolution, function=_measure_resolution, needs=("table",), takes=("resolution",)),
 )
 
 

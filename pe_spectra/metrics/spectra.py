@@ -46,25 +46,15 @@ class Likeness(Metrics):
     )
 
 
-def measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
-    """Take its metrics from the summary of a spectrum.
-
-    >>> from pe_spectra import Dft, compute_spectrum
-    >>> round(measure_spectrum_metrics(compute_spectrum(Dft(d=8))).centroid, 5)  # pi / 2
-    1.5708
-    """
+def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
+    """Take its metrics from the summary of a spectrum."""
     if spectrum.form == "signed":
         return SpectrumMetrics.explain(SIGNED)
     return SpectrumMetrics.tell({name: getattr(spectrum.summary, name) for name in SpectrumMetrics.quantities()})
 
 
-def measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
-    """Take the separation of codes, and measure the Toeplitz share of their products unless the spectrum has it.
-
-    >>> from pe_spectra import Dft, measure_faithfulness
-    >>> round(measure_likeness(measure_faithfulness(Dft(d=8))).min_separation, 5)  # sqrt 2
-    1.41421
-    """
+def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
+    """Take the separation of codes, and measure the Toeplitz share of their products unless the spectrum has it."""
     share = _find_share(faithfulness, spectrum)
     return Likeness.tell(
         {
@@ -75,8 +65,8 @@ def measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = Non
 
 
 MEASURES = (
-    Measure(kind=SpectrumMetrics, function=measure_spectrum_metrics, needs=("spectrum",)),
-    Measure(kind=Likeness, function=measure_likeness, needs=("faithfulness",), takes=("spectrum",)),
+    Measure(kind=SpectrumMetrics, function=_measure_spectrum_metrics, needs=("spectrum",)),
+    Measure(kind=Likeness, function=_measure_likeness, needs=("faithfulness",), takes=("spectrum",)),
 )
 
 

@@ -140,11 +140,11 @@ def _compose(curves: Sequence[StairCurve], title: str, small_print: tuple[str, .
 def compose_precision(report: PrecisionReport) -> Figure:
     """Draw the figure of `pe-spectra precision`."""
     return compose_stairs(
-        list_curves(report), title=entitle_precision(report), small_print=_describe(report), domain=report.domain
+        _list_curves(report), title=entitle_precision(report), small_print=_describe(report), domain=report.domain
     )
 
 
-def list_curves(report: PrecisionReport) -> list[StairCurve]:
+def _list_curves(report: PrecisionReport) -> list[StairCurve]:
     """Return the curves of a report, pipelines whose curves are the same together, in the order of the report."""
     groups: dict[tuple[bytes, bytes], list[Staircase]] = {}
     for stair in report.stairs:

@@ -135,7 +135,7 @@ class Gathering:
         slack = _SINGLE_SUM * max(1.0, self.columns / 8192)
         near = np.flatnonzero(squares <= min(float(squares.min()), self.nearest**2) * (1 + slack))
         if len(near):
-            exact = measure_distances(joined[near + 1], joined[near])
+            exact = _measure_distances(joined[near + 1], joined[near])
             best = int(np.argmin(exact))
             if exact[best] < self.nearest:
                 self.nearest = float(exact[best])
@@ -146,12 +146,8 @@ class Gathering:
         return find_first_equal(self._hashes, self.evaluate, self.columns)
 
 
-def measure_distances(a: Carried, b: Carried) -> F64:
-    """Return the Euclidean distances of rows, in float64; shape (n,).
-
-    >>> measure_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
-    array([5.])
-    """
+def _measure_distances(a: Carried, b: Carried) -> F64:
+    """Return the Euclidean distances of rows, in float64; shape (n,)."""
     difference = a.astype(np.float64) - b.astype(np.float64)
     result: F64 = np.sqrt(np.sum(difference * difference, axis=1))
     return result
@@ -288,7 +284,7 @@ def find_nearest_of_ladder(
 def _measure_lag(evaluate: Evaluate, rows: int, columns: int, lag: int) -> Nearest:
     best: Nearest = (np.inf, (0, lag))
     for part in list_blocks(rows - lag, columns):
-        distances = measure_distances(evaluate(part), evaluate(part + lag))
+        distances = _measure_distances(evaluate(part), evaluate(part + lag))
         place = int(np.argmin(distances))
         best = min(best, (float(distances[place]), (int(part[place]), int(part[place]) + lag)))
     return best

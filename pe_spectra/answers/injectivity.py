@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, agree, name_apart
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count, count_digits, join, write_with_error

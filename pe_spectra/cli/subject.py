@@ -91,7 +91,7 @@ class Subject:
             return encodings
         self.refuse_length()
         from pe_spectra.encodings import GivenArray, HasContinuousTable
-        from pe_spectra.encodings.sampled import Sampled
+        from pe_spectra.encodings.temporal import Sampled
 
         whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
         if whole is not None:

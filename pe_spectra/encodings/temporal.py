@@ -1,4 +1,4 @@
-"""Encodings of time: learned frequencies and the published forms for series."""
+"""Encodings of time: learned frequencies, the published forms for series, and any encoding at real positions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, compute_ratio, interleave
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Parameter, parameter
-from pe_spectra.encodings.positions import as_positions, as_times
-from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.encodings.positions import as_positions, as_times, check_rows
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
 from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
@@ -34,28 +34,6 @@ _UNIT = Parameter(
 )
 
 
-def _check_weights(name: str, values: GivenArray | None, width: int | None) -> int | None:
-    """Return the width of a table of frequencies and offsets, or refuse it."""
-    if values is None:
-        return width
-    rows, columns = values.values.shape
-    if rows != 2 or columns < MIN_WIDTH:
-        raise InputError(f"{name}: table has shape {values.values.shape}", accepted="2 x d is accepted, d at least 2")
-    if width not in (None, columns):
-        raise InputError(f"{name}: d contradicts the table", str(width), f"the table has {columns} columns")
-    return int(columns)
-
-
-def _encode_positions(weights: F64, unit: float, positions: I64) -> F64:
-    """Columns w_0 t + b_0 and sin(w_i t + b_i) at t = s / unit, right to a few 1e-16 whatever s is; shape (S, d)."""
-    scale = Decimal.from_float(unit)
-    words = np.array([to_words(CONTEXT.divide(Decimal.from_float(float(w)), scale)) for w in weights[0]]).T
-    sine, cosine = sin_cos(words, positions)
-    codes: F64 = sine * np.cos(weights[1]) + cosine * np.sin(weights[1])
-    codes[:, 0] = weights[0, 0] * (positions / unit) + weights[1, 0]
-    return codes
-
-
 class _TrendAndWaves(Encoding):
     """A linear column and sines of frequencies and offsets that are given by a table, or drawn."""
 
@@ -63,10 +41,18 @@ class _TrendAndWaves(Encoding):
     width: int | None
     #: Width where the weights are drawn.
     _drawn_width: ClassVar[int]
+    #: Positions in one unit of time.
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "width", _check_weights(self.name, self.values, self.width) or self._drawn_width)
+        held = None if self.values is None else self.values.values.shape
+        if held is not None and (held[0] != 2 or held[1] < MIN_WIDTH):
+            raise InputError(f"{self.name}: table has shape {held}", accepted="2 x d is accepted, d at least 2")
+        if held is not None and self.width not in (None, held[1]):
+            accepted = f"the table has {held[1]} columns"
+            raise InputError(f"{self.name}: d contradicts the table", str(self.width), accepted)
+        object.__setattr__(self, "width", (self.width or self._drawn_width) if held is None else int(held[1]))
 
     @property
     def d(self) -> int:
@@ -91,17 +77,18 @@ class _TrendAndWaves(Encoding):
     def _draw(self) -> F64:
         """The weights before training, shape (2, d)."""
 
-    @property
-    def _time_unit(self) -> float:
-        return 1.0
-
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); the linear column first."""
-        return _encode_positions(self.weights, self._time_unit, as_positions(positions, self.d))
+        """Codes of the positions, shape (S, d); the linear column first, sines right to a few 1e-16 whatever s is."""
+        s, unit, weights = as_positions(positions, self.d), Decimal.from_float(self.unit), self.weights
+        words = np.array([to_words(CONTEXT.divide(Decimal.from_float(float(w)), unit)) for w in weights[0]]).T
+        sine, cosine = sin_cos(words, s)
+        codes: F64 = sine * np.cos(weights[1]) + cosine * np.sin(weights[1])
+        codes[:, 0] = weights[0, 0] * (s / self.unit) + weights[1, 0]
+        return codes
 
     def table_at(self, times: F64) -> F64:
         """Codes at real positions, shape (S, d), in plain float64."""
-        angles: F64 = (as_times(times) / self._time_unit)[:, None] * self.weights[0] + self.weights[1]
+        angles: F64 = (as_times(times) / self.unit)[:, None] * self.weights[0] + self.weights[1]
         angles[:, 1:] = np.sin(angles[:, 1:])
         return angles
 
@@ -189,10 +176,6 @@ class MtanLearned(_TrendAndWaves):
         return np.random.Generator(np.random.PCG64(self.seed)).uniform(-1, 1, (2, self.d))
 
     @property
-    def _time_unit(self) -> float:
-        return self.unit
-
-    @property
     def theorem(self) -> Theorem:
         """Its weights are those of the table or drawn, float64 numbers."""
         return super().theorem
@@ -253,3 +236,112 @@ class Mtan(Pairs):
 
 def _find_scale(unit: float) -> Decimal:
     return CONTEXT.divide(Decimal(48), Decimal.from_float(unit))
+
+
+#: Integers up to this are computed as such, whatever the encoding adds to them.
+_LAST_INTEGER = 1 << 52
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Sampled(Encoding):
+    """A continuous encoding at given real positions. It has no name of its own on the command line."""
+
+    name: ClassVar[str] = "sampled"
+    family: ClassVar[str] = "combined"
+    summary: ClassVar[str] = "an encoding at real positions"
+    formula: ClassVar[str] = "row s is e(t_s)"
+    source: ClassVar[str] = "the encoding that is sampled"
+    pitfalls: ClassVar[str] = (
+        "unless all positions are integers, codes are computed in plain float64 arithmetic, without exact reduction"
+    )
+
+    encoding: Encoding
+    times: GivenArray | None = parameter(
+        name="positions",
+        accepts=FileOfNumbers(axes=(1,)),
+        meaning="real positions",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.encoding, HasContinuousTable):
+            raise InputError("this encoding takes no real positions", self.encoding.label, "--length gives it integers")
+        if self.times is None:
+            raise InputError("sampled: positions are missing", accepted="an array of numbers")
+        as_times(self.times.values)
+
+    @property
+    def positions(self) -> F64:
+        """The real positions, (S,)."""
+        return self.times.values if self.times is not None else as_times([])
+
+    @cached_property
+    def integers(self) -> I64 | None:
+        """The positions, where all are integers that the encoding itself has codes for; else None."""
+        times, rows = self.positions, self.encoding.rows
+        if not (times.size and isinstance(self.encoding, HasTable) and np.array_equal(times, np.rint(times))):
+            return None
+        last = _LAST_INTEGER if rows is None else rows - 1
+        return times.astype(np.int64) if times.min() >= 0 and times.max() <= last else None
+
+    @property
+    def d(self) -> int:
+        """Width of the codes."""
+        return self.encoding.d if isinstance(self.encoding, HasContinuousTable) else 0
+
+    @property
+    def rows(self) -> int:
+        """Number of positions."""
+        return len(self.positions)
+
+    @property
+    def is_random(self) -> bool:
+        """As the encoding's."""
+        return self.encoding.is_random
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """As the encoding's, and what a lag is here."""
+        return (*self.encoding.notes, "a lag is a number of steps from one of the real positions to another")
+
+    @property
+    def label(self) -> str:
+        """The encoding, and at how many positions."""
+        return f"{self.encoding.label} at {self.rows} real positions"
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters of the encoding, and how many positions there are."""
+        return {**self.encoding.parameters, "encoding": self.encoding.name, "positions": self.rows}
+
+    @property
+    def spec(self) -> str:
+        """The SPEC of the encoding; --positions stands beside it."""
+        return self.encoding.spec
+
+    def describe_position(self, s: int) -> str:
+        """The real position."""
+        return f"{self.positions[s]:.12g}"
+
+    def bound_error(self, table: F64) -> float | None:
+        """Rounding of the angles w t; None for an encoding without a list of frequencies. Of integers: as it says."""
+        if self.integers is not None:
+            return self.encoding.bound_error(table)
+        if not isinstance(self.encoding, HasFrequencies):
+            return None
+        found = self.encoding.frequencies()
+        angle = float(found.values.max(initial=0.0)) * float(np.abs(self.positions).max(initial=0.0))
+        return (
+            (16 + 2 * angle) * float(np.finfo(float).eps) * max(found.amplitude, float(np.abs(table).max(initial=0.0)))
+        )
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Codes of the real positions with these numbers, shape (S, d)."""
+        s = as_positions(positions, max(1, self.d))
+        check_rows(s, self.rows)
+        if self.integers is not None and isinstance(self.encoding, HasTable):
+            return self.encoding.table(self.integers[s])
+        if not isinstance(self.encoding, HasContinuousTable):
+            raise InputError("this encoding takes no real positions", self.encoding.label)
+        return self.encoding.table_at(self.positions[s])

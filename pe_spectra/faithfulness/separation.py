@@ -12,7 +12,7 @@ from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLa
 from pe_spectra.encodings.codes import find_theorem
 from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
     ClosestPair,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pe_spectra.encodings import Encoding, HasFrequencies
 from pe_spectra.encodings.codes import check_encoding
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.spectrum.density import BOUNDARY, DEFAULT_BANDWIDTH, compute_density_spectrum
 from pe_spectra.spectrum.irregular import compute_irregular_spectrum
 from pe_spectra.spectrum.kernels import Kernel

@@ -10,7 +10,7 @@ from pe_spectra import Dft, Sinusoidal
 from pe_spectra.cli.inputs import read_boundary, read_positions
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import GivenArray, find_encoding
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.metrics import METRICS
 

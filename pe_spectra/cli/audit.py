@@ -71,7 +71,7 @@ def audit(
 ) -> Outcome:
     """What positional encoding a model's configuration really gives, and what is wrong with it.
 
-    The frequency of every pair, how often each turns within the trained and the served length, and
+    The frequency of every pair, how many periods each completes in training and at inference, and
     findings, each with its numbers and what to do. No weights and no framework are needed.
     """
     if explain is not None:

@@ -1,6 +1,7 @@
 """GGUF files: what their keys and small tensors state about the positional encoding, as llama.cpp reads it.
 
-Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams), src/llama-context.cpp; gguf-py/gguf/constants.py.
+Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type), src/llama-context.cpp,
+src/llama-arch.cpp; gguf-py/gguf/constants.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from pe_spectra.encodings.rope_scaling import compute_yarn_attention
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.stated import gguf_architectures as known
 from pe_spectra.models.stated.gguf_divisors import apply_tensors
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.statement import (
@@ -25,6 +25,58 @@ from pe_spectra.models.stated.statement import (
     RotaryBlock,
     SchemeName,
 )
+
+# What llama.cpp does by the name of an architecture, and no key of a file says; read as of 2026.
+
+#: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
+INTERLEAVED = frozenset((
+    "llama", "llada", "llama4", "deci", "baichuan", "internlm2", "minicpm", "xverse", "command-r", "cohere2",
+    "cohere2moe", "olmo", "arctic", "deepseek", "deepseek2", "deepseek2-ocr", "deepseek32", "plm",
+    "chatglm", "glm4", "granite", "granitemoe", "granitehybrid", "chameleon", "bailingmoe", "neo-bert", "smollm3",
+    "arcee", "ernie4_5", "ernie4_5-moe", "mistral3", "eagle3", "mistral4", "llama-embed", "maincoder", "glm-dsa",
+    "nanbeige",
+))  # fmt: skip
+#: Pairs are channels (i, i + D/2), ROPE_TYPE_NEOX, MROPE and IMROPE.
+HALF = frozenset((
+    "falcon", "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe",
+    "eurobert", "stablelm", "bitnet", "qwen", "qwen2", "dream", "qwen2moe", "qwen3", "qwen3moe", "llada-moe",
+    "rnd1", "olmo2", "olmoe", "phi2", "phi3", "phimoe", "plamo", "plamo2", "plamo3", "gemma", "gemma2", "gemma3",
+    "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "starcoder2", "openelm", "gptneox", "codeshell",
+    "orion", "nemotron", "exaone", "exaone4", "exaone-moe", "minicpm3", "bailingmoe2", "dots1", "hunyuan-moe",
+    "jais2", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "seed_oss", "grovemoe",
+    "apertus", "minimax-m2", "cogvlm", "pangu-embedded", "afmoe", "laguna", "qwen3next", "mimo2", "step35",
+    "mellum", "glm4moe", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
+))  # fmt: skip
+#: Biases that grow with the distance; Baichuan only with 40 layers.
+ALIBI = frozenset(("bloom", "mpt", "refact", "jina-bert-v2", "jais"))
+#: A table with a row for each position is added.
+LEARNED = frozenset(("gpt2", "starcoder", "bert"))
+T5 = frozenset(("t5", "t5encoder"))
+#: No position enters.
+NONE = frozenset((
+    "mamba", "mamba2", "jamba", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7", "nemotron_h", "nemotron_h_moe",
+    "kimi-linear", "wavtokenizer-dec",
+))  # fmt: skip
+
+#: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
+SLIDING = frozenset((
+    "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
+    "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
+))  # fmt: skip
+#: The window where no key gives it.
+WINDOWS = {"gemma2": 4096, "llama4": 8192}
+#: Of these, sliding layers have base 10000 where no key says another, and no scaling.
+LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
+#: Of these, sliding layers have the base of the others, and no scaling.
+LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
+#: Of these, layers that see everything are not turned.
+UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "afmoe", "llama4"))
+#: Every fourth layer is not turned.
+UNTURNED_FOURTH = frozenset(("smollm3",))
+#: `rope.scaling.finetuned` says whether anything is turned.
+SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
+#: beta_fast where no key gives another.
+BETA_FAST = {"grok": 8.0}
 
 _POSITIONS = "position_embd.weight"
 _KINDS = ("none", "linear", "yarn", "longrope")
@@ -92,14 +144,14 @@ def _choose_scheme(
 ) -> tuple[SchemeName, tuple[Finding, ...]]:
     bias = keys.find_number("attention.max_alibi_bias", zero=True)
     is_large_baichuan = name == "baichuan" and keys.find_integer("block_count") == 40
-    if is_large_baichuan or (name in known.ALIBI and bias != 0) or (bias or 0) > 0:
+    if is_large_baichuan or (name in ALIBI and bias != 0) or (bias or 0) > 0:
         return "alibi", ()
-    if name in known.T5:
+    if name in T5:
         return "t5", ()
-    if name in known.NONE or (name in known.SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
+    if name in NONE or (name in SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
         return "none", ()
-    rotates = name in known.INTERLEAVED or name in known.HALF
-    if name in (*known.LEARNED, *known.ALIBI) or (_POSITIONS in shapes and not rotates):
+    rotates = name in INTERLEAVED or name in HALF
+    if name in (*LEARNED, *ALIBI) or (_POSITIONS in shapes and not rotates):
         return "learned", ()
     if rotates:
         return "rotary", ()
@@ -138,17 +190,17 @@ def _read_rotary(
     name: str, keys: Keys, tensors: Mapping[str, tuple[float, ...]], length: int | None
 ) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
     plain = _read_plain_layer(name, keys)
-    window = _read_window(name, keys) if name in known.SLIDING else None
+    window = _read_window(name, keys) if name in SLIDING else None
     findings: list[Finding] = []
     block = _read_block(name, keys, length)
     full = apply_tensors(replace(plain, older=block), tensors, findings, keys, length)
-    if name in known.UNTURNED_FOURTH:
+    if name in UNTURNED_FOURTH:
         return (full, _leave_still(full)), tuple(findings)
     if window is None:
         return (full,), tuple(findings)
     sliding = _read_sliding_layer(name, keys, full, block)
     sliding = replace(sliding, name="chunked_attention" if name == "llama4" else "sliding_attention", window=window)
-    first = _leave_still(full) if name in known.UNTURNED_FULL else replace(full, name="full_attention")
+    first = _leave_still(full) if name in UNTURNED_FULL else replace(full, name="full_attention")
     return (first, sliding), tuple(findings)
 
 
@@ -158,7 +210,7 @@ def _leave_still(layer: LayerStatement) -> LayerStatement:
 
 def _read_plain_layer(name: str, keys: Keys) -> LayerStatement:
     layer = LayerStatement(head_dim=2, default_base=DEFAULT_BASE)
-    if name in known.INTERLEAVED:
+    if name in INTERLEAVED:
         layer = replace(layer, layout="interleaved")
     # in latent attention the part that is turned stands on its own
     whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
@@ -198,7 +250,7 @@ def _read_window(name: str, keys: Keys) -> int | None:
         sizes = [one for one in stated if isinstance(one, int) and not isinstance(one, bool)]
         return max(sizes, default=0) or None
     window = keys.find_integer("attention.sliding_window", least=0)
-    return (known.WINDOWS.get(name) if window is None else window) or None
+    return (WINDOWS.get(name) if window is None else window) or None
 
 
 def _read_block(name: str, keys: Keys, length: int | None) -> RotaryBlock:
@@ -228,7 +280,7 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     original = keys.find_integer("rope.scaling.original_context_length") or length
     if original is not None:
         values["original_max_position_embeddings"] = float(original)
-    fast = keys.find_number("rope.scaling.yarn_beta_fast") or known.BETA_FAST.get(name)
+    fast = keys.find_number("rope.scaling.yarn_beta_fast") or BETA_FAST.get(name)
     slow = keys.find_number("rope.scaling.yarn_beta_slow")
     values.update({key: value for key, value in (("beta_fast", fast), ("beta_slow", slow)) if value is not None})
     mscales: tuple[float, ...] = ()
@@ -246,11 +298,11 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
 def _read_sliding_layer(name: str, keys: Keys, full: LayerStatement, block: RotaryBlock) -> LayerStatement:
     layer = _set_width(full, keys, "attention.key_length_swa", "rope.dimension_count_swa", full)
     base = keys.find_number("rope.freq_base_swa")
-    unscaled = name in known.LOCAL_10000 or name in known.LOCAL_UNSCALED
+    unscaled = name in LOCAL_10000 or name in LOCAL_UNSCALED
     if base is None and not unscaled:
         return layer
     key = f"{keys.where}rope.freq_base_swa" if base is not None else block.base_key
     if base is None:
-        base = DEFAULT_BASE if name in known.LOCAL_10000 else block.base
+        base = DEFAULT_BASE if name in LOCAL_10000 else block.base
     stated = full.older if full.older is not None and not unscaled else RotaryBlock(where=block.where)
     return replace(layer, older=replace(stated, base=base, base_key=key))

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from pe_spectra.faithfulness import Faithfulness as Faithfulness
     from pe_spectra.faithfulness import measure_faithfulness as _measure_faithfulness
     from pe_spectra.inspection import inspect_table as inspect_table
+    from pe_spectra.inspection.portrait import Portrait as Portrait
+    from pe_spectra.inspection.portrait import draw_portrait as _draw_portrait
     from pe_spectra.library import accept, accept_all
     from pe_spectra.library import as_encoding as as_encoding
     from pe_spectra.model_sources import read_model as read_model
@@ -74,8 +76,6 @@ if TYPE_CHECKING:
     from pe_spectra.plots.on_axes import plot_low_bin as plot_low_bin
     from pe_spectra.plots.on_axes import plot_reconstruction as plot_reconstruction
     from pe_spectra.plots.on_axes import plot_spectrum as plot_spectrum
-    from pe_spectra.portrait import Portrait as Portrait
-    from pe_spectra.portrait import draw_portrait as _draw_portrait
     from pe_spectra.precision import measure_precision as _measure_precision
     from pe_spectra.reconstruction import PositionReconstruction as PositionReconstruction
     from pe_spectra.reconstruction import Reconstruction as Reconstruction
@@ -121,7 +121,7 @@ _HOMES = {
     "InputError": "errors",
     "LowBinCount": "spectrum",
     "PeSpectraError": "errors",
-    "Portrait": "portrait",
+    "Portrait": "inspection.portrait",
     "PositionReconstruction": "reconstruction",
     "Reconstruction": "reconstruction",
     "Spectrum": "spectrum",
@@ -138,7 +138,7 @@ _HOMES = {
     "compute_lag_window_spectrum": "spectrum",
     "compute_spectrum": "spectrum",
     "count_low_bin": "spectrum",
-    "draw_portrait": "portrait",
+    "draw_portrait": "inspection.portrait",
     "estimate_kernel": "spectrum",
     "export_encoding": "export",
     "find_encoding": "encodings",

@@ -23,8 +23,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length
-
-WHAT = ("table", "frequencies", "kernel", "bias")
+from pe_spectra.vocabulary import EXPORTED
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,7 +68,7 @@ def list_exports(encoding: Encoding) -> tuple[str, ...]:
     }
     if has["bias"]:
         return tuple(name for name in ("bias", "kernel", "table", "frequencies") if has[name])
-    return tuple(name for name in WHAT if has[name])
+    return tuple(name for name in EXPORTED if has[name])
 
 
 def export_encoding(

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from pe_spectra.compare import Comparison
     from pe_spectra.encodings import Encoding
+    from pe_spectra.inspection.portrait import Portrait
     from pe_spectra.inspection.resize import Resized
-    from pe_spectra.portrait import Portrait
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
@@ -133,7 +133,7 @@ def inspect(
     new = _read_size(resize) if resize is not None else None
     encodings = subject.build()
     size = subject.read_length(encodings)
-    from pe_spectra.portrait import draw_portrait, is_given
+    from pe_spectra.inspection.portrait import draw_portrait, is_given
 
     if not is_given(encodings[0]):  # what a file holds is there already, and is looked at as far as possible
         numbers = (size or encodings[0].default_length) * int(getattr(encodings[0], "d", 1))

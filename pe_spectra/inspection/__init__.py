@@ -4,8 +4,8 @@ from pe_spectra.findings import collect_kinds
 from pe_spectra.inspection import changes, findings
 from pe_spectra.inspection.findings import RowFinding, RowRange
 from pe_spectra.inspection.periods import DominantPeriod
-from pe_spectra.inspection.portrait import TableInspection, inspect_table
 from pe_spectra.inspection.resize import build_resize_matrix, resize_table
+from pe_spectra.inspection.table_portrait import TableInspection, inspect_table
 
 __all__ = [
     "KINDS",

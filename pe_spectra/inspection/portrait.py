@@ -1,284 +1,283 @@
-"""The whole portrait of a table: what its rows, its periods and its traces say."""
+"""The portrait of one encoding: every view that it has, put together for one look."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
-from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
-from pe_spectra.inspection.changes import state_findings
-from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
-from pe_spectra.inspection.findings import RowFinding
-from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
-from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
-from pe_spectra.inspection.rows import compute_mean_row
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
-from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
+from pe_spectra.encodings.codes import list_places, read_codes
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.errors import InputError, UndefinedError
+from pe_spectra.exact import F64, I64
+from pe_spectra.inspection import RowFinding, TableInspection, inspect_table
+from pe_spectra.inspection.changes import state_spectra
+from pe_spectra.inspection.forensics import DTYPE_EPS
+from pe_spectra.inspection.resize import Resized
+from pe_spectra.limits import (
+    MAX_INSPECTED_COLUMNS,
+    MAX_INSPECTED_NUMBERS,
+    MAX_INSPECTED_PLACES,
+    MAX_INSPECTED_ROWS,
+)
+from pe_spectra.metrics.resolution import measure_ranks
+from pe_spectra.metrics.tables import centre
+from pe_spectra.spectrum import (
+    GridSpectrum,
+    Kernel,
+    LocalSpectra,
+    Spectrum,
+    compute_grid_spectrum,
+    compute_local_spectra,
+    compute_spectrum,
+    estimate_grid_kernel,
+    estimate_kernel,
+    list_axes,
+    measure_toeplitz_share,
+)
+from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.table_part import describe_part
 
-PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
-OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
-DTYPE = Choice(members=tuple(DTYPE_EPS))
-#: Up to this smaller side the principal components come from a full decomposition.
-_FULL = 256
-_SKETCH, _ITERATIONS = 16, 6
-#: Largest number that is accepted: norms of many such ones are still finite.
-_LARGEST = 1e300
-#: Tables whose largest number has a power of two between these are not scaled.
-_LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
+Found = TypeVar("Found")
+#: Entries of a map that is held for the picture: heads times the square of the length.
+_MOST_MAP = 1 << 24
+
+#: What each number about a table is; those that take its Gram matrix or its singular values last.
+TABLE_METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "rows": "Number of rows that the numbers are about.",
+        "columns": "Number of columns.",
+        "norm_median": "Median Euclidean norm of a row; null without such rows.",
+        "norm_smallest": "Smallest norm of a row; null without such rows.",
+        "norm_largest": "Largest norm of a row; null without such rows.",
+        "step_median": "Median distance of neighbouring rows; null without such rows.",
+        "neighbour_cosine_median": "Median cosine of neighbouring rows; null without such rows.",
+        "neighbour_cosine_centred_median": "The same about the mean row; null without such rows.",
+        "mean_row_share": "Share of the table's energy that lies in its mean row; null for a table of zeros.",
+        "trend_share": "Share of the variance about the mean row that a straight line in each column explains; "
+        "null for a constant table.",
+        "trend_and_periods_share": "Share of that variance that the trend and the dominant periods explain; "
+        "null for a constant table.",
+        "channels_with_period": "Number of columns in which one period stands out.",
+        "sinusoid_per_channel_share": "Share of the variance that one sinusoid for each column explains; "
+        "null for a constant table.",
+        "nearest_sinusoid_rho": "Base of the ladder of sinusoids that fits best; null where none does.",
+        "nearest_sinusoid_share": "Share of the energy that this ladder explains; null where none does.",
+        "toeplitz_share": "Share of the Gram matrix's energy that is a function of the lag, or offset, alone; "
+        "null for a table of zeros.",
+        "toeplitz_share_centred": "The same of the table less its column means; null for a constant table.",
+        "stable_rank": "Sum of squared singular values over the largest; null for a table of zeros.",
+        "stable_rank_centred": "The same of the table less its column means; null for a constant table.",
+        "effective_rank_entropy": "exp of the entropy of the singular values over their sum; "
+        "null for a table of zeros.",
+        "effective_rank_entropy_centred": "The same of the table less its column means; null for a constant table.",
+    }
+)
+#: A JSON Schema of these, of which each may be missing.
+METRICS_SCHEMA: Mapping[str, object] = MappingProxyType(
+    {
+        "type": "object",
+        "properties": {name: {"type": ["number", "null"], "description": text} for name, text in TABLE_METRICS.items()},
+        "required": [],
+        "additionalProperties": False,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Helix:
-    """The first three principal components of a table: a curve in space.
+class Portrait:
+    """Every view of one encoding.
 
     Attributes
     ----------
-    coordinates : (S, 3) of the rows that are used, about their mean; columns of zeros where the
-        table has fewer dimensions. The entry of largest size in each column is positive.
-    shares : (3,) of the variance that each explains.
+    encoding, length : what was looked at, and on how many positions.
+    table : (S, d) codes; None without a table.
+    kernel : by lag, or by offset on a grid; None without one.
+    spectra : one for a line, two for a grid; empty where the codes are all zero.
+    plane : of a grid; local : spectra of short stretches of a line.
+    inspection : what the table's rows, periods and traces say; None for a single row and without a table.
+    lags : (L,) and bias : (heads, L); bias_map : (heads, S, S) query by key, where it can be held.
+    resized : where another size was asked for.
+    metrics : name -> number, of the rows that the inspection used; None where it does not exist.
+    notes : what a reader must know.
+
+    >>> from pe_spectra import Dft
+    >>> portrait = draw_portrait(Dft(d=8))
+    >>> portrait.length, portrait.spectra[0].weights.round(3).tolist()
+    (80, [0.125, 0.25, 0.25, 0.25, 0.125])
     """
 
-    coordinates: F64
-    shares: F64
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TableInspection:
-    """What `inspect_table` saw. Rows are rows of the file (`row_offset` added).
-
-    Attributes
-    ----------
-    rows_used : [from, to) without special rows in front and without an untrained tail; periods,
-        channels and helix are about these.
-    grid : (H, W) or None; prefix : rows in front that were declared special.
-    dtype : the coarsest type that holds every number.
-    metrics : name -> number; None where it does not exist.
-    dominant_periods : by falling share.
-    channels : period and share of each column.
-    sinusoid : the nearest ladder.
-    findings : see `findings`.
-    norms : (S,) of all rows given; steps : (S - 1,) between rows, NaN across the end of a grid's
-        line; cosines : (S - 1,) of neighbours, about the mean row, NaN likewise.
-    helix : principal components.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> found = inspect_table(Sinusoidal(d=8).table(96))
-    >>> [round(one.period, 2) for one in found.dominant_periods], found.findings
-    ([62.85, 6.28], ())
-    """
-
-    rows_used: tuple[int, int]
-    grid: tuple[int, int] | None
-    prefix: int
-    dtype: str
+    encoding: Encoding
+    length: int
+    table: F64 | None
+    kernel: Kernel | None
+    spectra: tuple[Spectrum, ...]
+    plane: GridSpectrum | None
+    local: LocalSpectra | None
+    inspection: TableInspection | None
+    lags: I64 | None
+    bias: F64 | None
+    bias_map: F64 | None
+    resized: Resized | None
     metrics: Mapping[str, float | None]
-    dominant_periods: tuple[DominantPeriod, ...]
-    channels: ChannelPeriods
-    sinusoid: SinusoidFit
-    findings: tuple[RowFinding, ...]
-    norms: F64
-    steps: F64
-    cosines: F64
-    helix: Helix
+    notes: tuple[str, ...]
+
+    @property
+    def findings(self) -> tuple[RowFinding, ...]:
+        """What a reader should know: of the table, then of the spectra."""
+        of_table = self.inspection.findings if self.inspection is not None else ()
+        return (*of_table, *state_spectra(self.spectra))
 
 
-def inspect_table(
-    table: ArrayLike,
-    *,
-    grid: tuple[int, int] | None = None,
-    prefix: int = 0,
-    dtype: str = "float64",
-    row_offset: int = 0,
-    is_trained: bool = True,
-) -> TableInspection:
-    """Look at a table of codes: special and untrained rows, seams, periods, traces of interpolation.
+def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Resized | None = None) -> Portrait:
+    """Look at one encoding from every side.
 
     Parameters
     ----------
-    table : (S, d) real and finite, at most 2**26 numbers, at least 2 rows.
-    grid : (H, W) with prefix + H W = S where the rows are a grid in reading order; then no seam is
-        reported, and periods are two-dimensional.
-    prefix : rows in front that are not positions (CLS, padding).
-    dtype : type the table was stored in, float64, float32, float16 or bfloat16.
-    row_offset : rows of the file before the first row of `table`.
-    is_trained : False for the codes of a formula: findings are then about equal, zero and constant rows and
-        columns alone, since no training can have left a trace.
+    length : number of positions; default all rows of a table, 80 of a formula, 256 lags of a bias.
+    resized : from :func:`resize_encoding`.
 
     Raises
     ------
-    InputError : a table, grid or number that cannot be used.
+    InputError : a length that the encoding has not.
 
-    >>> import numpy as np
-    >>> table = np.sin(np.arange(64)[:, None] / np.arange(3, 19))
-    >>> table[9] = table[30]
-    >>> [finding.code for finding in inspect_table(table).findings]
-    ['duplicate-rows']
+    >>> from pe_spectra import Sinusoidal
+    >>> draw_portrait(Sinusoidal(d=8), length=64).table.shape
+    (64, 8)
     """
-    codes = _check_table(table)
-    first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
-    kind = DTYPE.check(dtype, "dtype")
-    _check_grid(codes, grid, first)
-    values, exponent = _scale(codes)
-    anatomy = dissect(values, is_grid=grid is not None, prefix=first, codes=codes, is_trained=is_trained)
-    rows = slice(anatomy.first, anatomy.last)
-    used = bridge_rows(values[rows], anatomy.odd[rows])
-    can_be_resized = is_trained and not anatomy.is_noise
-    resizing = find_resizing(values[rows], grid=grid, dtype=kind) if can_be_resized else ()
-    periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
-    helix = compute_helix(used)
-    return TableInspection(
-        rows_used=(anatomy.first + offset, anatomy.last + offset),
-        grid=grid,
-        prefix=first,
-        dtype=find_stored_dtype(codes, kind),
-        metrics=_measure(used, anatomy, periods, channels, sinusoid, exponent),
-        dominant_periods=() if anatomy.is_noise else periods.dominant,
-        channels=channels,
-        sinusoid=sinusoid,
-        findings=state_findings(values, anatomy, resizing, offset, first, exponent),
-        norms=_restore(anatomy.signals.norms, exponent),
-        steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
-        cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
-        helix=Helix(coordinates=_restore(helix.coordinates, exponent), shares=helix.shares),
+    size = check_length(encoding, length)
+    part = describe_part(encoding, size)
+    notes = [*encoding.all_notes, *([f"{part} are looked at; without --length all are"] if part else [])]
+    table = read_codes(encoding, size) if isinstance(encoding, HasTable) else None
+    whole = table if table is None or encoding.shape is None else _read_grid(encoding, table)
+    kernel = _attempt(notes, lambda: _find_kernel(encoding, size, whole))
+    spectra = _attempt(notes, lambda: _find_spectra(encoding, size, kernel)) or ()
+    plane = _attempt([], lambda: compute_grid_spectrum(encoding, kernel=kernel) if encoding.shape else None)
+    has_stretches = table is not None and encoding.shape is None and size >= 32
+    inspection = _attempt(notes, lambda: _inspect(encoding, whole, size)) if whole is not None and size > 1 else None
+    return Portrait(
+        encoding=encoding,
+        length=size,
+        table=table,
+        kernel=kernel,
+        spectra=spectra,
+        plane=plane,
+        local=compute_local_spectra(encoding, length=size, codes=table) if has_stretches else None,
+        inspection=inspection,
+        **_find_biases(encoding, size),
+        resized=resized,
+        metrics=MappingProxyType(_measure(encoding, whole, kernel, inspection)),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
-def compute_helix(table: F64) -> Helix:
-    """Compute the first three principal components: X - mean = U S V^T, coordinates U S.
+def is_given(encoding: Encoding) -> bool:
+    """Whether the table is held already, for a file or a caller gave it.
 
-    Exact up to a smaller side of 256; beyond by subspace iteration with a fixed start.
-
-    Parameters
-    ----------
-    table : (S, d).
-
-    References
-    ----------
-    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> compute_helix(Sinusoidal(d=2).table(64)).coordinates.shape
-    (64, 3)
+    >>> from pe_spectra import GivenArray, Learned, Sinusoidal
+    >>> is_given(Learned(values=GivenArray([[1.0], [2.0]]))), is_given(Sinusoidal())
+    (True, False)
     """
-    centred = table - compute_mean_row(table)
-    total = float(np.einsum("ij,ij->", centred, centred))
-    coordinates, shares = np.zeros((len(table), 3)), np.zeros(3)
-    if total > 0:
-        reduced = centred
-        if min(centred.shape) > _FULL:
-            sketch = np.random.Generator(np.random.PCG64(3)).standard_normal((centred.shape[1], _SKETCH))
-            for _ in range(_ITERATIONS):
-                sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
-            reduced = centred @ sketch
-        left, singular, _ = np.linalg.svd(reduced, full_matrices=False)
-        count = min(3, len(singular))
-        coordinates[:, :count] = left[:, :count] * singular[:count]
-        peaks = coordinates[np.argmax(np.abs(coordinates), axis=0), np.arange(3)]
-        coordinates *= np.where(peaks < 0, -1.0, 1.0)
-        shares[:count] = singular[:count] ** 2 / total
-    coordinates.flags.writeable = shares.flags.writeable = False
-    return Helix(coordinates=coordinates, shares=shares)
+    return isinstance(encoding, Learned) and not encoding.is_random
+
+
+def _attempt(notes: list[str], find: Callable[[], Found]) -> Found | None:
+    """What a view gives, or None with a note why there is none."""
+    try:
+        return find()
+    except (InputError, UndefinedError) as error:
+        notes.append(str(error))
+        return None
+
+
+def _read_grid(encoding: Encoding, table: F64) -> F64:
+    """All rows of an encoding on a grid, special ones in front included; the table where it has them all."""
+    count = encoding.rows or math.prod(encoding.shape or ())
+    return table if len(table) == count else read_codes(encoding, count)
+
+
+def _find_kernel(encoding: Encoding, size: int, codes: F64 | None) -> Kernel:
+    if encoding.shape is not None:
+        return estimate_grid_kernel(encoding, None if codes is None else codes[-math.prod(encoding.shape) :])
+    return estimate_kernel(encoding, length=size, count=size, codes=codes)
+
+
+def _find_spectra(encoding: Encoding, size: int | None, kernel: Kernel | None = None) -> tuple[Spectrum, ...]:
+    length = None if encoding.shape is not None else size
+    # a kernel that was averaged over the positions holds all lags that they have; others go on
+    held = kernel if encoding.shape is not None or (kernel is not None and kernel.length == size) else None
+    return tuple(compute_spectrum(encoding, length=length, axis=axis, kernel=held) for axis in list_axes(encoding))
+
+
+def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
+    width = int(getattr(encoding, "d", 1))
+    rows = MAX_INSPECTED_ROWS if encoding.shape is None else MAX_INSPECTED_PLACES
+    if size > rows or width > MAX_INSPECTED_COLUMNS or size * width > MAX_INSPECTED_NUMBERS:
+        raise InputError(
+            "rows, seams and periods are left out, for the table is too large",
+            f"{size} x {width}",
+            f"{rows} rows, {MAX_INSPECTED_COLUMNS} columns, {MAX_INSPECTED_NUMBERS} numbers in all are "
+            "looked at one by one; --length or --rows takes a part",
+        )
+    if isinstance(encoding, Learned) and (encoding.shape is None or size == encoding.rows):
+        return inspect_table(
+            encoding.file_rows[: encoding.prefix + size],
+            grid=encoding.shape,
+            prefix=encoding.prefix,
+            dtype=encoding.stored_type if encoding.stored_type in DTYPE_EPS else "float64",
+            row_offset=encoding.first,
+        )
+    # a formula was not trained: what its codes are is stated, and no story of training is told
+    trained = isinstance(encoding, Learned)
+    if encoding.shape is None:
+        return inspect_table(codes, is_trained=trained)
+    prefix = len(codes) - math.prod(encoding.shape)
+    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=trained)
+
+
+def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"lags": None, "bias": None, "bias_map": None}
+    if isinstance(encoding, HasBias):
+        found["lags"] = np.sort(list_places(encoding, size))
+        found["bias"] = encoding.bias(found["lags"])
+        found["bias_map"] = _spread_bias(encoding, size)
+    elif isinstance(encoding, HasBiasMap) and encoding.heads * size * size <= _MOST_MAP:
+        found["bias_map"] = encoding.bias_map(size)
+    return found
+
+
+def _spread_bias(encoding: HasBias, size: int) -> F64 | None:
+    """The map of queries by keys that a bias of the lag makes; nan where a causal one has nothing."""
+    if size * size > _MOST_MAP // 8:
+        return None
+    lags = np.subtract.outer(np.arange(size), np.arange(size))
+    values = encoding.bias(np.arange(size)) if encoding.causal else encoding.bias(np.arange(1 - size, size))
+    if not encoding.causal:
+        return values[:1, lags + size - 1]
+    return np.where(lags[None] >= 0, values[:1, np.maximum(lags, 0)], np.nan)
 
 
 def _measure(
-    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit, exponent: int
-) -> Mapping[str, float | None]:
-    rows = slice(anatomy.first, anatomy.last)
-    regular = ~anatomy.odd[rows]
-    norms = _restore(anatomy.signals.norms, exponent)[rows][regular]
-    pairs = regular[:-1] & regular[1:]
-    inner = slice(anatomy.first, anatomy.last - 1)
-    energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
-
-    # two rows are met by any ladder whose columns have an amplitude and a phase each
-    has_ladder = energy > 0 and len(used) > 2
-
-    def find_middle(values: F64) -> float | None:
-        return float(np.median(values)) if len(values) else None
-
-    return MappingProxyType(
-        {
-            "rows": float(len(used)),
-            "columns": float(used.shape[1]),
-            "norm_median": find_middle(norms),
-            "norm_smallest": float(norms.min()) if len(norms) else None,
-            "norm_largest": float(norms.max()) if len(norms) else None,
-            "step_median": find_middle(_restore(anatomy.signals.steps, exponent)[inner][pairs]),
-            "neighbour_cosine_median": find_middle(anatomy.signals.cosines[inner][pairs]),
-            "neighbour_cosine_centred_median": None
-            if periods.trend_share is None
-            else find_middle(anatomy.signals.centred_cosines[inner][pairs]),
-            "mean_row_share": len(used) * float(mean @ mean) / energy if energy > 0 else None,
-            "trend_share": periods.trend_share,
-            "trend_and_periods_share": periods.explained,
-            "channels_with_period": float(np.isfinite(channels.periods).sum()),
-            "sinusoid_per_channel_share": channels.explained,
-            "nearest_sinusoid_rho": sinusoid.rho if has_ladder else None,
-            "nearest_sinusoid_share": sinusoid.share if has_ladder else None,
-        }
+    encoding: Encoding, table: F64 | None, kernel: Kernel | None, inspection: TableInspection | None
+) -> dict[str, float | None]:
+    if table is None or table.size > MAX_INSPECTED_NUMBERS:
+        return {}
+    found: dict[str, float | None] = dict(inspection.metrics) if inspection is not None else {}
+    codes = table if encoding.shape is None else table[-math.prod(encoding.shape) :]
+    if inspection is not None and encoding.shape is None:  # what is left out there is no part of these numbers either
+        first, last = (row - (encoding.origin if isinstance(encoding, Learned) else 0) for row in inspection.rows_used)
+        codes = table[max(first, 0) : last]
+    is_measured = kernel is not None and kernel.toeplitz_share is not None and kernel.length == len(codes)
+    found["toeplitz_share"] = (
+        kernel.toeplitz_share if kernel and is_measured else measure_toeplitz_share(codes, encoding.shape)
     )
-
-
-def _check_table(table: ArrayLike) -> F64:
-    values = np.ascontiguousarray(table, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 1:
-        raise InputError("table must have rows and columns", f"shape {values.shape}", "(S, d) with S >= 2 is accepted")
-    if values.size > MAX_HELD_ENTRIES:
-        raise InputError("the table is too large", f"{values.size} numbers", f"at most {MAX_HELD_ENTRIES} are accepted")
-    if not np.isfinite(values.min()) or not np.isfinite(values.max()):
-        raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
-    largest = max(abs(float(values.min())), abs(float(values.max())))
-    if largest > _LARGEST:
-        raise InputError(
-            "the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted"
-        )
-    return values
-
-
-@np.errstate(under="ignore")
-def _scale(codes: F64) -> tuple[F64, int]:
-    """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
-    exponent = math.frexp(max(abs(float(codes.min())), abs(float(codes.max()))))[1]
-    if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
-        return codes, 0
-    # huge numbers only as far as needed: tiny ones beside them must not become zero
-    exponent -= _MOST_EXPONENT if exponent > 0 else 0
-    values: F64 = np.ldexp(codes, -exponent)
-    if exponent > 0:
-        lost = (values == 0) & (codes != 0)
-        values[lost] = np.copysign(np.nextafter(0.0, 1.0), codes[lost])
-    return values, exponent
-
-
-@np.errstate(under="ignore")
-def _restore(lengths: F64, exponent: int) -> F64:
-    if not exponent:
-        return lengths
-    restored: F64 = np.ldexp(lengths, exponent)
-    restored.flags.writeable = False
-    return restored
-
-
-def _check_grid(values: F64, grid: tuple[int, int] | None, prefix: int) -> None:
-    if prefix > len(values) - 2:
-        raise InputError("prefix leaves fewer than 2 rows", str(prefix), f"0 to {len(values) - 2} is accepted")
-    if grid is not None and (min(grid) < 1 or math.prod(grid) != len(values) - prefix):
-        accepted = f"H x W = {len(values) - prefix} is accepted"
-        raise InputError("the grid does not have the table's rows", "x".join(map(str, grid)), accepted)
-
-
-def _open_wraps(values: F64, grid: tuple[int, int] | None, prefix: int) -> F64:
-    if grid is None:
-        return values
-    opened = values.copy()
-    opened[prefix + grid[1] - 1 :: grid[1]] = np.nan
-    opened[:prefix] = np.nan
-    opened.flags.writeable = False
-    return opened
+    found["toeplitz_share_centred"] = measure_toeplitz_share(centre(codes), encoding.shape)
+    ranks = measure_ranks(codes)
+    for name in ("stable_rank", "stable_rank_centred", "effective_rank_entropy", "effective_rank_entropy_centred"):
+        found[name] = getattr(ranks, name)
+    return found

@@ -35,8 +35,8 @@ from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_sentenc
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
+    from pe_spectra.inspection.portrait import Portrait
     from pe_spectra.inspection.resize import Resized
-    from pe_spectra.portrait import Portrait
     from pe_spectra.spectrum import GridSpectrum, LocalSpectra
 
 F64 = NDArray[np.float64]

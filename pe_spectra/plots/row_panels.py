@@ -159,7 +159,7 @@ def plot_components(
 
     >>> from matplotlib.figure import Figure
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.inspection.portrait import compute_helix
+    >>> from pe_spectra.inspection.table_portrait import compute_helix
     >>> helix = compute_helix(Sinusoidal(d=8).table(32))
     >>> axes = Figure().subplots()
     >>> plot_components(axes, helix.coordinates, helix.shares, pair=(0, 1), ends=(0, 31))

@@ -12,12 +12,12 @@ from matplotlib.lines import Line2D
 from pe_spectra import Learned, read_encoding
 from pe_spectra.answers.portraits import answer_portrait, describe_portrait, entitle_portrait
 from pe_spectra.encodings import GivenArray, Sinusoidal, find_encoding
+from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.plots.grid_spectrum import describe_planes, plot_grid_kernel
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.inspection_panels import plot_bias
 from pe_spectra.plots.style import curve_style
-from pe_spectra.portrait import draw_portrait
 from pe_spectra.spectrum import compute_grid_spectrum
 from tests.making import give_table, make_named
 from tests.planted import make_grid, make_noise, make_trained

@@ -9,13 +9,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
-from pe_spectra.export import WHAT, count_exported, export_encoding, list_exports
+from pe_spectra.export import count_exported, export_encoding, list_exports
 from pe_spectra.files.encoding import SUFFIXES, check_suffix, encode_array, write_lines
 from pe_spectra.files.tables import read_array
 from pe_spectra.inspection.resize import build_resize_matrix
 from pe_spectra.metrics.tables import check_table
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
+from pe_spectra.vocabulary import EXPORTED
 
 LENGTH = 12
 
@@ -77,7 +78,7 @@ def test_what_can_be_taken_away():
     for cls in ENCODINGS:
         offered = list_exports(make(cls))
         assert offered
-        for what in set(WHAT) - set(offered):
+        for what in set(EXPORTED) - set(offered):
             with pytest.raises(InputError, match=f"has no {what} to export; it has {offered[0]}"):
                 export_encoding(make(cls), what)
 

@@ -8,9 +8,9 @@ from pe_spectra import Learned, compute_spectrum, read_encoding
 from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import GivenArray
+from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.metrics.resolution import measure_ranks
-from pe_spectra.portrait import draw_portrait
 from pe_spectra.spectrum import gram, kernels, measure_toeplitz_share
 from tests.planted import plant_cls
 

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import InputError, Learned, read_encoding
 from pe_spectra.inspection import build_resize_matrix, resize_table
+from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.plots.inspection import compose_portrait
-from pe_spectra.portrait import draw_portrait
 from pe_spectra.vocabulary import RESIZE_METHODS as METHODS
 from tests import planted
 from tests.making import give_table

@@ -16,6 +16,7 @@ from matplotlib.transforms import Bbox
 
 from pe_spectra.encodings import GivenArray, Sinusoidal
 from pe_spectra.encodings.learned import Learned
+from pe_spectra.inspection.portrait import Portrait, draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.plots.comparison import compose_comparison
 from pe_spectra.plots.inspection import compose_portrait
@@ -23,7 +24,6 @@ from pe_spectra.plots.inspection_panels import choose_columns, find_robust_scale
 from pe_spectra.plots.row_panels import compute_ladder_periods
 from pe_spectra.plots.save import render
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
-from pe_spectra.portrait import Portrait, draw_portrait
 from tests.making import make_named
 from tests.planted import (
     make_grid,

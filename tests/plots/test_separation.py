@@ -18,6 +18,7 @@ from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.faithfulness.pair_lags import compute_distances
 from pe_spectra.faithfulness.separation import find_pair_words
 from pe_spectra.figures.separations import draw_gram
+from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.separation import (
     SeparationCurve,
@@ -28,7 +29,6 @@ from pe_spectra.plots.separation import (
     plot_separation,
 )
 from pe_spectra.plots.style import curve_style, fixed_style
-from pe_spectra.portrait import draw_portrait
 from tests.making import give_table, make_encoding, make_named
 from tests.plots.figures import (
     curves_of,

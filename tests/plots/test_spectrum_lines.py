@@ -13,6 +13,7 @@ from pe_spectra.answers.captions import describe_spectra, entitle_spectra, name_
 from pe_spectra.encodings import DfsTrans, Dft, GivenArray, find_encoding
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.figures import recipes
+from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.plots.grid_spectrum import entitle_planes
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.low_bin import compose_low_bin
@@ -20,7 +21,6 @@ from pe_spectra.plots.reconstruction import compose_reconstruction
 from pe_spectra.plots.separation import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum, plot_log_spectrum, plot_spectrum
 from pe_spectra.plots.style import fixed_style
-from pe_spectra.portrait import draw_portrait
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_grid_spectrum, count_low_bin
 from pe_spectra.spectrum.record import explain_signs

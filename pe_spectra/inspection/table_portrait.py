@@ -1,0 +1,284 @@
+"""What a table shows by itself: its rows, its periods, its traces, and its principal components."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
+from pe_spectra.inspection.changes import state_findings
+from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
+from pe_spectra.inspection.findings import RowFinding
+from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
+from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
+from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
+from pe_spectra.numbers import Choice, IntegerRange
+
+PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
+OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
+DTYPE = Choice(members=tuple(DTYPE_EPS))
+#: Up to this smaller side the principal components come from a full decomposition.
+_FULL = 256
+_SKETCH, _ITERATIONS = 16, 6
+#: Largest number that is accepted: norms of many such ones are still finite.
+_LARGEST = 1e300
+#: Tables whose largest number has a power of two between these are not scaled.
+_LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Helix:
+    """The first three principal components of a table: a curve in space.
+
+    Attributes
+    ----------
+    coordinates : (S, 3) of the rows that are used, about their mean; columns of zeros where the
+        table has fewer dimensions. The entry of largest size in each column is positive.
+    shares : (3,) of the variance that each explains.
+    """
+
+    coordinates: F64
+    shares: F64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableInspection:
+    """What `inspect_table` saw. Rows are rows of the file (`row_offset` added).
+
+    Attributes
+    ----------
+    rows_used : [from, to) without special rows in front and without an untrained tail; periods,
+        channels and helix are about these.
+    grid : (H, W) or None; prefix : rows in front that were declared special.
+    dtype : the coarsest type that holds every number.
+    metrics : name -> number; None where it does not exist.
+    dominant_periods : by falling share.
+    channels : period and share of each column.
+    sinusoid : the nearest ladder.
+    findings : see `findings`.
+    norms : (S,) of all rows given; steps : (S - 1,) between rows, NaN across the end of a grid's
+        line; cosines : (S - 1,) of neighbours, about the mean row, NaN likewise.
+    helix : principal components.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = inspect_table(Sinusoidal(d=8).table(96))
+    >>> [round(one.period, 2) for one in found.dominant_periods], found.findings
+    ([62.85, 6.28], ())
+    """
+
+    rows_used: tuple[int, int]
+    grid: tuple[int, int] | None
+    prefix: int
+    dtype: str
+    metrics: Mapping[str, float | None]
+    dominant_periods: tuple[DominantPeriod, ...]
+    channels: ChannelPeriods
+    sinusoid: SinusoidFit
+    findings: tuple[RowFinding, ...]
+    norms: F64
+    steps: F64
+    cosines: F64
+    helix: Helix
+
+
+def inspect_table(
+    table: ArrayLike,
+    *,
+    grid: tuple[int, int] | None = None,
+    prefix: int = 0,
+    dtype: str = "float64",
+    row_offset: int = 0,
+    is_trained: bool = True,
+) -> TableInspection:
+    """Look at a table of codes: special and untrained rows, seams, periods, traces of interpolation.
+
+    Parameters
+    ----------
+    table : (S, d) real and finite, at most 2**26 numbers, at least 2 rows.
+    grid : (H, W) with prefix + H W = S where the rows are a grid in reading order; then no seam is
+        reported, and periods are two-dimensional.
+    prefix : rows in front that are not positions (CLS, padding).
+    dtype : type the table was stored in, float64, float32, float16 or bfloat16.
+    row_offset : rows of the file before the first row of `table`.
+    is_trained : False for the codes of a formula: findings are then about equal, zero and constant rows and
+        columns alone, since no training can have left a trace.
+
+    Raises
+    ------
+    InputError : a table, grid or number that cannot be used.
+
+    >>> import numpy as np
+    >>> table = np.sin(np.arange(64)[:, None] / np.arange(3, 19))
+    >>> table[9] = table[30]
+    >>> [finding.code for finding in inspect_table(table).findings]
+    ['duplicate-rows']
+    """
+    codes = _check_table(table)
+    first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
+    kind = DTYPE.check(dtype, "dtype")
+    _check_grid(codes, grid, first)
+    values, exponent = _scale(codes)
+    anatomy = dissect(values, is_grid=grid is not None, prefix=first, codes=codes, is_trained=is_trained)
+    rows = slice(anatomy.first, anatomy.last)
+    used = bridge_rows(values[rows], anatomy.odd[rows])
+    can_be_resized = is_trained and not anatomy.is_noise
+    resizing = find_resizing(values[rows], grid=grid, dtype=kind) if can_be_resized else ()
+    periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
+    helix = compute_helix(used)
+    return TableInspection(
+        rows_used=(anatomy.first + offset, anatomy.last + offset),
+        grid=grid,
+        prefix=first,
+        dtype=find_stored_dtype(codes, kind),
+        metrics=_measure(used, anatomy, periods, channels, sinusoid, exponent),
+        dominant_periods=() if anatomy.is_noise else periods.dominant,
+        channels=channels,
+        sinusoid=sinusoid,
+        findings=state_findings(values, anatomy, resizing, offset, first, exponent),
+        norms=_restore(anatomy.signals.norms, exponent),
+        steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
+        cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
+        helix=Helix(coordinates=_restore(helix.coordinates, exponent), shares=helix.shares),
+    )
+
+
+def compute_helix(table: F64) -> Helix:
+    """Compute the first three principal components: X - mean = U S V^T, coordinates U S.
+
+    Exact up to a smaller side of 256; beyond by subspace iteration with a fixed start.
+
+    Parameters
+    ----------
+    table : (S, d).
+
+    References
+    ----------
+    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> compute_helix(Sinusoidal(d=2).table(64)).coordinates.shape
+    (64, 3)
+    """
+    centred = table - compute_mean_row(table)
+    total = float(np.einsum("ij,ij->", centred, centred))
+    coordinates, shares = np.zeros((len(table), 3)), np.zeros(3)
+    if total > 0:
+        reduced = centred
+        if min(centred.shape) > _FULL:
+            sketch = np.random.Generator(np.random.PCG64(3)).standard_normal((centred.shape[1], _SKETCH))
+            for _ in range(_ITERATIONS):
+                sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
+            reduced = centred @ sketch
+        left, singular, _ = np.linalg.svd(reduced, full_matrices=False)
+        count = min(3, len(singular))
+        coordinates[:, :count] = left[:, :count] * singular[:count]
+        peaks = coordinates[np.argmax(np.abs(coordinates), axis=0), np.arange(3)]
+        coordinates *= np.where(peaks < 0, -1.0, 1.0)
+        shares[:count] = singular[:count] ** 2 / total
+    coordinates.flags.writeable = shares.flags.writeable = False
+    return Helix(coordinates=coordinates, shares=shares)
+
+
+def _measure(
+    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit, exponent: int
+) -> Mapping[str, float | None]:
+    rows = slice(anatomy.first, anatomy.last)
+    regular = ~anatomy.odd[rows]
+    norms = _restore(anatomy.signals.norms, exponent)[rows][regular]
+    pairs = regular[:-1] & regular[1:]
+    inner = slice(anatomy.first, anatomy.last - 1)
+    energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
+
+    # two rows are met by any ladder whose columns have an amplitude and a phase each
+    has_ladder = energy > 0 and len(used) > 2
+
+    def find_middle(values: F64) -> float | None:
+        return float(np.median(values)) if len(values) else None
+
+    return MappingProxyType(
+        {
+            "rows": float(len(used)),
+            "columns": float(used.shape[1]),
+            "norm_median": find_middle(norms),
+            "norm_smallest": float(norms.min()) if len(norms) else None,
+            "norm_largest": float(norms.max()) if len(norms) else None,
+            "step_median": find_middle(_restore(anatomy.signals.steps, exponent)[inner][pairs]),
+            "neighbour_cosine_median": find_middle(anatomy.signals.cosines[inner][pairs]),
+            "neighbour_cosine_centred_median": None
+            if periods.trend_share is None
+            else find_middle(anatomy.signals.centred_cosines[inner][pairs]),
+            "mean_row_share": len(used) * float(mean @ mean) / energy if energy > 0 else None,
+            "trend_share": periods.trend_share,
+            "trend_and_periods_share": periods.explained,
+            "channels_with_period": float(np.isfinite(channels.periods).sum()),
+            "sinusoid_per_channel_share": channels.explained,
+            "nearest_sinusoid_rho": sinusoid.rho if has_ladder else None,
+            "nearest_sinusoid_share": sinusoid.share if has_ladder else None,
+        }
+    )
+
+
+def _check_table(table: ArrayLike) -> F64:
+    values = np.ascontiguousarray(table, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 1:
+        raise InputError("table must have rows and columns", f"shape {values.shape}", "(S, d) with S >= 2 is accepted")
+    if values.size > MAX_HELD_ENTRIES:
+        raise InputError("the table is too large", f"{values.size} numbers", f"at most {MAX_HELD_ENTRIES} are accepted")
+    if not np.isfinite(values.min()) or not np.isfinite(values.max()):
+        raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
+    largest = max(abs(float(values.min())), abs(float(values.max())))
+    if largest > _LARGEST:
+        raise InputError(
+            "the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted"
+        )
+    return values
+
+
+@np.errstate(under="ignore")
+def _scale(codes: F64) -> tuple[F64, int]:
+    """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
+    exponent = math.frexp(max(abs(float(codes.min())), abs(float(codes.max()))))[1]
+    if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
+        return codes, 0
+    # huge numbers only as far as needed: tiny ones beside them must not become zero
+    exponent -= _MOST_EXPONENT if exponent > 0 else 0
+    values: F64 = np.ldexp(codes, -exponent)
+    if exponent > 0:
+        lost = (values == 0) & (codes != 0)
+        values[lost] = np.copysign(np.nextafter(0.0, 1.0), codes[lost])
+    return values, exponent
+
+
+@np.errstate(under="ignore")
+def _restore(lengths: F64, exponent: int) -> F64:
+    if not exponent:
+        return lengths
+    restored: F64 = np.ldexp(lengths, exponent)
+    restored.flags.writeable = False
+    return restored
+
+
+def _check_grid(values: F64, grid: tuple[int, int] | None, prefix: int) -> None:
+    if prefix > len(values) - 2:
+        raise InputError("prefix leaves fewer than 2 rows", str(prefix), f"0 to {len(values) - 2} is accepted")
+    if grid is not None and (min(grid) < 1 or math.prod(grid) != len(values) - prefix):
+        accepted = f"H x W = {len(values) - prefix} is accepted"
+        raise InputError("the grid does not have the table's rows", "x".join(map(str, grid)), accepted)
+
+
+def _open_wraps(values: F64, grid: tuple[int, int] | None, prefix: int) -> F64:
+    if grid is None:
+        return values
+    opened = values.copy()
+    opened[prefix + grid[1] - 1 :: grid[1]] = np.nan
+    opened[:prefix] = np.nan
+    opened.flags.writeable = False
+    return opened

@@ -225,7 +225,7 @@ def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -
     from pe_spectra.spectrum import compute_local_spectra, compute_spectrum
 
     if planes and len(planes) * 2 == len(spectra):
-        from pe_spectra.plots.grid_spectrum import compose_grid_spectra
+        from pe_spectra.plots.planes import compose_grid_spectra
 
         return compose_grid_spectra(*planes)
     if spectra[0].estimator == "nudft":
@@ -236,7 +236,7 @@ def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -
 
 
 def _draw_reconstructions(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> Figure:
-    from pe_spectra.plots.reconstruction import compose_reconstruction
+    from pe_spectra.plots.blur import compose_reconstruction
 
     kernel = next((k for k in kernels or () if k is not None), None)
     return compose_reconstruction(*results, kernel=kernel)
@@ -249,7 +249,7 @@ def _draw_faithfulness(results: Sequence[Faithfulness]) -> Figure:
 
 
 def _draw_counts(counts: Sequence[LowBinCount]) -> Figure:
-    from pe_spectra.plots.low_bin import compose_low_bin
+    from pe_spectra.plots.strips import compose_low_bin
 
     return compose_low_bin(*counts)
 

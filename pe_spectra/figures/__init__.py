@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pe_spectra.figures.build import build_figures, list_figure_files
 from pe_spectra.figures.check import check_figures, compare_figures
-from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Recipe
+from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, FigureRecipe
 
 __all__ = [
     "DEFAULT_GRID",
     "RECIPES",
-    "Recipe",
+    "FigureRecipe",
     "build_figures",
     "check_figures",
     "compare_figures",

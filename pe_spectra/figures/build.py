@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pe_spectra._version import __version__
-from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Columns, Recipe
+from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
 
 #: Called with the number of figures that are done, and of all.
 Progress = Callable[[int, int], None]
@@ -60,7 +60,7 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     return files
 
 
-def compute_columns(recipe: Recipe, grid: int | None) -> Columns:
+def compute_columns(recipe: FigureRecipe, grid: int | None) -> Columns:
     """Compute the columns of one figure for a lattice of `grid` points.
 
     >>> columns = compute_columns(RECIPES[0], 16)
@@ -82,7 +82,7 @@ def write_columns(columns: Columns) -> bytes:
     return ("\n".join([",".join(columns), *lines]) + "\n").encode("ascii")
 
 
-def _build_figure(recipe: Recipe, columns: Columns) -> dict[str, bytes]:
+def _build_figure(recipe: FigureRecipe, columns: Columns) -> dict[str, bytes]:
     from pe_spectra.plots.save import render
 
     figure = recipe.draw(columns)
@@ -90,7 +90,7 @@ def _build_figure(recipe: Recipe, columns: Columns) -> dict[str, bytes]:
     return {**drawings, f"{recipe.name}.csv": write_columns(columns)}
 
 
-def _choose_grid(recipe: Recipe, grid: int | None) -> int:
+def _choose_grid(recipe: FigureRecipe, grid: int | None) -> int:
     return DEFAULT_GRID if grid is None or not recipe.follows_grid else grid
 
 

@@ -15,7 +15,7 @@ from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.figures.build import Progress, compute_columns
-from pe_spectra.figures.recipes import RECIPES, Columns, Recipe
+from pe_spectra.figures.collection import RECIPES, Columns, FigureRecipe
 from pe_spectra.files.reading import read_bytes
 from pe_spectra.numbers import RealRange
 
@@ -83,7 +83,7 @@ def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bo
     return found
 
 
-def _check_figure(recipe: Recipe, columns: Columns, directory: Path) -> list[Mismatch]:
+def _check_figure(recipe: FigureRecipe, columns: Columns, directory: Path) -> list[Mismatch]:
     name = f"{recipe.name}.csv"
     try:
         table = _read_table(read_bytes(directory / name, limit=_MOST_BYTES, label=""))
@@ -105,7 +105,7 @@ def _read_table(data: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))
 
 
-def _check_shape(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
+def _check_shape(recipe: FigureRecipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
     """Header, number of rows, and cells of each row."""
     header, figure = table[0], recipe.name
     if len(set(header)) != len(header):
@@ -127,7 +127,7 @@ def _check_shape(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]
     return differences or _check_rows(recipe, columns, table)
 
 
-def _check_rows(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
+def _check_rows(recipe: FigureRecipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
     wanted, cells = 1 + next(iter(columns.values())).size, len(columns)
     odd = next((line for line, row in enumerate(table, start=1) if len(row) != cells), None)
     if odd is None and len(table) == wanted:
@@ -137,7 +137,7 @@ def _check_rows(recipe: Recipe, columns: Columns, table: Sequence[Sequence[str]]
     return [Mismatch(figure=recipe.name, row=odd, expected=str(expected), got=str(got), reason=reason)]
 
 
-def _check_column(recipe: Recipe, column: str, expected: F64, cells: Sequence[str]) -> Mismatch | None:
+def _check_column(recipe: FigureRecipe, column: str, expected: F64, cells: Sequence[str]) -> Mismatch | None:
     largest = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
     allowed = max(TOLERANCE * largest, recipe.rounding.get(column, 0.0))
     reasons = [_judge_cell(want, cell, allowed) for want, cell in zip(expected, cells, strict=True)]

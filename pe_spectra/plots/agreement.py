@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.plots.axes import Place, draw_curve, place_label
+from pe_spectra.plots.axes import Spot, draw_curve, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import mark_frequencies
 from pe_spectra.plots.style import BLUE, LineStyle, curve_style, fixed_style
@@ -44,7 +44,7 @@ def plot_agreement(axes: Axes, omega: F64, first: F64, second: F64, *, names: tu
     low, high = axes.get_ylim()
     for row, (text, style) in enumerate(zip(names, (curve_style(0), _SECOND), strict=True)):
         levels = np.linspace(high, low, 30)[row * 2 :]
-        places = [Place(x=math.pi, y=float(y), side="below left") for y in levels]
+        places = [Spot(x=math.pi, y=float(y), side="below left") for y in levels]
         place_label(axes, text, places, colour=style["color"])
 
 

@@ -16,7 +16,7 @@ from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.ways import sample_kernel
 from pe_spectra.models.pairs import MANY_TURNS
 from pe_spectra.plots.axes import (
-    Place,
+    Spot,
     draw_band,
     draw_curve,
     head_panel,
@@ -209,7 +209,7 @@ def _name_lengths(axes: Axes, layer: LayerAudit) -> None:
         window = layer.reach is not None and length == layer.reach
         text = f"window {length:,}" if window else f"{name} {length:,}"
         height = np.full(pairs.size, math.log10(length))
-        places: list[Place] = places_along(pairs, height, ("above right", "below right", "above left", "below left"))
+        places: list[Spot] = places_along(pairs, height, ("above right", "below right", "above left", "below left"))
         place_label(axes, text, places, colour=GREY)
 
 

@@ -116,7 +116,7 @@ def head_panel(axes: Axes, text: str, *, beyond: float = 0.0, pad: float = 4.0) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Spot:
     """Where a label may stand: beside a point of the data, on one of its sides.
 
     `side` is "above", "below", "right" or "left" of the point (x, y) in data coordinates, or "at" it.
@@ -140,7 +140,7 @@ _SIDES = {
 }
 
 
-def place_label(axes: Axes, text: str, places: Sequence[Place], *, colour: str = BLACK) -> Annotation | None:
+def place_label(axes: Axes, text: str, places: Sequence[Spot], *, colour: str = BLACK) -> Annotation | None:
     """Write a label at the first of `places` where it touches no curve, no mark, no other label and no edge.
 
     Set the limits of the axes before. Returns None, and writes nothing, where no place is free.
@@ -172,7 +172,7 @@ def _list_marks(axes: Axes) -> list[Bbox]:
     return boxes
 
 
-def _predict_box(axes: Axes, place: Place, width: float, height: float) -> Bbox:
+def _predict_box(axes: Axes, place: Spot, width: float, height: float) -> Bbox:
     """The pixels that a label of this size would cover."""
     _, _, right, above = _SIDES[place.side]
     across, up = _find_offset(place)
@@ -183,7 +183,7 @@ def _predict_box(axes: Axes, place: Place, width: float, height: float) -> Bbox:
     return Bbox.from_bounds(left, bottom, width, height)
 
 
-def _write_label(axes: Axes, text: str, place: Place, colour: str) -> Annotation:
+def _write_label(axes: Axes, text: str, place: Spot, colour: str) -> Annotation:
     across, up, _, _ = _SIDES[place.side]
     return axes.annotate(
         text,
@@ -198,7 +198,7 @@ def _write_label(axes: Axes, text: str, place: Place, colour: str) -> Annotation
     )
 
 
-def _find_offset(place: Place) -> tuple[float, float]:
+def _find_offset(place: Spot) -> tuple[float, float]:
     """Points from the place to the nearest point of the label."""
     _, _, right, above = _SIDES[place.side]
     return right * (_ASIDE if above else _OFFSET), above * _OFFSET
@@ -209,8 +209,8 @@ def _holds(outer: Bbox, inner: Bbox) -> bool:
     return bool(inside_x and outer.y0 <= inner.y0 and inner.y1 <= outer.y1)
 
 
-def places_along(x: F64, y: F64, sides: Sequence[str], *, count: int = 40) -> list[Place]:
+def places_along(x: F64, y: F64, sides: Sequence[str], *, count: int = 40) -> list[Spot]:
     """Places beside a curve, from its left end to its right."""
     index = np.unique(np.linspace(0, x.size - 1, count).astype(np.intp))
     seen = index[np.isfinite(y[index])]
-    return [Place(x=float(x[i]), y=float(y[i]), side=side) for side in sides for i in seen]
+    return [Spot(x=float(x[i]), y=float(y[i]), side=side) for side in sides for i in seen]

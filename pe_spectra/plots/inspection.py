@@ -17,7 +17,6 @@ from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitl
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.plots.axes import head_panel, place_label, places_along
-from pe_spectra.plots.grid_spectrum import plot_grid_kernel, plot_grid_weights
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.inspection_panels import (
     plot_bias,
@@ -27,10 +26,11 @@ from pe_spectra.plots.inspection_panels import (
     plot_lag_kernel,
     plot_table,
 )
-from pe_spectra.plots.local import plot_local
+from pe_spectra.plots.planes import plot_grid_kernel, plot_grid_weights
 from pe_spectra.plots.row_panels import mark_periods, plot_components, plot_periods, plot_rows
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import plot_log_spectrum
+from pe_spectra.plots.stretches import plot_local
 from pe_spectra.plots.style import GREY, PAGE_WIDTH, curve_style, escape_sentence, fixed_style
 
 if TYPE_CHECKING:

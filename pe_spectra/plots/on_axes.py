@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pe_spectra.plots import grid_spectrum, local, low_bin, reconstruction, spectrum
+from pe_spectra.plots import blur, planes, spectrum, stretches, strips
 
 if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
@@ -52,7 +52,7 @@ def plot_reconstruction(result: Reconstruction, ax: Axes | None = None) -> Axes:
     ('location $t$ (positions)', 'function $r(t)$')
     """
     axes = _find_axes(ax)
-    reconstruction.plot_reconstruction(axes, result)
+    blur.plot_reconstruction(axes, result)
     return axes
 
 
@@ -65,7 +65,7 @@ def plot_grid_spectrum(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
     ('horizontal ω (rad/position)', 'vertical ω (rad/position)')
     """
     axes = _find_axes(ax)
-    grid_spectrum.plot_grid_weights(axes, plane)
+    planes.plot_grid_weights(axes, plane)
     return axes
 
 
@@ -77,7 +77,7 @@ def plot_grid_kernel(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
     'vertical offset'
     """
     axes = _find_axes(ax)
-    grid_spectrum.plot_grid_kernel(axes, plane)
+    planes.plot_grid_kernel(axes, plane)
     return axes
 
 
@@ -90,7 +90,7 @@ def plot_local_spectra(spectra: LocalSpectra, ax: Axes | None = None) -> Axes:
     'ω (rad/position)'
     """
     axes = _find_axes(ax)
-    local.plot_local(axes, spectra)
+    stretches.plot_local(axes, spectra)
     return axes
 
 
@@ -103,7 +103,7 @@ def plot_low_bin(result: LowBinCount, ax: Axes | None = None) -> Axes:
     ('frequency ω (rad/position)', '23 of 32 below 2π/64')
     """
     axes = _find_axes(ax)
-    low_bin.plot_low_bin(axes, result)
+    strips.plot_low_bin(axes, result)
     edge = result.length or result.encoding.default_grid
     axes.set_title(f"{result.inside} of {result.total} below 2π/{edge}", loc="left")
     return axes

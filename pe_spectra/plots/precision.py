@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.answers.roundings import count_places, entitle_precision, name_pipelines
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import Place, draw_curve, head_panel, place_label
+from pe_spectra.plots.axes import Spot, draw_curve, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     COLUMN_WIDTH,
@@ -102,7 +102,7 @@ def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "p
     for curve, style, errors in drawn:
         draw_curve(axes, curve.counts, errors, style)
     rooms = np.geomspace(1.0, axes.get_xlim()[1], 20)
-    places = [Place(x=float(x), y=math.pi, side=side) for side in ("above right", "below right") for x in rooms]
+    places = [Spot(x=float(x), y=math.pi, side=side) for side in ("above right", "below right") for x in rooms]
     place_label(axes, _HALF_TURN, places, colour=GREY)
 
 
@@ -185,7 +185,7 @@ def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], c
     x, y = float(curve.counts[place]), float(curve.distinct[place])
     axes.plot([x], [y], marker="o", markersize=4, markerfacecolor="none", color=colour, linestyle="none")
     sides = ("below right", "right", "below", "above left", "left")
-    places = [Place(x=x * factor, y=y, side=side) for factor in (1.0, 1.3) for side in sides]
+    places = [Spot(x=x * factor, y=y, side=side) for factor in (1.0, 1.3) for side in sides]
     place_label(axes, "{} = {}".format(*collision), places, colour=colour)
 
 

@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.axes import Spot, draw_curve, head_panel, label_integers, place_label
 from pe_spectra.plots.heatmap import build_colours
 from pe_spectra.plots.inspection_panels import THIN, set_rows, write_beside
 from pe_spectra.plots.style import BLACK, BLUE, GREY, SMALL_SIZE, VERMILION
@@ -91,7 +91,7 @@ def _draw_ladder(axes: Axes, columns: F64, fit: SinusoidFit) -> None:
     base = f"{fit.rho:.0f}" if 100 <= fit.rho < 1e6 else f"{fit.rho:.3g}"
     low, high = axes.get_ylim()
     levels = np.geomspace(low, high, 24)[1:-2]
-    places = [Place(x=axes.get_xlim()[1], y=float(level), side="left") for level in levels]
+    places = [Spot(x=axes.get_xlim()[1], y=float(level), side="left") for level in levels]
     place_label(axes, f"ladder ρ = {base} ({_write_share(fit.share)})", places, colour=VERMILION)
 
 
@@ -186,7 +186,7 @@ def plot_components(
 
 def _name_end(axes: Axes, name: str, end: tuple[float, float]) -> None:
     """Name an end of a curve where nothing else stands, else across the curve but off other names."""
-    written = place_label(axes, name, [Place(x=end[0], y=end[1], side=side) for side in _AROUND])
+    written = place_label(axes, name, [Spot(x=end[0], y=end[1], side=side) for side in _AROUND])
     for across, up in ((4, 4), (4, -4), (-4, -4), (-4, 4)) if written is None else ():
         sides: dict[str, Any] = {"ha": "left" if across > 0 else "right", "va": "bottom" if up > 0 else "top"}
         tried = axes.annotate(name, end, (across, up), textcoords="offset points", fontsize=SMALL_SIZE, **sides)
@@ -227,5 +227,5 @@ def _mark_rows(axes: Axes, rows: F64, values: F64, marked: Sequence[float]) -> N
     for place in index[:_MOST_LABELS]:
         row = float(rows[place])
         name = f"{row:.0f}" if row == round(row) else f"{math.floor(row)}|{math.ceil(row)}"
-        places = [Place(x=row, y=float(values[place]), side=side) for side in _AROUND]
+        places = [Spot(x=row, y=float(values[place]), side=side) for side in _AROUND]
         place_label(axes, name, places, colour=VERMILION)

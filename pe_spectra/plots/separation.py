@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from pe_spectra.answers.injectivity import describe_separations, entitle_separations
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.axes import Spot, draw_curve, head_panel, label_integers, place_label
 from pe_spectra.plots.heatmap import MAP_RIGHT, ColourScale, describe_cells, draw_map, find_extent
-from pe_spectra.plots.local import fit_panel
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out
+from pe_spectra.plots.stretches import fit_panel
 from pe_spectra.plots.style import COLUMN_WIDTH, GREY, SMALL_SIZE, LineStyle, curve_style, escape_text, fixed_style
 
 if TYPE_CHECKING:
@@ -285,18 +285,18 @@ def _name_closest(axes: Axes, curve: SeparationCurve, style: LineStyle) -> None:
     s, t, distance = curve.closest
     text = f"closest: {s} and {t}, distance {distance:.5g}"
     sides = ("right", "below right", "above right", "left", "below left", "above left", "above", "below")
-    places = [Place(x=t - s, y=distance, side=side) for side in sides]
+    places = [Spot(x=t - s, y=distance, side=side) for side in sides]
     places += _list_places(axes, (t - s, distance))
     place_label(axes, text, places, colour=style["color"])
 
 
-def _list_places(axes: Axes, mark: tuple[float, float]) -> list[Place]:
+def _list_places(axes: Axes, mark: tuple[float, float]) -> list[Spot]:
     """Places all over a panel, those nearest to a mark first."""
     across, up = np.meshgrid(np.linspace(0, 1, _COLUMNS), np.linspace(0, 1, _ROWS))
     points = axes.transAxes.transform(np.column_stack([across.ravel(), up.ravel()]))
     away = np.hypot(*(points - axes.transData.transform(mark)).T)
     nearest = axes.transData.inverted().transform(points[np.argsort(away, kind="stable")])
-    return [Place(x=float(x), y=float(y), side=side) for x, y in nearest for side in ("left", "right")]
+    return [Spot(x=float(x), y=float(y), side=side) for x, y in nearest for side in ("left", "right")]
 
 
 def _name_absent(axes: Axes, curves: Sequence[SeparationCurve]) -> None:

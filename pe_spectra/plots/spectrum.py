@@ -2,7 +2,7 @@
 
 Two panels: the weights themselves, as in the paper, and their base-10 logarithms, because they span
 from 0.1 to 5e-107 already at the paper's parameters and leave the range of float64 beyond. What an average
-over all positions hides is a third one (:mod:`pe_spectra.plots.local`).
+over all positions hides is a third one (:mod:`pe_spectra.plots.stretches`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.plots.axes import (
     BAND_OPACITY,
-    Place,
+    Spot,
     draw_band,
     draw_curve,
     label_powers_of_ten,
@@ -29,8 +29,8 @@ from pe_spectra.plots.axes import (
     place_label,
     places_along,
 )
-from pe_spectra.plots.local import LEFT, describe_local, fit_panel, plot_local
 from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.stretches import LEFT, describe_local, fit_panel, plot_local
 from pe_spectra.plots.style import (
     REFERENCE_STYLE,
     LineStyle,
@@ -268,7 +268,7 @@ def _name_curves(axes: Axes, curves: Sequence[SpectrumCurve]) -> bool:
     end = axes.get_xlim()[1]
     for curve in curves:
         places = places_along(curve.omega, curve.weights, ("right", "above right", "above left"))
-        top = Place(x=end, y=axes.get_ylim()[1], side="below left")
+        top = Spot(x=end, y=axes.get_ylim()[1], side="below left")
         if not place_label(axes, curve.label, [*places, top], colour=curve.style["color"]):
             return False
     return True

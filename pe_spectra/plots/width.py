@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from pe_spectra.plots.axes import Place, draw_curve, place_label, places_along
+from pe_spectra.plots.axes import Spot, draw_curve, place_label, places_along
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import GREY, curve_style, fixed_style
 
@@ -78,7 +78,7 @@ def _mark_curve(axes: Axes, bandwidth: F64, curve: F64, name: str, marked: float
     colour = curve_style(number)["color"]
     at = int(np.argmin(np.abs(bandwidth - marked)))
     axes.plot(bandwidth[at], curve[at], marker="o", markersize=4, color=colour)
-    here = [Place(x=marked, y=float(curve[at]), side=side) for side in ("above right", "below left")]
+    here = [Spot(x=marked, y=float(curve[at]), side=side) for side in ("above right", "below left")]
     place_label(axes, f"{curve[at]:.3g}", here, colour=colour)
     sides = ("above right",) if number == 0 else ("below left",)
     places = places_along(bandwidth, curve, sides)

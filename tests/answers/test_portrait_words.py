@@ -14,9 +14,9 @@ from pe_spectra.answers.portraits import answer_portrait, describe_portrait, ent
 from pe_spectra.encodings import GivenArray, Sinusoidal, find_encoding
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
-from pe_spectra.plots.grid_spectrum import describe_planes, plot_grid_kernel
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.inspection_panels import plot_bias
+from pe_spectra.plots.planes import describe_planes, plot_grid_kernel
 from pe_spectra.plots.style import curve_style
 from pe_spectra.spectrum import compute_grid_spectrum
 from tests.making import give_table, make_named

@@ -17,7 +17,7 @@ from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import InputError
 from pe_spectra.figures import (
     RECIPES,
-    Recipe,
+    FigureRecipe,
     build_figures,
     check,
     check_figures,
@@ -25,7 +25,7 @@ from pe_spectra.figures import (
     list_figure_files,
 )
 from pe_spectra.figures.build import compute_columns, write_columns
-from pe_spectra.figures.recipes import Columns
+from pe_spectra.figures.collection import Columns
 from tests.places import ROOT
 
 NAMES = (
@@ -54,7 +54,7 @@ def folder(built: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPa
     return tmp_path
 
 
-def remember_columns(recipe: Recipe, grid: int | None) -> Columns:
+def remember_columns(recipe: FigureRecipe, grid: int | None) -> Columns:
     return compute_once(recipe.name, grid)
 
 
@@ -63,7 +63,7 @@ def compute_once(name: str, grid: int | None) -> Columns:
     return compute_columns(recipe_of(name), grid)
 
 
-def recipe_of(name: str) -> Recipe:
+def recipe_of(name: str) -> FigureRecipe:
     return next(recipe for recipe in RECIPES if recipe.name == name)
 
 
@@ -162,7 +162,7 @@ def test_figure_8_holds_the_dot_products() -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
+def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
     """Other columns give another drawing, and each column is a line of it or an axis of one."""
     columns = {name: column.copy() for name, column in recipe.compute(256).items()}
     figure = recipe.draw(columns)
@@ -192,7 +192,7 @@ def test_what_is_drawn_is_in_the_columns(recipe: Recipe) -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_lines_of_a_key_differ_without_their_colours(recipe: Recipe) -> None:
+def test_lines_of_a_key_differ_without_their_colours(recipe: FigureRecipe) -> None:
     lines = recipe.draw(recipe.compute(256)).lines
     patterns = {(str(line._unscaled_dash_pattern), line.get_linewidth(), line.get_marker()) for line in lines}
     assert len(patterns) == len(lines)

@@ -20,7 +20,7 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags, separation
-from pe_spectra.figures import check, recipes, staircase
+from pe_spectra.figures import check, collection, further
 from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
 from pe_spectra.metrics.tables import TIE
@@ -68,7 +68,7 @@ SENTENCES = (
     Sentence(README, "held against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(README, "`pe-spectra encodings` lists {} with formula", lambda: (name_number(len(ENCODINGS)),)),
     Sentence(README, "All {} commands, each with an answer", lambda: (name_number(numbers.count_commands()),)),
-    Sentence(README, "what bfloat16 and float16 leave of {} positions", lambda: (group(staircase.LENGTH),)),
+    Sentence(README, "what bfloat16 and float16 leave of {} positions", lambda: (group(further.STAIR_LENGTH),)),
     Sentence(TOUR, "on a terminal of {} columns", lambda: (readme.COLUMNS,)),
     Sentence(TOUR, "the catalogue, {} encodings with formula", lambda: (name_number(len(ENCODINGS)),)),
     Sentence(FAITHFULNESS, "at bandwidth {}, on a lattice", lambda: (DEFAULT_BANDWIDTH,)),
@@ -320,8 +320,8 @@ SENTENCES = (
     Sentence(QUANTITIES, "counts those that differ by more than {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "stays as it was, to {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (check.TOLERANCE,)),
-    Sentence(QUANTITIES, "at s = {}, {} and {}.", lambda: recipes._POSITIONS),
-    Sentence(QUANTITIES, "it is checked only to be below {}.", lambda: (recipes._ROUNDING,)),
+    Sentence(QUANTITIES, "at s = {}, {} and {}.", lambda: collection._POSITIONS),
+    Sentence(QUANTITIES, "it is checked only to be below {}.", lambda: (collection._ROUNDING,)),
     Sentence(QUANTITIES, "Deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
     Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),
     Sentence(

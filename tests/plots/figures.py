@@ -13,10 +13,10 @@ from matplotlib.text import Text
 from pe_spectra.compare import Comparison, compare_encodings
 from pe_spectra.encodings import DfsTrans, Dft, Sinusoidal
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.plots.low_bin import compose_low_bin
-from pe_spectra.plots.reconstruction import compose_reconstruction
+from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.separation import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum
+from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_spectrum, count_low_bin
 from tests.making import make_named

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings import Dft, Sinusoidal
-from pe_spectra.plots.low_bin import plot_low_bin, split_frequencies
+from pe_spectra.plots.strips import plot_low_bin, split_frequencies
 from pe_spectra.spectrum import count_low_bin
 from tests.plots.figures import FIGURES, curves_of, empty_axes
 

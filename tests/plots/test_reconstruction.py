@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, read_encoding, reconstruct_positions
 from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels, read_panel
 from pe_spectra.encodings import Encoding, find_encoding
-from pe_spectra.figures.recipes import RECIPES
-from pe_spectra.plots.reconstruction import (
+from pe_spectra.figures.collection import RECIPES
+from pe_spectra.plots.blur import (
     MOST_PANELS,
     compose_panels,
     compose_reconstruction,

@@ -17,7 +17,7 @@ from pe_spectra.encodings import DfsTrans, Dft, Learned, find_encoding
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.faithfulness.pair_lags import compute_distances
 from pe_spectra.faithfulness.separation import find_pair_words
-from pe_spectra.figures.separations import draw_gram
+from pe_spectra.figures.further import draw_gram
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.separation import (

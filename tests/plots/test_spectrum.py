@@ -18,10 +18,10 @@ from matplotlib.transforms import Bbox
 from pe_spectra.encodings import Dft, Encoding, Sinusoidal, find_encoding
 from pe_spectra.encodings.parameters import GivenArray
 from pe_spectra.plots.axes import MOST_POINTS, draw_band
-from pe_spectra.plots.grid_spectrum import MOST_ROWS, compose_grid_spectra
-from pe_spectra.plots.local import describe_local, entitle_local
+from pe_spectra.plots.planes import MOST_ROWS, compose_grid_spectra
 from pe_spectra.plots.save import render
 from pe_spectra.plots.spectrum import compose_spectrum
+from pe_spectra.plots.stretches import describe_local, entitle_local
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, curve_style, fixed_style
 from pe_spectra.spectrum import (
     GridSpectrum,

@@ -12,14 +12,14 @@ from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, name_spectra
 from pe_spectra.encodings import DfsTrans, Dft, GivenArray, find_encoding
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.figures import recipes
+from pe_spectra.figures import collection
 from pe_spectra.inspection.portrait import draw_portrait
-from pe_spectra.plots.grid_spectrum import entitle_planes
+from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.inspection import compose_portrait
-from pe_spectra.plots.low_bin import compose_low_bin
-from pe_spectra.plots.reconstruction import compose_reconstruction
+from pe_spectra.plots.planes import entitle_planes
 from pe_spectra.plots.separation import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum, plot_log_spectrum, plot_spectrum
+from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_grid_spectrum, count_low_bin
@@ -111,7 +111,7 @@ def test_title_of_flat_weights_is_true(spectrum: Spectrum, title: str) -> None:
 
 @pytest.mark.slow
 def test_title_of_few_frequencies_does_not_count_all_of_them() -> None:
-    (recipe,) = [one for one in recipes.RECIPES if one.name == "fig1_spectrum"]
+    (recipe,) = [one for one in collection.RECIPES if one.name == "fig1_spectrum"]
     few, many = (read_words(recipe.draw(recipe.compute(size))) for size in (16, 256))
     assert few.startswith("The mean frequency is 1.09 rad per position")
     assert "of the weight lies in the first 10 of 129 frequencies" in many

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from pe_spectra.encodings import find_encoding
 from pe_spectra.models.lengths.methods import compare_methods
-from pe_spectra.plots.axes import MOST_POINTS, Place, draw_curve, place_label, thin_curve
+from pe_spectra.plots.axes import MOST_POINTS, Spot, draw_curve, place_label, thin_curve
+from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.ladder import compose_context
-from pe_spectra.plots.reconstruction import compose_reconstruction
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import curve_style, escape_text, measure_text, shorten_text, wrap_text
 from pe_spectra.reconstruction import reconstruct_positions
@@ -154,7 +154,7 @@ def test_curves_on_logarithmic_lags_are_thinned_as_they_are_drawn() -> None:
 @pytest.mark.slow
 def test_a_label_of_a_point_outside_has_a_size() -> None:
     axes = Figure().add_subplot()
-    outside = [Place(x=1.5, y=0.5, side="right"), Place(x=0.5, y=0.5, side="right")]
+    outside = [Spot(x=1.5, y=0.5, side="right"), Spot(x=0.5, y=0.5, side="right")]
     first = place_label(axes, "first", [outside[1]])
     assert first is not None
     assert place_label(axes, "second", outside) is None

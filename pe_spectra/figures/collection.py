@@ -2,7 +2,7 @@
 
 A recipe draws from its columns and from nothing else, so that the .csv beside a figure holds exactly
 the numbers that are drawn. To add a figure: a function that computes columns, one that draws them, and
-a `Recipe` in `RECIPES`.
+a `FigureRecipe` in `RECIPES`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,22 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
-from pe_spectra.figures import ladders, separations, staircase
+from pe_spectra.figures.further import (
+    GRAM,
+    LADDERS,
+    SEPARATIONS,
+    STAIRCASES,
+    Columns,
+    Parameters,
+    compute_gram,
+    compute_ladders,
+    compute_separations,
+    compute_staircases,
+    draw_gram,
+    draw_ladders,
+    draw_separations,
+    draw_staircases,
+)
 from pe_spectra.reconstruction import measure_width, reconstruct_positions
 from pe_spectra.spectrum import (
     compute_dft_weights,
@@ -29,8 +44,6 @@ from pe_spectra.spectrum.summary import LOW_BINS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Columns = Mapping[str, F64]
-Parameters = Mapping[str, int | float | str | tuple[float, ...] | tuple[str, ...]]
 
 #: Lattice length of the paper's figures.
 DEFAULT_GRID = 256
@@ -43,7 +56,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class FigureRecipe:
     """One figure.
 
     Attributes
@@ -121,7 +134,7 @@ def _compute_reconstruction(grid: int) -> Columns:
 
 def _draw_reconstruction(columns: Columns) -> Figure:
     from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels
-    from pe_spectra.plots.reconstruction import compose_panels
+    from pe_spectra.plots.blur import compose_panels
 
     panels = []
     for name, heading, bandwidth in (
@@ -210,22 +223,22 @@ def _describe(*parts: str) -> str:
 
 _PAPER: Parameters = {"encoding": "sinusoidal", "d": _D, "rho": _RHO, "bandwidth": _BANDWIDTH}
 
-RECIPES: tuple[Recipe, ...] = (
-    Recipe(
+RECIPES: tuple[FigureRecipe, ...] = (
+    FigureRecipe(
         name="fig1_spectrum",
         title="Fig. 1: weights of the original encoding (Eq. 15) and of the DFT encoding (Eq. 22)",
         parameters={**_PAPER, "boundary": "none"},
         compute=_compute_spectrum,
         draw=_draw_spectrum,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig2_reconstruction",
         title="Fig. 2: reconstruction of single positions (Algorithm 1), original and DFT encoding",
         parameters={**_PAPER, "boundary": "none", "positions": _POSITIONS},
         compute=_compute_reconstruction,
         draw=_draw_reconstruction,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig3_width_bandwidth",
         title="Widths of the reconstruction of Fig. 2 against the bandwidth of Eq. 15",
         parameters={**_PAPER, "bandwidth": _BANDWIDTHS, "boundary": "none"},
@@ -233,7 +246,7 @@ RECIPES: tuple[Recipe, ...] = (
         draw=_draw_widths,
         follows_grid=False,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig4_lag_window",
         title="Eq. 15 with reflection, and the lag-window spectrum of the dot-product kernel",
         parameters={**_PAPER, "boundary": "reflect"},
@@ -241,52 +254,36 @@ RECIPES: tuple[Recipe, ...] = (
         draw=_draw_agreement,
         rounding={"difference": _ROUNDING},
     ),
-    Recipe(
+    FigureRecipe(
         name="fig5_rotary_ladders",
         title="Rotary ladder and kernel before and after four ways to lengthen a context, 8,192 to 131,072 positions",
-        parameters={"d": ladders.D, "base": ladders.BASE, "trained": ladders.TRAINED, "target": ladders.TARGET},
-        compute=ladders.compute_ladders,
-        draw=ladders.draw_ladders,
+        parameters=LADDERS,
+        compute=compute_ladders,
+        draw=draw_ladders,
         follows_grid=False,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig6_precision_staircase",
         title="Distinct codes and phase errors by number of positions, in the number types that models use",
-        parameters={
-            "encoding": "sinusoidal",
-            "d": staircase.D,
-            "rho": staircase.RHO,
-            "length": staircase.LENGTH,
-            "pipelines": staircase.NAMES,
-        },
-        compute=staircase.compute_staircases,
-        draw=staircase.draw_staircases,
+        parameters=STAIRCASES,
+        compute=compute_staircases,
+        draw=draw_staircases,
         follows_grid=False,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig7_separation",
         title="Distance of two codes by lag, and the closest pair",
-        parameters={
-            "encoding": "sinusoidal",
-            "d": separations.D,
-            "rho": separations.RHO,
-            "length": separations.LENGTH,
-        },
-        compute=separations.compute_separations,
-        draw=separations.draw_separations,
+        parameters=SEPARATIONS,
+        compute=compute_separations,
+        draw=draw_separations,
         follows_grid=False,
     ),
-    Recipe(
+    FigureRecipe(
         name="fig8_gram",
         title="Gram matrix of the first codes of the original encoding",
-        parameters={
-            "encoding": "sinusoidal",
-            "d": separations.GRAM_D,
-            "rho": separations.GRAM_RHO,
-            "length": separations.GRAM_LENGTH,
-        },
-        compute=separations.compute_gram,
-        draw=separations.draw_gram,
+        parameters=GRAM,
+        compute=compute_gram,
+        draw=draw_gram,
         follows_grid=False,
     ),
 )

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pe_spectra.answers.panels import ReconstructionPanel, entitle_panels, read_panel
-from pe_spectra.plots.axes import Place, draw_curve, head_panel, label_integers, place_label
+from pe_spectra.plots.axes import Spot, draw_curve, head_panel, label_integers, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     COLUMN_WIDTH,
@@ -190,7 +190,7 @@ def draw_kernel(axes: Axes, panel: KernelPanel) -> None:
     ):
         index = np.unique(np.linspace(0, reach - 1, 40).astype(np.intp))
         sides = ("above right", "below left", "above", "below")
-        places = [Place(x=float(i), y=float(curve[i]), side=side) for side in sides for i in index]
+        places = [Spot(x=float(i), y=float(curve[i]), side=side) for side in sides for i in index]
         place_label(axes, text, places, colour=style["color"])
 
 
@@ -199,7 +199,7 @@ def _name_positions(axes: Axes, panel: ReconstructionPanel) -> None:
     for number, (s, values) in enumerate(zip(panel.positions, panel.values, strict=True)):
         peak = int(np.argmax(values))
         sides = ("above", "above right", "right", "above left", "left")
-        places = [Place(x=peak, y=float(values[peak]), side=side) for side in sides]
+        places = [Spot(x=peak, y=float(values[peak]), side=side) for side in sides]
         place_label(axes, f"s\u2009=\u2009{s}", places, colour=curve_style(number)["color"])
 
 
@@ -215,9 +215,9 @@ def _mark_width(axes: Axes, panel: ReconstructionPanel) -> bool:
     level, top = float(values.max()) / 2, axes.get_ylim()[1]
     rooms = np.linspace(last + panel.fwhm / 2, length, 40)
     sides = ((level, "right"), (level, "above right"), (top, "below right"))
-    places = [Place(x=x, y=y, side=side) for y, side in sides for x in rooms]
+    places = [Spot(x=x, y=y, side=side) for y, side in sides for x in rooms]
     rooms = np.linspace(max(0.0, last - panel.fwhm / 2), 0, 40)
-    places += [Place(x=x, y=y, side="below left") for y in np.linspace(top, level, 6) for x in rooms]
+    places += [Spot(x=x, y=y, side="below left") for y in np.linspace(top, level, 6) for x in rooms]
     return place_label(axes, _describe_width(panel, "\n"), places, colour=GREY) is not None
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pe_spectra._version import __version__
-from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
+from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, FigureRecipe
+from pe_spectra.figures.further import Columns
 
 #: Called with the number of figures that are done, and of all.
 Progress = Callable[[int, int], None]

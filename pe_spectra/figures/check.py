@@ -15,7 +15,8 @@ from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.figures.build import Progress, compute_columns
-from pe_spectra.figures.collection import RECIPES, Columns, FigureRecipe
+from pe_spectra.figures.collection import RECIPES, FigureRecipe
+from pe_spectra.figures.further import Columns
 from pe_spectra.files.reading import read_bytes
 from pe_spectra.numbers import RealRange
 

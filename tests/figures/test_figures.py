@@ -25,7 +25,7 @@ from pe_spectra.figures import (
     list_figure_files,
 )
 from pe_spectra.figures.build import compute_columns, write_columns
-from pe_spectra.figures.collection import Columns
+from pe_spectra.figures.further import Columns
 from tests.places import ROOT
 
 NAMES = (

@@ -160,7 +160,8 @@ def draw_staircases(columns: Columns) -> Figure:
     last = int(columns["distinct_bf16_positions_bfloat16"][-1])
     return compose_stairs(
         curves,
-        title=f"Positions cast to bfloat16 leave {last:,} of {STAIR_LENGTH:,} vectors distinct; a final cast leaves all",
+        title=f"Positions cast to bfloat16 leave {last:,} of {STAIR_LENGTH:,} vectors distinct; "
+        "a final cast leaves all",
         small_print=(
             f"sinusoidal d={STAIR_D} rho={STAIR_RHO:g}. Circles: where the first two positions share a vector.",
         ),

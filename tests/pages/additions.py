@@ -95,7 +95,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "figure": (
         Edit(
-            "pe_spectra/figures/recipes.py",
+            "pe_spectra/figures/collection.py",
             "RECIPES: ",
             "def _compute_circle(_: int) -> Columns:\n"
             "    angle = np.linspace(0, 2 * np.pi, 65)\n"
@@ -107,9 +107,9 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
             "    return figure\n\n\n",
         ),
         Edit(
-            "pe_spectra/figures/recipes.py",
-            '    Recipe(\n        name="fig8_gram"',
-            "    Recipe(\n"
+            "pe_spectra/figures/collection.py",
+            '    FigureRecipe(\n        name="fig8_gram"',
+            "    FigureRecipe(\n"
             '        name="fig9_circle",\n'
             '        title="One pair",\n'
             "        parameters={},\n"

@@ -13,6 +13,7 @@ from pe_spectra.answers.answer import Answer as NewAnswer
 from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, to_ascii
 from pe_spectra.faces import Cell, write_cell
 from pe_spectra.records.answer import Answer as OldAnswer
+from pe_spectra.wording import count
 
 Answer = NewAnswer | OldAnswer
 _CELL_CHARACTERS = 400
@@ -74,6 +75,8 @@ def _write_terminal(answer: Answer, screen: Screen) -> str:
     facts = _choose_facts(answer, screen.full)
     if facts:
         lines += ["", *_write_facts(facts, screen.width, paint)]
+    if answer.details and not screen.full:
+        lines += [*([] if facts else [""]), f"{count(len(answer.details), 'detail')}: --full"]
     rows = _write_rows(answer, screen, len(lines), paint)
     lines += ["", *rows] if rows else []
     text = "\n".join(line.rstrip() for line in lines) + "\n"

@@ -66,7 +66,7 @@ def test_rows_fit_the_screen_unless_the_answer_says_how_many():
 
 def test_details_are_shown_when_asked_for():
     answer = {"facts": [("rank", "4")], "details": [("rank", "of the table")]}
-    assert show(**answer) == ["All is well.", "", "rank  4"]
+    assert show(**answer) == ["All is well.", "", "rank  4", "1 detail: --full"]
     assert show(full=True, **answer)[-1] == "rank  of the table"
 
 

@@ -215,7 +215,7 @@ def describe_cells(
     safe : makes a name from outside fit to be drawn.
 
     >>> from pe_spectra import Dft, compare_encodings
-    >>> describe_cells(compare_encodings([Dft(d=8)], length=8), None, [])[-37:]
+    >>> describe_cells(compare_encodings([Dft(d=8)], length=8), None, [])[-42:]
     'between two position vectors; 8 positions.'
     """
     parts = []

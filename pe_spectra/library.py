@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from html import escape
+from io import BytesIO
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -27,6 +30,8 @@ Subject: TypeAlias = Encoding | str | ArrayLike | Rule
 
 #: Of a table in a notebook.
 _MOST_ROWS = 8
+#: Of a picture in a notebook: inches, and dots to the inch.
+_SMALL, _RESOLUTION = (4.5, 2.4), 96
 _LENGTH = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _Rest = ParamSpec("_Rest")
 _Result = TypeVar("_Result")
@@ -149,7 +154,7 @@ def judge(result: Result) -> Verdict:
 
 
 def write_page(result: Result) -> str:
-    """Write the verdict of a result and its first rows in HTML.
+    """Write the verdict of a result, a small picture where there is one, and its first rows in HTML.
 
     >>> from pe_spectra.spectrum import count_low_bin
     >>> write_page(count_low_bin(as_encoding("dft:d=64"))).startswith("<p>0 of 33 frequencies (0.0 %) lie below")
@@ -157,4 +162,20 @@ def write_page(result: Result) -> str:
     """
     answer = find_answer(type(result))
     said = f"<p>{escape(answer(result).verdict.text)}</p>" if answer is not None else ""
-    return f"{said}{write_html(result.to_columns(), most=_MOST_ROWS)}"
+    return f"{said}{_draw_small(result)}{write_html(result.to_columns(), most=_MOST_ROWS)}"
+
+
+def _draw_small(result: Result) -> str:
+    """The picture of a result as an element of HTML; empty where no function draws its kind."""
+    from pe_spectra.plots import on_axes
+
+    for name, function in vars(on_axes).items():
+        first = next(iter(inspect.signature(function).parameters.values())) if name.startswith("plot_") else None
+        if first is not None and first.annotation == type(result).__name__:
+            axes = function(result)
+            axes.figure.set_size_inches(*_SMALL)
+            axes.figure.set_layout_engine("constrained")
+            held = BytesIO()
+            axes.figure.savefig(held, format="png", dpi=_RESOLUTION)
+            return f'<img alt="" src="data:image/png;base64,{b64encode(held.getvalue()).decode()}">'
+    return ""

@@ -1,5 +1,10 @@
 """A result says what it is: its verdict, its findings, and what a notebook shows."""
 
+import base64
+import re
+from io import BytesIO
+
+import matplotlib.image
 import pytest
 
 import pe_spectra
@@ -24,3 +29,20 @@ def test_a_notebook_shows_verdict_and_first_rows():
     assert "<th>share_inside</th>" in page
     spectrum = pe_spectra.compute_spectrum("dft:d=256")._repr_html_()
     assert "<p>121 more rows</p>" in spectrum
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pe_spectra.compute_spectrum("sinusoidal:d=64"),
+        lambda: pe_spectra.count_low_bin("sinusoidal:d=64"),
+        lambda: pe_spectra.reconstruct_positions(pe_spectra.compute_spectrum("sinusoidal:d=64"), [5, 40]),
+        lambda: pe_spectra.compute_grid_spectrum("sincos2d:d=16"),
+    ],
+    ids=["spectrum", "count", "reconstruction", "plane"],
+)
+def test_a_notebook_shows_a_small_picture(make):
+    [encoded] = re.findall(r'<img alt="" src="data:image/png;base64,([^"]+)">', make()._repr_html_())
+    picture = matplotlib.image.imread(BytesIO(base64.b64decode(encoded)))
+    assert picture.shape[1] > picture.shape[0] > 100
+    assert picture[..., :3].std() > 0.05

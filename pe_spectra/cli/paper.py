@@ -205,7 +205,7 @@ def _compute_spectra(
 
 def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None], tuple[str, ...]]:
     """The bare kernel of each encoding, and a note on each that has none."""
-    from pe_spectra.records.answer import name_apart
+    from pe_spectra.answers.answer import name_apart
     from pe_spectra.spectrum import compute_bare_kernel
 
     together = [r.spectrum.encoding for r in results]

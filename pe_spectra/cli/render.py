@@ -9,13 +9,11 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pe_spectra.answers.answer import Answer as NewAnswer
+from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, to_ascii
 from pe_spectra.faces import Cell, write_cell
-from pe_spectra.records.answer import Answer as OldAnswer
 from pe_spectra.wording import count
 
-Answer = NewAnswer | OldAnswer
 _CELL_CHARACTERS = 400
 #: Sentences longer than this may be continued on further lines of their column; numbers never are.
 _WRAPPED = 24
@@ -183,7 +181,7 @@ class _Fitted:
 def _make_column(name: str, answer: Answer, shown: int) -> _Column:
     every = answer.columns[name]
     cells = every[:shown]
-    spelled = answer.spelled if isinstance(answer, NewAnswer) else {}
+    spelled = answer.spelled
     written = [write_cell(cell, answer.digits) for cell in cells]
     texts = tuple(escape(spelled.get(text, text), _CELL_CHARACTERS) for text in written)
     is_prose = any(" " in text for text in texts) and max(map(measure, texts)) > _WRAPPED

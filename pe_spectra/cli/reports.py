@@ -87,9 +87,11 @@ def schema() -> Outcome:
 
     Every document that --json prints is valid under it; what each field means stands beside it.
     """
-    from importlib import resources
+    import json
 
-    return Outcome(text=resources.files("pe_spectra").joinpath("schema.json").read_text(encoding="utf-8"))
+    from pe_spectra.answers.documents import build_schema
+
+    return Outcome(text=f"{json.dumps(build_schema(), indent=2)}\n")
 
 
 def _read_directory(text: str) -> Path:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
     from pe_spectra.findings import Kind
     from pe_spectra.plots.choices import FigureOptions
-    from pe_spectra.records.answer import Answer as OldAnswer
 
 #: The variable that, where it is not empty, leaves out the figures that nobody asked for.
 NO_FIGURE = "PE_SPECTRA_NO_FIGURE"
@@ -70,7 +69,7 @@ class Run:
     drawing: FigureOptions | None = None
 
     def finish(
-        self, answer: Answer | OldAnswer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
+        self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
     ) -> Outcome:
         """Put together what the command leaves: the answer in its format, and the figure if one is drawn.
 

@@ -1,13 +1,14 @@
 """The JSON Schema in the package: closed, complete, and strict."""
 
 import json
+import re
 
 import jsonschema
 import pytest
 
+from pe_spectra.answers.answer import SCHEMA
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.metrics import METRICS
-from pe_spectra.records.answer import SCHEMA, describe_encoding
 from tests.answers.lines import draw_nothing, list_objects
 
 
@@ -20,12 +21,12 @@ def test_the_schema_says_which_it_is(schema):
 #: needs no new schema.
 OPEN = (
     "$.encoding.properties.parameters",
-    "$.parameter.properties.only_with",
-    "$.comparison-row.properties.undefined",
+    "$.parameter-row.properties.only_with",
+    "$.comparison.properties.undefined",
     "$.finding.properties.data",
-    "$.model-finding.properties.data",
-    "$.audited-layer.properties.scaling_parameters",
-    "$.turned-layer.properties.scaling_parameters",
+    "$.row-finding.properties.data",
+    "$.rotation.properties.scaling_parameters",
+    "$.layer-audit.properties.scaling_parameters",
 )
 
 
@@ -40,21 +41,21 @@ def test_the_schema_leaves_nothing_open_and_describes_everything(schema):
         for name, member in node["properties"].items():
             text = member["description"]
             assert len(text) > 10, f"{path}.{name}"
-            assert text.endswith("."), f"{path}.{name}"
+            assert re.search(r"\.( \[[^\]]+\])?$", text), f"{path}.{name}"  # the unit stands last
 
 
 @pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
 def test_the_schema_takes_every_encoding(cls, schema):
     encoding = cls(init="normal") if cls.name == "learned" else cls()
     validator = jsonschema.Draft202012Validator({"$ref": "#/$defs/encoding", "$defs": schema["$defs"]})
-    validator.validate(json.loads(json.dumps(describe_encoding(encoding), allow_nan=False)))
+    validator.validate(json.loads(json.dumps(encoding.to_dict(), allow_nan=False)))
 
 
 def test_the_schema_knows_every_metric(schema):
-    metrics = schema["$defs"]["comparison-row"]["properties"]["metrics"]
+    metrics = schema["$defs"]["comparison"]["properties"]["metrics"]
     assert list(metrics["properties"]) == metrics["required"] == list(METRICS)
-    assert schema["$defs"]["comparison"]["properties"]["sorted_by"]["enum"] == [*METRICS, None]
-    undefined = schema["$defs"]["comparison-row"]["properties"]["undefined"]
+    assert schema["$defs"]["comparison-body"]["properties"]["sorted_by"]["enum"] == [*METRICS, None]
+    undefined = schema["$defs"]["comparison"]["properties"]["undefined"]
     assert undefined["propertyNames"]["enum"] == list(METRICS)
 
 

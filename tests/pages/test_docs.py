@@ -13,7 +13,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from safetensors.numpy import save_file
 
 from pe_spectra.answers import differences, table_differences
 from pe_spectra.answers.catalogues import list_views
+from pe_spectra.answers.documents import build_schema
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
 from pe_spectra.findings import write_kinds
@@ -54,7 +54,7 @@ def list_properties(node: object) -> set[str]:
     return set(node.get("properties", {})) | {name for item in node.values() for name in list_properties(item)}
 
 
-SCHEMA = json.loads((files("pe_spectra") / "schema.json").read_text(encoding="utf-8"))
+SCHEMA = build_schema()
 
 
 @pytest.mark.parametrize("key", sorted(list_properties(SCHEMA)))

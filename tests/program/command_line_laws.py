@@ -12,11 +12,11 @@ import tempfile
 import warnings
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import jsonschema
 
+from pe_spectra.answers.documents import build_schema
 from pe_spectra.cli import main
 from tests.program.command_line_files import OTHERS, place_files
 from tests.program.command_lines import read_our_program
@@ -290,8 +290,7 @@ def _refuse_twins(pairs):
 
 @cache
 def _make_validator():
-    schema = json.loads(resources.files("pe_spectra").joinpath("schema.json").read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(json.loads(json.dumps(build_schema())))
 
 
 def _gives_safe_csv(line, outcome):

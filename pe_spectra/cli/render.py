@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, to_ascii
@@ -24,7 +24,14 @@ _SHORTEST = 20
 #: Rows that a terminal shows of a table with more: what fits a screen, within these bounds.
 _FEWEST, _MOST = 4, 12
 _CUT = "..."
-_STYLES = {"ok": "1;32", "note": "1;36", "warning": "1;33", "error": "1;31", "heading": "1", "label": "2"}
+_STYLES = {
+    "ok": "bold green",
+    "note": "bold cyan",
+    "warning": "bold yellow",
+    "error": "bold red",
+    "heading": "bold",
+    "label": "dim",
+}
 
 
 def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str:
@@ -64,9 +71,7 @@ def _write_exactly(cell: Cell) -> str:
 def _write_terminal(answer: Answer, screen: Screen) -> str:
     """The verdict, a curve, what carries the answer, and its rows: as much as fits, unless all was asked for."""
 
-    def paint(text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if screen.colour and text else text
-
+    paint = _paint if screen.colour else _leave
     lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
     if answer.drawing is not None:
         lines += ["", *draw(answer.drawing, screen.width)]
@@ -75,10 +80,21 @@ def _write_terminal(answer: Answer, screen: Screen) -> str:
         lines += ["", *_write_facts(facts, screen.width, paint)]
     if answer.details and not screen.full:
         lines += [*([] if facts else [""]), f"{count(len(answer.details), 'detail')}: --full"]
-    rows = _write_rows(answer, screen, len(lines), paint)
+    rows = _write_rows(answer, screen, len(lines))
     lines += ["", *rows] if rows else []
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text if screen.unicode else to_ascii(text)
+
+
+def _paint(text: str, style: str) -> str:
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return Style.parse(_STYLES[style]).render(text, color_system=ColorSystem.STANDARD)
+
+
+def _leave(text: str, _: str) -> str:
+    return text
 
 
 def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
@@ -116,7 +132,7 @@ def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[
     return lines
 
 
-def _write_rows(answer: Answer, screen: Screen, used: int, paint: Callable[[str, str], str]) -> list[str]:
+def _write_rows(answer: Answer, screen: Screen, used: int) -> list[str]:
     """Write the table, with what of it is not shown and how to see that."""
     names = list(answer.columns if screen.full or not answer.shown else answer.shown)
     total = len(next(iter(answer.columns.values()), ()))
@@ -132,7 +148,7 @@ def _write_rows(answer: Answer, screen: Screen, used: int, paint: Callable[[str,
         if fitted.left_out and screen.full:
             blocks = _split(fitted.columns, fitted.left_out, screen.width)
         for number, block in enumerate(blocks):
-            lines += [""] * bool(number) + _write_block(block, screen.width, paint)
+            lines += [""] * bool(number) + _write_block(block, screen)
         if fitted.left_out and not screen.full:
             left = ", ".join(column.name for column in fitted.left_out)
             lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
@@ -250,32 +266,36 @@ def _split(first: Sequence[_Column], others: Sequence[_Column], width: int) -> l
     return [*blocks]
 
 
-def _write_block(columns: Sequence[_Column], width: int, paint: Callable[[str, str], str]) -> list[str]:
-    spare = max(0, width - _measure_table(columns))
-    widths = [column.width for column in columns]
-    wanted = {i: max(map(_widest, c.cells)) - c.width for i, c in enumerate(columns) if c.least is not None}
-    for i in sorted(wanted, key=wanted.__getitem__):  # what needs least first
-        widths[i] += min(max(0, wanted[i]), spare)
-        spare -= widths[i] - columns[i].width
-    headings = [column.heading.split("\n") for column in columns]
-    highest = max(map(len, headings))
-    level = zip(*([""] * (highest - len(one)) + one for one in headings), strict=True)
-    lines = [paint(_write_line(line, columns, widths), "heading") for line in level]
+def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
+    """Lay out a table whose columns fit; sentences are continued in the room that is left."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style=_STYLES["heading"], padding=(0, len(_GAP), 0, 0))
+    for column in columns:
+        heading = Text(column.heading)
+        justify: Literal["right", "left"] = "right" if column.numeric else "left"
+        is_fixed = column.least is None
+        table.add_column(heading, justify=justify, no_wrap=is_fixed, min_width=column.width, overflow="fold")
     for row in zip(*(column.cells for column in columns), strict=True):
-        parts = [
-            [piece for part in cell.split("\n") for piece in (fold(part, room) if c.least is not None else [part])]
-            for cell, room, c in zip(row, widths, columns, strict=True)
-        ]
-        lines += [_write_line(line, columns, widths) for line in itertools.zip_longest(*parts, fillvalue="")]
-    return lines
-
-
-def _write_line(cells: Sequence[str], columns: Sequence[_Column], widths: Sequence[int]) -> str:
-    parts = []
-    for cell, column, width in zip(cells, columns, widths, strict=True):
-        blanks = " " * (width - measure(cell))
-        parts.append(blanks + cell if column.numeric else cell + blanks)
-    return _GAP.join(parts).rstrip()
+        table.add_row(*map(Text, row))
+    stream = io.StringIO()
+    # nothing is read from the environment, and no text is taken for markup
+    console = Console(
+        file=stream,
+        force_terminal=screen.colour,
+        color_system="standard" if screen.colour else None,
+        no_color=not screen.colour,
+        width=max(screen.width, _measure_table(columns)),
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        _environ={},
+    )
+    console.print(table)
+    return stream.getvalue().split("\n")[:-1]
 
 
 def _measure_table(columns: Sequence[_Column]) -> int:

@@ -14,8 +14,8 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.audited_pairs import MANY_TURNS
 from pe_spectra.models.checks import KINDS
-from pe_spectra.models.pairs import MANY_TURNS
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import LayerStatement
 from pe_spectra.vocabulary import RANKS

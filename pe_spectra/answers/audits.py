@@ -13,7 +13,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.faces import Cell
 from pe_spectra.findings import Finding, list_failures
 from pe_spectra.models.audit import ModelAudit
-from pe_spectra.models.pairs import AuditedPair
+from pe_spectra.models.audited_pairs import AuditedPair
 from pe_spectra.quantities import Result, list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, agree, name_apart
 from pe_spectra.compare import Comparison
 from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.spectra import SIGNED
+from pe_spectra.metrics.shares import SIGNED
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.table_part import describe_part
 from pe_spectra.vocabulary import Level

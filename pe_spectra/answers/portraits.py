@@ -14,9 +14,9 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.findings import list_failures
 from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
-from pe_spectra.inspection.findings import RowKind, list_ends, order_findings
 from pe_spectra.inspection.portrait import METRICS_SCHEMA, Portrait
 from pe_spectra.inspection.resize import Resized
+from pe_spectra.inspection.row_findings import RowKind, list_ends, order_findings
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.table_part import describe_part, name_part

@@ -32,7 +32,7 @@ def main() -> int:
     only place that turns errors into exit codes.
     """
     try:
-        from pe_spectra.cli.interrupts import RepeatedInterrupts
+        from pe_spectra.cli.ctrl_c import RepeatedInterrupts
 
         with RepeatedInterrupts() as interrupts:
             from pe_spectra.cli.program import run

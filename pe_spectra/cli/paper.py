@@ -243,7 +243,7 @@ def _draw_reconstructions(results: Sequence[Reconstruction], kernels: Sequence[F
 
 
 def _draw_faithfulness(results: Sequence[Faithfulness]) -> Figure:
-    from pe_spectra.plots.separation import compose_faithfulness
+    from pe_spectra.plots.distances import compose_faithfulness
 
     return compose_faithfulness(*results)
 

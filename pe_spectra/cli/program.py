@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pe_spectra._version import __version__
-from pe_spectra.cli import audit, catalogue, context, diff, paper, portraits, precision, reports
+from pe_spectra.cli import auditing, casting, context, diff, inspecting, listings, paper, reports
 from pe_spectra.cli.arguments import PaperGroup
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
@@ -60,12 +60,12 @@ def build_app() -> typer.Typer:
     app.callback()(describe_program)
     paper.add_commands(app)
     reports.add_commands(app)
-    catalogue.add_commands(app)
-    portraits.add_commands(app)
-    audit.add_commands(app)
+    listings.add_commands(app)
+    inspecting.add_commands(app)
+    auditing.add_commands(app)
     diff.add_commands(app)
     context.add_commands(app)
-    precision.add_commands(app)
+    casting.add_commands(app)
     return app
 
 

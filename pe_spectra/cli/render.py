@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer
-from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, to_ascii
+from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, open_console, to_ascii
 from pe_spectra.faces import Cell, write_cell
 from pe_spectra.wording import count
 
@@ -268,7 +268,6 @@ def _split(first: Sequence[_Column], others: Sequence[_Column], width: int) -> l
 
 def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
     """Lay out a table whose columns fit; sentences are continued in the room that is left."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -281,19 +280,7 @@ def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
     for row in zip(*(column.cells for column in columns), strict=True):
         table.add_row(*map(Text, row))
     stream = io.StringIO()
-    # nothing is read from the environment, and no text is taken for markup
-    console = Console(
-        file=stream,
-        force_terminal=screen.colour,
-        color_system="standard" if screen.colour else None,
-        no_color=not screen.colour,
-        width=max(screen.width, _measure_table(columns)),
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
+    console = open_console(stream, screen, max(screen.width, _measure_table(columns)))
     console.print(table)
     return stream.getvalue().split("\n")[:-1]
 

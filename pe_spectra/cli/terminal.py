@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, TextIO
 from pe_spectra.errors import FileError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from pe_spectra.answers.answer import Drawing
 
 _BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -246,6 +248,24 @@ def look_at_screen(colour: str, *, full: bool, to_file: bool) -> Screen:
         colour=colour == "always" or (colour == "auto" and terminal and not os.environ.get("NO_COLOR")),
         unicode=to_file or is_unicode(sys.stdout),
         full=full,
+    )
+
+
+def open_console(stream: TextIO, screen: Screen, width: int) -> Console:
+    """Open a console of Rich that writes to a text; nothing is read from the environment or taken for markup."""
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        force_terminal=screen.colour,
+        color_system="standard" if screen.colour else None,
+        no_color=not screen.colour,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        _environ={},
     )
 
 

@@ -91,7 +91,7 @@ def find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisi
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Keys:
+class ExactKeys:
     """Integers that stand for codes, one for each place, as far as they are known.
 
     Attributes
@@ -112,7 +112,7 @@ class Keys:
         return self.merging is self.splitting or len(np.unique(self.merging)) == len(np.unique(self.splitting))
 
 
-def find_keys(encoding: Encoding, places: I64) -> Keys:
+def find_keys(encoding: Encoding, places: I64) -> ExactKeys:
     """Return the keys of the codes: those of a theorem, or what follows for a hybrid from its members.
 
     Members that repeat together make any sum, concatenation or mix of them repeat. Members side by side, and
@@ -120,22 +120,22 @@ def find_keys(encoding: Encoding, places: I64) -> Keys:
 
     >>> from pe_spectra import Dft
     >>> find_keys(Dft(d=4), np.arange(6))
-    Keys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
+    ExactKeys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
     """
     key = find_exact_key(encoding, places)
     if key is not None:
-        return Keys(merging=key, splitting=key)
+        return ExactKeys(merging=key, splitting=key)
     if not isinstance(encoding, Hybrid):
-        return Keys(merging=None, splitting=None)
+        return ExactKeys(merging=None, splitting=None)
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
     members = [find_keys(member, places) for member, weight in weighted if weight]
     if not members:  # all is multiplied with 0
         nothing = np.zeros(len(places), dtype=np.int64)
-        return Keys(merging=nothing, splitting=nothing)
+        return ExactKeys(merging=nothing, splitting=nothing)
     merging = [keys.merging for keys in members if keys.merging is not None]
     splitting = [keys.splitting for keys in members if keys.splitting is not None]
     seen = encoding.mode == "concat" or (encoding.mode == "sum" and len(members) == 1)
-    return Keys(
+    return ExactKeys(
         merging=join_keys(merging) if len(merging) == len(members) else None,
         splitting=join_keys(splitting) if seen and splitting else None,
     )
@@ -181,7 +181,7 @@ def decide_by_members(encoding: Encoding, places: I64, limit: int) -> tuple[bool
     return False, text, found
 
 
-def _distinguishes(encoding: Encoding, places: I64, keys: Keys) -> bool:
+def _distinguishes(encoding: Encoding, places: I64, keys: ExactKeys) -> bool:
     """Whether places with different merging keys are proved to have different codes."""
     if keys.merging is None:
         return False

@@ -21,8 +21,8 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import measure_pairs
-from pe_spectra.faithfulness.collisions import LIST_OF_TEXTS, Keys, describe_pair, find_keys
-from pe_spectra.faithfulness.near_search import Found, Nearest, Points, choose_nearest, search
+from pe_spectra.faithfulness.collisions import LIST_OF_TEXTS, ExactKeys, describe_pair, find_keys
+from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.kernels import check_length
@@ -174,7 +174,7 @@ def _merge(key: I64 | None, count: int) -> tuple[I64, I64]:
 
 
 def _search_lags(
-    encoding: Encoding, view: _HasTableAndKernel, keys: Keys, size: int, radius: float, limit: int
+    encoding: Encoding, view: _HasTableAndKernel, keys: ExactKeys, size: int, radius: float, limit: int
 ) -> NearPairs:
     """Search lags 1 .. size-1 in place of pairs; each is named by its first pair. `view` is the encoding again."""
     kernel = view.kernel(np.arange(size))[0]
@@ -188,7 +188,7 @@ def _search_lags(
     sure = squared < limit_squared - slack
     near = np.flatnonzero(squared <= limit_squared + slack)
     error = _bound_distance(encoding, view.table(min(size, _FEW)))
-    found = Found(nearest=Nearest(limit, radius, error or 0.0), method="lags", count=int((size - lags[sure]).sum()))
+    found = FoundNear(nearest=Nearest(limit, radius, error or 0.0), method="lags", count=int((size - lags[sure]).sum()))
     _decide_lags(view, lags[near[~sure[near]]], size, radius, found)
     if limit:
         chosen = lags[near[choose_nearest(squared[near], slack, limit)]]
@@ -208,7 +208,7 @@ def _measure_lags(encoding: HasTable, lags: I64) -> F64:
     return distances
 
 
-def _decide_lags(encoding: HasTable, lags: I64, size: int, radius: float, found: Found) -> None:
+def _decide_lags(encoding: HasTable, lags: I64, size: int, radius: float, found: FoundNear) -> None:
     """Count the pairs at lags that the kernel leaves open, as many as the budget allows by differences."""
     measured = lags[: _BUDGET // encoding.d]
     distances, pairs = _measure_lags(encoding, measured), size - measured
@@ -219,9 +219,9 @@ def _decide_lags(encoding: HasTable, lags: I64, size: int, radius: float, found:
 
 def _sum_up(
     encoding: Encoding,
-    found: Found,
+    found: FoundNear,
     named: list[tuple[int, int, float, int]],
-    keys: Keys,
+    keys: ExactKeys,
     radius: float,
     error: float | None,
 ) -> NearPairs:

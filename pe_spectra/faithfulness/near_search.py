@@ -88,7 +88,7 @@ class Nearest:
 
 
 @dataclass(kw_only=True, eq=False)
-class Found:
+class FoundNear:
     """What a search found: pairs of positions within the radius, those that rounding decides, and the nearest."""
 
     nearest: Nearest
@@ -150,7 +150,7 @@ def choose_nearest(squared: F64, slack: float, limit: int) -> I64:
     return np.sort(np.concatenate([smaller, tied[: max(limit, _MANY)]]))
 
 
-def search(points: Points, limit: int) -> Found:
+def search(points: Points, limit: int) -> FoundNear:
     """Find all pairs of points within the radius.
 
     Raises
@@ -181,10 +181,10 @@ class _Blocks:
         # of sums of d products, in any order, and of the difference of three such
         self._slack = 8 * _EPS * (self._rows.shape[1] + 6) * float(self._squares.max(initial=0.0)) + 1e-300
         self._limit = points.to_units(points.radius) ** 2
-        self._found = Found(nearest=Nearest(limit, points.radius, points.error))
+        self._found = FoundNear(nearest=Nearest(limit, points.radius, points.error))
         self._budget = _BUDGET
 
-    def run(self) -> Found:
+    def run(self) -> FoundNear:
         """Go through all pairs of blocks."""
         for a in range(0, len(self._rows), _BLOCK):
             for b in range(a, len(self._rows), _BLOCK):
@@ -233,7 +233,7 @@ class _Blocks:
         found.unsure += int(weights[np.abs(distances - points.radius) <= points.margin].sum())
 
 
-def _search_tree(points: Points, limit: int) -> Found | None:
+def _search_tree(points: Points, limit: int) -> FoundNear | None:
     """The same by a k-d tree; None where too many pairs are within the radius."""
     from scipy.spatial import cKDTree
 
@@ -251,7 +251,7 @@ def _search_tree(points: Points, limit: int) -> Found | None:
     nearest = Nearest(limit, points.radius, points.error)
     if limit and more and not _list_nearest(tree, points, nearest, radius + margin):
         return None
-    return Found(nearest=nearest, count=pairs, unsure=more - less, method="tree")
+    return FoundNear(nearest=nearest, count=pairs, unsure=more - less, method="tree")
 
 
 def _list_nearest(tree: Any, points: Points, nearest: Nearest, radius: float) -> bool:

@@ -64,7 +64,7 @@ def draw_ladders(columns: Columns) -> Figure:
         cells.append(
             LadderCell(
                 label=name,
-                words=f"{np.count_nonzero(unseen)} pairs with unseen phases, {np.isclose(after, before).sum()} kept",
+                words=f"{np.count_nonzero(unseen)} pairs out of range, {np.isclose(after, before).sum()} kept",
                 before=before,
                 after=after,
                 unseen=unseen,
@@ -77,7 +77,7 @@ def draw_ladders(columns: Columns) -> Figure:
         cells,
         trained=TRAINED,
         target=TARGET,
-        title=f"From {TRAINED:,} to {TARGET:,} positions: phases are new with {', '.join(new) or 'none'}",
+        title=f"From {TRAINED:,} to {TARGET:,} positions: out-of-range phases with {', '.join(new) or 'none'}",
         small_print=(f"d = {LADDER_D}, base {LADDER_BASE:g}, factor {TARGET // TRAINED}.",),
     )
 
@@ -143,7 +143,7 @@ def compute_staircases(_grid: int) -> Columns:
 
 def draw_staircases(columns: Columns) -> Figure:
     """Draw the staircases from their columns."""
-    from pe_spectra.plots.precision import StairCurve, compose_stairs
+    from pe_spectra.plots.staircases import StairCurve, compose_stairs
 
     curves = []
     for name, title in zip(PIPELINES, PIPELINE_NAMES, strict=True):
@@ -194,7 +194,7 @@ def compute_separations(_grid: int) -> Columns:
 
 def draw_separations(columns: Columns) -> Figure:
     """Draw the curve, and mark its smallest value: every pair at a lag is equally far apart."""
-    from pe_spectra.plots.separation import SeparationCurve, compose_separation
+    from pe_spectra.plots.distances import SeparationCurve, compose_separation
 
     lags, distances = columns["lag"], columns["separation"]
     place = int(np.argmin(distances))
@@ -230,7 +230,7 @@ def compute_gram(_grid: int) -> Columns:
 
 def draw_gram(columns: Columns) -> Figure:
     """Draw the Gram matrix from its columns."""
-    from pe_spectra.plots.separation import compose_matrix
+    from pe_spectra.plots.distances import compose_matrix
 
     size = int(columns["s"].max()) + 1
     gram = np.zeros((size, size))

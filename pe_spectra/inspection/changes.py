@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.anatomy import Anatomy
-from pe_spectra.inspection.findings import (
+from pe_spectra.inspection.forensics import Resizing
+from pe_spectra.inspection.row_findings import (
     VIT,
     RowFinding,
     RowKind,
@@ -20,7 +21,6 @@ from pe_spectra.inspection.findings import (
     name_rows,
     state_rows,
 )
-from pe_spectra.inspection.forensics import Resizing
 from pe_spectra.inspection.seams import Seam
 from pe_spectra.inspection.structure import measure_noise
 from pe_spectra.spectrum import Spectrum

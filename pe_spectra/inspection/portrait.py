@@ -25,8 +25,8 @@ from pe_spectra.limits import (
     MAX_INSPECTED_PLACES,
     MAX_INSPECTED_ROWS,
 )
+from pe_spectra.metrics.measures import centre
 from pe_spectra.metrics.resolution import measure_ranks
-from pe_spectra.metrics.tables import centre
 from pe_spectra.spectrum import (
     GridSpectrum,
     Kernel,

@@ -15,9 +15,9 @@ from pe_spectra.exact import F64
 from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
 from pe_spectra.inspection.changes import state_findings
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
-from pe_spectra.inspection.findings import RowFinding
 from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
+from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange

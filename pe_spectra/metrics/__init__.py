@@ -13,10 +13,10 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from pe_spectra.faithfulness import Faithfulness
-from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution, spectra
+from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution, shares
 from pe_spectra.metrics.kernel_shape import PeriodMatch, find_kernel_periods, measure_periods
+from pe_spectra.metrics.measures import Measure, Metric, average_diagonals, check_table, rescale
 from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution, measure_table_resolution
-from pe_spectra.metrics.tables import Measure, Metric, average_diagonals, check_table, rescale
 from pe_spectra.spectrum import Spectrum
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "measure_table_resolution",
 ]
 
-_MODULES = (spectra, kernel_shape, order, resolution, linearity, probes)
+_MODULES = (shares, kernel_shape, order, resolution, linearity, probes)
 _MEASURES: tuple[Measure, ...] = tuple(measure for module in _MODULES for measure in module.MEASURES)
 #: Every metric by name, in the order in which they are shown.
 METRICS: Mapping[str, Metric] = MappingProxyType(

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
+from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
 from pe_spectra.metrics.order import WANG, measure_kernel_monotonicity
-from pe_spectra.metrics.tables import TIE, Measure, Metrics, check_kernel, metric, or_reason
 from pe_spectra.quantities import Result, quantity
 
 #: A peak of a kernel's spectrum counts from this share of the largest.

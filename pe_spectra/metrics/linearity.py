@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.metrics.tables import (
+from pe_spectra.metrics.measures import (
     Measure,
     Metrics,
     centre,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.metrics.tables import (
+from pe_spectra.metrics.measures import (
     MAX_PRODUCT_WORK,
     TIE,
     Measure,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.metrics.tables import (
+from pe_spectra.metrics.measures import (
     Measure,
     Metrics,
     centre,

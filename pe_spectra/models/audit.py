@@ -16,7 +16,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
-from pe_spectra.models.pairs import TURN, AuditedLowBin, AuditedPair, mark_unseen
+from pe_spectra.models.audited_pairs import TURN, AuditedLowBin, AuditedPair, mark_unseen
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (

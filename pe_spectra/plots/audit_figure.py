@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pe_spectra.answers.audits import entitle_audit
 from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.audited_pairs import MANY_TURNS
 from pe_spectra.models.lengths.ways import sample_kernel
-from pe_spectra.models.pairs import MANY_TURNS
 from pe_spectra.plots.axes import (
     Spot,
     draw_band,

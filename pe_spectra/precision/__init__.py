@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pe_spectra.precision.dtypes import RECIPES, Recipe
-from pe_spectra.precision.report import PrecisionReport, Stage, Staircase
+from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.staircase import measure_precision
 
 __all__ = ["RECIPES", "PrecisionReport", "Recipe", "Stage", "Staircase", "measure_precision"]

@@ -10,13 +10,20 @@ import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, add
-from pe_spectra.precision.rows import Evaluate, Gathering, Nearest, bound_distances, find_nearest_of_ladder, list_blocks
+from pe_spectra.precision.hashed_rows import (
+    Evaluate,
+    Gathering,
+    Nearest,
+    bound_distances,
+    find_nearest_of_ladder,
+    list_blocks,
+)
 from pe_spectra.precision.stages import (
     Addition,
     Curves,
     Found,
     Head,
-    Measured,
+    MeasuredStage,
     Places,
     Settled,
     count_staircase,
@@ -69,7 +76,7 @@ class LadderPass:
     places: Places = field(init=False)
     _bounds: F64 | None = None
 
-    def measure(self) -> dict[Head, Measured]:
+    def measure(self) -> dict[Head, MeasuredStage]:
         """Stream all rows once, then find equal and nearest ones."""
         self.front, groups = build_front(self.waves, self.steps, self.values)
         self.places = Places(values=self.values, groups=groups, keys=self.keys)
@@ -123,7 +130,7 @@ class LadderPass:
         phases: Gathering,
         tables: dict[_Key, Gathering],
         errors: _Errors,
-    ) -> dict[Head, Measured]:
+    ) -> dict[Head, MeasuredStage]:
         worst = finite_or_none(self.front.refine_error(errors.find_worst()))
         early = self._settle_early(phases, worst)
         sines = settle(tables[None], self.places, self.steps.sines, error=worst, constant=self._count(tables[None]))
@@ -137,7 +144,7 @@ class LadderPass:
             counts, distinct = count_staircase(code.twins)
             merged = self.places.find_collision(code.twins, self.keys)
             curves = Curves(counts, distinct, self._trace_errors(errors, counts), merged)
-            result[head] = Measured(stages=stages, curves=curves)
+            result[head] = MeasuredStage(stages=stages, curves=curves)
         return result
 
     def _settle_early(self, phases: Gathering, worst: float | None) -> dict[str, Found]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import NumberType
-from pe_spectra.precision.report import Stage
-from pe_spectra.precision.rows import Evaluate, Gathering
+from pe_spectra.precision.hashed_rows import Evaluate, Gathering
+from pe_spectra.precision.rounding_report import Stage
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +99,7 @@ class Curves(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Measured:
+class MeasuredStage:
     """The stages of one pipeline by name, in order, and its curves."""
 
     stages: dict[str, Found]

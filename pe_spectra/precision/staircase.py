@@ -14,10 +14,10 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
 from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
+from pe_spectra.precision.hashed_rows import MAX_HELD_WORK, list_blocks
 from pe_spectra.precision.ladder_pass import LadderPass
-from pe_spectra.precision.report import PrecisionReport, Stage, Staircase
-from pe_spectra.precision.rows import MAX_HELD_WORK, list_blocks
-from pe_spectra.precision.stages import Addition, Head, Measured, Places
+from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
+from pe_spectra.precision.stages import Addition, Head, MeasuredStage, Places
 from pe_spectra.precision.table_pass import TablePass
 from pe_spectra.precision.waves import Waves, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
@@ -176,9 +176,9 @@ def _check_work(columns: int, size: int, pipelines: int) -> None:
         )
 
 
-def _measure(subject: _Subject, pipelines: set[Steps], addition: Addition) -> dict[Steps, Measured]:
+def _measure(subject: _Subject, pipelines: set[Steps], addition: Addition) -> dict[Steps, MeasuredStage]:
     """Measure all pipelines; those that share steps up to the sines share a pass."""
-    measured: dict[Steps, Measured] = {}
+    measured: dict[Steps, MeasuredStage] = {}
     if subject.waves is None:
         steady = _find_steady(subject)
         for steps in pipelines:

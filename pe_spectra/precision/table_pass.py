@@ -9,12 +9,12 @@ import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Carried, Steps, add, round_to
-from pe_spectra.precision.rows import Gathering, find_nearest_held, list_blocks
+from pe_spectra.precision.hashed_rows import Gathering, find_nearest_held, list_blocks
 from pe_spectra.precision.stages import (
     Addition,
     Curves,
     Found,
-    Measured,
+    MeasuredStage,
     Places,
     Settled,
     count_staircase,
@@ -44,7 +44,7 @@ class TablePass:
     positions: Carried | None
     most: int
 
-    def measure(self) -> Measured:
+    def measure(self) -> MeasuredStage:
         """Stream all rows once, then find equal and nearest ones."""
         rows = int(self.places.groups.max()) + 1
         code = Gathering(rows=rows, columns=self.columns, evaluate=self._compute_codes)
@@ -60,7 +60,7 @@ class TablePass:
         early = {} if self.positions is None else {"positions": self._describe_positions(self.positions)}
         counts, distinct = count_staircase(settled["code"].twins)
         stages = {**early, **{name: one.found for name, one in settled.items()}}
-        return Measured(
+        return MeasuredStage(
             stages=stages,
             curves=Curves(counts, distinct, None, self.places.find_collision(settled["code"].twins, self.places.keys)),
         )

@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from pe_spectra.answers.audit_words import find_last_bucket
-from pe_spectra.cli.audit import complete_code
+from pe_spectra.cli.auditing import complete_code
 from pe_spectra.models.checks import KINDS
 from tests.answers.audits import COLUMNS, GEMMA3, LLAMA2, LLAMA31, PAIR_COLUMNS, YARN, at, model_of, read_csv
 from tests.documents import read_json

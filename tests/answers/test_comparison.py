@@ -12,7 +12,7 @@ from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
 from pe_spectra.compare import sort_comparisons
 from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.spectra import SIGNED
+from pe_spectra.metrics.shares import SIGNED
 from pe_spectra.wording import join
 
 # ----------------------------------------------------------------------------------- parts of tables

@@ -9,8 +9,8 @@ import pytest
 from pe_spectra import Learned, Sinusoidal, read_encoding
 from pe_spectra.answers.portraits import answer_portrait, entitle_portrait
 from pe_spectra.inspection import RowFinding
-from pe_spectra.inspection.findings import order_findings
 from pe_spectra.inspection.portrait import draw_portrait
+from pe_spectra.inspection.row_findings import order_findings
 from tests import planted
 from tests.files.forms import write
 from tests.making import draw_table

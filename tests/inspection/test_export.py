@@ -13,7 +13,7 @@ from pe_spectra.export import count_exported, export_encoding, list_exports
 from pe_spectra.files.encoding import SUFFIXES, check_suffix, encode_array, write_lines
 from pe_spectra.files.tables import read_array
 from pe_spectra.inspection.resize import build_resize_matrix
-from pe_spectra.metrics.tables import check_table
+from pe_spectra.metrics.measures import check_table
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.vocabulary import EXPORTED

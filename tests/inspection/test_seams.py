@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra.inspection import inspect_table
-from pe_spectra.inspection.findings import group_rows
+from pe_spectra.inspection.row_findings import group_rows
 from tests import planted
 from tests.inspection.tables import each_base, find_only, find_row_only, inspect_codes, look_at_rows
 

@@ -9,7 +9,7 @@ from pe_spectra import compare_encodings, read_encoding
 from pe_spectra.compare import choose_length, sort_comparisons
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.spectra import SIGNED, SpectrumMetrics
+from pe_spectra.metrics.shares import SIGNED, SpectrumMetrics
 
 
 def compare(spec, **options):

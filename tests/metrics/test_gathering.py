@@ -18,6 +18,7 @@ from pe_spectra.metrics import (
 )
 from pe_spectra.metrics.kernel_shape import measure_half_width, measure_kernel_shape, measure_sidelobe
 from pe_spectra.metrics.linearity import measure_shift_linearity
+from pe_spectra.metrics.measures import average_diagonals, count_product_work
 from pe_spectra.metrics.order import (
     measure_distance_lag_spearman,
     measure_kernel_monotonicity,
@@ -26,7 +27,6 @@ from pe_spectra.metrics.order import (
 )
 from pe_spectra.metrics.probes import measure_position_probe
 from pe_spectra.metrics.resolution import measure_ranks
-from pe_spectra.metrics.tables import average_diagonals, count_product_work
 from tests.making import draw_table
 from tests.metrics.tables import TABLES, each_table, measure_all, one_hot
 
@@ -140,7 +140,7 @@ def test_a_metric_that_would_take_minutes_is_left_out_and_said(monkeypatch):
     work = count_product_work(table)
     for module in (order, probes):
         monkeypatch.setattr(module, "MAX_PRODUCT_WORK", work - 1)
-    monkeypatch.setattr("pe_spectra.metrics.tables.MAX_PRODUCT_WORK", work - 1)
+    monkeypatch.setattr("pe_spectra.metrics.measures.MAX_PRODUCT_WORK", work - 1)
     assert order.measure_translation_invariance(table) is None
     found = linearity.measure_shift_linearity(table)
     assert found.shift_linearity_worst is None

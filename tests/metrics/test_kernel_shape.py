@@ -11,7 +11,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.faithfulness.separation import find_sidelobe
 from pe_spectra.metrics import find_kernel_periods, measure_periods
 from pe_spectra.metrics.kernel_shape import measure_half_width, measure_sidelobe
-from pe_spectra.metrics.tables import average_diagonals
+from pe_spectra.metrics.measures import average_diagonals
 from tests.making import draw_table
 from tests.metrics.tables import dft
 

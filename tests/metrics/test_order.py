@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import read_encoding
 from pe_spectra.metrics import order as order_module
+from pe_spectra.metrics.measures import average_diagonals
 from pe_spectra.metrics.order import (
     compute_spearman,
     compute_squared_distances,
@@ -20,7 +21,6 @@ from pe_spectra.metrics.order import (
     measure_table_monotonicity,
     measure_translation_invariance,
 )
-from pe_spectra.metrics.tables import average_diagonals
 from pe_spectra.spectrum import compute_gram_kernel
 from tests.making import draw_table
 from tests.metrics.tables import HARD, beside, dft, each_table, measure_all, one_hot, ramp, sinusoidal, waves

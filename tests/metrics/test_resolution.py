@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import Dft, Sinusoidal, compare_encodings
 from pe_spectra.metrics import measure_ladder_resolution, measure_table_resolution
+from pe_spectra.metrics.measures import centre, narrow, triangulate
 from pe_spectra.metrics.order import measure_distance_lag_spearman, measure_translation_invariance
 from pe_spectra.metrics.resolution import compute_effective_rank_entropy, compute_stable_rank, measure_ranks
-from pe_spectra.metrics.tables import centre, narrow, triangulate
 from tests import naive
 from tests.making import draw_table
 from tests.metrics.tables import beside, dft, each_table, measure_all, one_hot, ramp, sinusoidal, waves, widen
@@ -293,7 +293,7 @@ def test_ranks_beyond_the_budget_are_none_with_a_note():
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3), (500, 2), (1, 1)])
 def test_a_triangle_has_the_products_of_its_table(shape, monkeypatch):
-    monkeypatch.setattr("pe_spectra.metrics.tables._BLOCK", 100)
+    monkeypatch.setattr("pe_spectra.metrics.measures._BLOCK", 100)
     table = draw_table(*shape)
     triangle = triangulate(table)
     assert_allclose(triangle.T @ triangle, table.T @ table, atol=1e-11)

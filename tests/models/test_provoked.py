@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
+from pe_spectra.models.audited_pairs import TOLERANCE
 from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_numbers, about_scaling, audit_configuration
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
-from pe_spectra.models.pairs import TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import meta_release

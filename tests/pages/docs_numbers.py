@@ -36,7 +36,7 @@ from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.bounds import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.precision import measure_precision, rows
+from pe_spectra.precision import hashed_rows, measure_precision
 from pe_spectra.precision.dtypes import DTYPES
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 
@@ -213,7 +213,7 @@ def hash_size() -> int:
 
 def count_hash_bits() -> int:
     """Bits of the hash of a rounded row."""
-    found = rows._hash(np.eye(2), np.arange(2))[0]
+    found = hashed_rows._hash(np.eye(2), np.arange(2))[0]
     return 8 * found.size * found.dtype.itemsize
 
 

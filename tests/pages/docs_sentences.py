@@ -23,11 +23,11 @@ from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags
 from pe_spectra.figures import check, collection, further
 from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
-from pe_spectra.metrics.tables import TIE
+from pe_spectra.metrics.measures import TIE
+from pe_spectra.models.audited_pairs import MANY_TURNS, TOLERANCE
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.lengths import bounds
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
-from pe_spectra.models.pairs import MANY_TURNS, TOLERANCE
 from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.precision.dtypes import DTYPES

@@ -14,7 +14,7 @@ from pe_spectra.compare import Comparison, compare_encodings
 from pe_spectra.encodings import DfsTrans, Dft, Sinusoidal
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.plots.blur import compose_reconstruction
-from pe_spectra.plots.separation import compose_faithfulness
+from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum
 from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions

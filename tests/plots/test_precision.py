@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from pe_spectra.encodings import Sinusoidal, find_encoding
-from pe_spectra.plots.precision import StairCurve, compose_precision, compose_stairs, plot_phase_errors
+from pe_spectra.plots.staircases import StairCurve, compose_precision, compose_stairs, plot_phase_errors
 from pe_spectra.plots.style import SMALL_SIZE, fixed_style
 from pe_spectra.precision import measure_precision
 from tests.plots.figures import notes_of, read_words, visible_texts

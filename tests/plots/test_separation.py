@@ -19,8 +19,7 @@ from pe_spectra.faithfulness.pair_lags import compute_distances
 from pe_spectra.faithfulness.separation import find_pair_words
 from pe_spectra.figures.further import draw_gram
 from pe_spectra.inspection.portrait import draw_portrait
-from pe_spectra.plots.inspection import compose_portrait
-from pe_spectra.plots.separation import (
+from pe_spectra.plots.distances import (
     SeparationCurve,
     compose_faithfulness,
     find_gram_scale,
@@ -28,6 +27,7 @@ from pe_spectra.plots.separation import (
     plot_gram,
     plot_separation,
 )
+from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.style import curve_style, fixed_style
 from tests.making import give_table, make_encoding, make_named
 from tests.plots.figures import (

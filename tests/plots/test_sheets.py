@@ -21,9 +21,9 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.plots.audit_figure import compose_audit
 from pe_spectra.plots.blur import compose_reconstruction
+from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.ladder import compose_context
 from pe_spectra.plots.save import FIGURE_SUFFIXES, render
-from pe_spectra.plots.separation import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum
 from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style

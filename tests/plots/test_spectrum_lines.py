@@ -15,9 +15,9 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.figures import collection
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.plots.blur import compose_reconstruction
+from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.planes import entitle_planes
-from pe_spectra.plots.separation import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum, plot_log_spectrum, plot_spectrum
 from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.plots.style import fixed_style

@@ -13,9 +13,9 @@ from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal
 from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
-from pe_spectra.precision import measure_precision, rows, staircase
+from pe_spectra.precision import hashed_rows, measure_precision, staircase
 from pe_spectra.precision.dtypes import RECIPES
-from pe_spectra.precision.rows import bound_distances, find_nearest_of_ladder
+from pe_spectra.precision.hashed_rows import bound_distances, find_nearest_of_ladder
 from pe_spectra.precision.waves import find_waves
 from tests.making import make_named
 from tests.precision.slowly import find_dtype
@@ -30,7 +30,7 @@ def test_small_blocks_give_the_same_answer(monkeypatch):
         return [measure_precision(one, length=900, dtypes=["bfloat16", "float16"]).rows for one in encodings]
 
     whole = ask()
-    monkeypatch.setattr(rows, "BLOCK", 1)
+    monkeypatch.setattr(hashed_rows, "BLOCK", 1)
     assert ask() == whole
 
 
@@ -43,7 +43,7 @@ def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
         words = np.ascontiguousarray(block[:, columns[:1]]).view(np.uint32).astype(np.uint64)
         return np.concatenate([words >> np.uint64(31), words & np.uint64(0)], axis=1)
 
-    monkeypatch.setattr(rows, "_hash", hash_poorly)
+    monkeypatch.setattr(hashed_rows, "_hash", hash_poorly)
     assert measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows == expected
 
 
@@ -51,7 +51,7 @@ def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
 def test_the_first_equal_row_is_found(values, bits):
     table = np.array(values, dtype=np.float32)
     hashes = (table[:, :2].astype(np.uint64)) >> np.uint64(bits)
-    found = rows.find_first_equal(hashes, lambda numbers: table[numbers], 3)
+    found = hashed_rows.find_first_equal(hashes, lambda numbers: table[numbers], 3)
     assert found.tolist() == [values.index(value) for value in values]
 
 
@@ -66,7 +66,7 @@ def test_more_columns_than_are_sampled_tell_rows_apart():
 @pytest.mark.parametrize("encoding", [Sinusoidal(d=8, rho=3.0), Sinusoidal(d=16), Sinusoidal(d=7), Rope(d=8)])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float32"])
 def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, monkeypatch):
-    monkeypatch.setattr(rows, "MAX_HELD_WORK", 0)
+    monkeypatch.setattr(hashed_rows, "MAX_HELD_WORK", 0)
     monkeypatch.setattr(staircase, "MAX_HELD_WORK", 0)
     size = 800
     by_lags = measure_precision(encoding, length=size, dtypes=[dtype], recipes=["fp32-then-cast"]).codes[0]

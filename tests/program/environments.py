@@ -31,6 +31,7 @@ LINES = {
     "count-low-bin": "count-low-bin --d 8 16",
     "figures": "figures --check --output {inputs}/figures",
     "claims": "claims",
+    "schema": "schema",
     "encodings": "encodings alibi",
     "export": "export alibi:heads=4 --length 4 --output -",
     "compare": "compare sinusoidal:d=8 alibi {inputs}/table.npy --length 24",

@@ -490,6 +490,6 @@ def test_a_formula_a_forged_row_and_mathematics_would_be_seen(cli, monkeypatch, 
         check_csv("encoding,d\n=1+1,2\n")
     with pytest.raises(AssertionError):
         check_csv("encoding,d\na\n,2\n")
-    monkeypatch.setattr("pe_spectra.plots.separation.escape_text", lambda text: text)
+    monkeypatch.setattr("pe_spectra.plots.distances.escape_text", lambda text: text)
     with pytest.raises(AssertionError):
         draw(cli, "faithfulness", write_tensor, r"$\frac{1}{2}$", parsed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.models.pairs import take_off_turns
+from pe_spectra.models.audited_pairs import take_off_turns
 from pe_spectra.quantities import Result, quantity
 
 #: A phase that is off by more than this breaks a port, in rad.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.models.audited_pairs import TURN, take_off_turns
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, list_blocks
-from pe_spectra.models.pairs import TURN, take_off_turns
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
 FIRST_WINDOW, _LOST = 8, 1.0

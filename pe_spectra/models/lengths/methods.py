@@ -16,6 +16,7 @@ import numpy as np
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.models.audited_pairs import TURN, mark_unseen
 from pe_spectra.models.lengths.bounds import (
     Bound,
     compute_critical_dimension,
@@ -25,7 +26,6 @@ from pe_spectra.models.lengths.bounds import (
 )
 from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
 from pe_spectra.models.lengths.ways import WAYS, ContextParameters, ContextReport, Flags, MethodResult, Options
-from pe_spectra.models.pairs import TURN, mark_unseen
 from pe_spectra.models.rotation import SAME_FORMULA
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.faces import Cell
+from pe_spectra.models.audited_pairs import TOLERANCE, TURN
 from pe_spectra.models.lengths.bounds import Bound
-from pe_spectra.models.pairs import TOLERANCE, TURN
 from pe_spectra.models.rotation import SAME_FORMULA
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 

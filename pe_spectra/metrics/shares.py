@@ -8,7 +8,7 @@ from pe_spectra.encodings import HasBias, HasKernel, HasTable
 from pe_spectra.encodings.codes import read_codes
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.metrics.tables import Measure, Metrics, metric, or_reason
+from pe_spectra.metrics.measures import Measure, Metrics, metric, or_reason
 from pe_spectra.spectrum import Spectrum, measure_toeplitz_share
 
 #: Why a spectrum with weights of both signs has none of its metrics.

@@ -124,6 +124,6 @@ def _measure(
 
 
 def _draw(report: PrecisionReport) -> Figure:
-    from pe_spectra.plots.precision import compose_precision
+    from pe_spectra.plots.staircases import compose_precision
 
     return compose_precision(report)

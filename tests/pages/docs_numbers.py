@@ -17,8 +17,6 @@ import pytest
 import typer.main
 
 from pe_spectra import (
-    GivenArray,
-    Learned,
     Sinusoidal,
     compute_spectrum,
     measure_faithfulness,
@@ -237,12 +235,6 @@ def find_share_of_bound() -> float:
 def print_distance(spec: str, length: int) -> str:
     answer = answer_faithfulness([measure_faithfulness(read_encoding(spec), length=length)])
     return re.search(r"distance ([^.]+\.\d+ \([^)]*\))", answer.verdict.text)[1]
-
-
-def find_tolerance() -> float:
-    """The tolerance of a rank over max(S, d) and the largest singular value."""
-    found = measure_faithfulness(Learned(values=GivenArray(np.diag([4.0, 2.0]))), length=2)
-    return found.rank_tolerance / (2 * found.singular_values[0])
 
 
 #: Of 64 positions with d = 64; :func:`measure_condition` takes seconds, so that a slow test compares the two.

@@ -19,7 +19,7 @@ from pe_spectra.encodings import ENCODINGS, calendar
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
-from pe_spectra.faithfulness import conditioning, growth, near_search, pair_lags, separation
+from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import check, collection, further
 from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order, probes
@@ -224,8 +224,7 @@ SENTENCES = (
         ),
     ),
     Sentence(QUANTITIES, "S below {} N / (2 pi bandwidth)", lambda: (lag_window._LAST_LAG,)),
-    Sentence(QUANTITIES, "weight of the first {} bins, g_0 + .. + g_{}", lambda: (name_number(LOW_BINS), LOW_BINS - 1)),
-    Sentence(QUANTITIES, "{} bins are a fixed number", lambda: (name_number(LOW_BINS).capitalize(),)),
+    Sentence(QUANTITIES, "{} bins are a fixed number", lambda: (name_number(LOW_BINS),)),
     Sentence(
         QUANTITIES,
         "a Gaussian tail nearly so ({} for the paper's Fig. 1)",
@@ -268,12 +267,10 @@ SENTENCES = (
         "no digits that it leaves open: `{}`",
         lambda: (write_with_error(3.79e-13, 1.4e-14),),
     ),
-    Sentence(QUANTITIES, "at most {} of them; `null` where `rank` is", lambda: (conditioning._MOST_VALUES,)),
     Sentence(QUANTITIES, "at S, 2 S, {} S, .. up to 2^{} positions", lambda: (4, exponent(limits.MAX_LENGTH))),
     Sentence(QUANTITIES, "up to 2^{} frequencies x positions", lambda: (exponent(growth._MOST_TERMS),)),
     Sentence(QUANTITIES, "all others up to 2^{} multiplications", lambda: (exponent(growth._MOST_WORK),)),
-    Sentence(QUANTITIES, "max(S, d) x 2^-{} x the largest", lambda: (exponent(numbers.find_tolerance()),)),
-    Sentence(QUANTITIES, '`null` above {} ("> {}" in the line', lambda: (CONDITION, CONDITION)),
+    Sentence(QUANTITIES, 'beyond its limit ("> {}" in the line', lambda: (CONDITION,)),
     Sentence(
         QUANTITIES,
         "64 positions of the sinusoidal encoding with d = 64 have {}.",
@@ -348,7 +345,7 @@ SENTENCES = (
 CONVENTIONS = (
     (TOUR, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
     (PRECISION, "below some ten, one more rounding", "advice"),
-    (QUANTITIES, "Below some ten, one more rounding", "advice"),
+    (QUANTITIES, "below some ten, one more rounding", "advice"),
     (QUANTITIES, "an absolute error of some 1e-16", "an order of magnitude: what float64 leaves of shares"),
     (QUANTITIES, "Above some 1e-3 trust only", "advice"),
     (QUANTITIES, "Below a share of some 0.9", "advice"),

@@ -116,7 +116,8 @@ def write_kinds(kinds: Iterable[Kind]) -> str:
     >>> print(write_kinds([seam]).splitlines()[-1])
     | `seam` | note | a break: a step above 3 |
     """
-    rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {kind.phrase}: {kind.formula} |\n" for kind in kinds)
+    texts = ((kind, f"{kind.phrase}: {kind.formula}".replace("|", "\\|")) for kind in kinds)
+    rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {text} |\n" for kind, text in texts)
     return f"| code | level | what it means |\n|---|---|---|\n{''.join(rows)}"
 
 

@@ -22,7 +22,7 @@ from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import check, collection, further
 from pe_spectra.inspection import channels, periods
-from pe_spectra.metrics import linearity, order, probes
+from pe_spectra.metrics import linearity, order
 from pe_spectra.metrics.measures import TIE
 from pe_spectra.models.audited_pairs import MANY_TURNS, TOLERANCE
 from pe_spectra.models.comparison.divergence import BREAKS
@@ -252,8 +252,8 @@ SENTENCES = (
         lambda: (f"{reconstruct_positions(compute_spectrum(Sinusoidal()), [40]).positions[0].width_10:.1f}",),
     ),
     Sentence(QUANTITIES, "values closer than {} are equal, and of equal ones", lambda: (separation._FLAT,)),
-    Sentence(QUANTITIES, "k(t1) > k(t2), ties (closer than {} of the largest) one half", lambda: (TIE,)),
-    Sentence(QUANTITIES, "ties (closer than {} of the largest squared norm) one half", lambda: (TIE,)),
+    Sentence(QUANTITIES, "ties are closer than {} of the largest; 1 falls", lambda: (TIE,)),
+    Sentence(QUANTITIES, "ties are closer than {} of the largest squared norm", lambda: (TIE,)),
     Sentence(QUANTITIES, "squares closer than {} of the largest are ties", lambda: (TIE,)),
     Sentence(QUANTITIES, "of at most 2^-{} of the largest entry", lambda: (exponent(separation._COARSE),)),
     Sentence(QUANTITIES, "it is 2 x 2^-{} of the distance", lambda: (exponent(numbers.find_share_of_bound()),)),
@@ -294,8 +294,7 @@ SENTENCES = (
             round(100 * linearity.KEPT_VARIANCE, 9),
         ),
     ),
-    Sentence(QUANTITIES, "of s on e(s), in {} interleaved folds", lambda: (name_number(probes.FOLDS),)),
-    Sentence(QUANTITIES, "explain together; fewer than {} rows have", lambda: (periods.FEWEST_ROWS,)),
+    Sentence(QUANTITIES, "fewer than {} rows have no periods", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "(Fisher's test, p < {})", lambda: (channels._CHANCE,)),
     Sentence(QUANTITIES, "the more; `null` for fewer than {} rows", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "only the {} codes about zero", lambda: (name_number(numbers.count_formula_codes()),)),
@@ -306,8 +305,7 @@ SENTENCES = (
         lambda: (MANY_TURNS, numbers.find_keyword(scale_yarn, "beta_fast")),
     ),
     Sentence(QUANTITIES, "on a lattice of `head_dim` points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),
-    Sentence(QUANTITIES, "the first where a phase is off by more than pi/{}.", lambda: (EIGHTH,)),
-    Sentence(QUANTITIES, "further than pi/{} from a whole number of turns", lambda: (EIGHTH,)),
+    Sentence(QUANTITIES, "further than pi/{} from a whole number of periods", lambda: (EIGHTH,)),
     # |cos(x + b) - cos x| = 2 |sin(b/2)| |sin(x + b/2)|
     Sentence(
         QUANTITIES,
@@ -317,9 +315,9 @@ SENTENCES = (
     Sentence(QUANTITIES, "counts those that differ by more than {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "stays as it was, to {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (check.TOLERANCE,)),
-    Sentence(QUANTITIES, "at s = {}, {} and {}.", lambda: collection._POSITIONS),
-    Sentence(QUANTITIES, "it is checked only to be below {}.", lambda: (collection._ROUNDING,)),
-    Sentence(QUANTITIES, "Deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
+    Sentence(QUANTITIES, "at s = {}, {} and {}", lambda: collection._POSITIONS),
+    Sentence(QUANTITIES, "it is checked only to be below {}", lambda: (collection._ROUNDING,)),
+    Sentence(QUANTITIES, "deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
     Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),
     Sentence(
         TABLES,

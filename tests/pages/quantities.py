@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 
 from pe_spectra.answers.documents import list_bodies
+from pe_spectra.inspection.portrait import TABLE_METRICS
+from pe_spectra.metrics import METRICS
 from pe_spectra.quantities import Quantity, Result, find_hint, list_types
 from pe_spectra.schema import describe_kind
 from tests.places import ROOT
@@ -68,11 +70,35 @@ def write_table(kind: str) -> str:
     return "\n".join(parts)
 
 
+def write_metrics() -> str:
+    """The table of the metrics of compare."""
+    head = "The metrics.\n\n| key | unit | what it is | better | source |\n|---|---|---|---|---|\n"
+    rows = (
+        write_row(name, metric).removesuffix("\n") + f" {metric.better or 'neither'} | {metric.source} |\n"
+        for name, metric in METRICS.items()
+    )
+    return head + "".join(rows)
+
+
+def write_table_metrics() -> str:
+    """The table of the numbers that inspect has of a table."""
+    rows = (f"| `{name}` | {text} |\n" for name, text in TABLE_METRICS.items())
+    return f"The metrics of a table.\n\n| key | what it is |\n|---|---|\n{''.join(rows)}"
+
+
+#: Tables of what is no record: lists of numbers by name.
+LISTS = {"metrics": write_metrics, "table-metrics": write_table_metrics}
+
+
 def update(text: str) -> str:
     """Return the page with its tables made anew."""
-    return TABLE.sub(
-        lambda found: f"<!-- quantities {found['kind']} -->\n{write_table(found['kind'])}<!-- /quantities -->", text
-    )
+
+    def write(found: re.Match[str]) -> str:
+        kind = found["kind"]
+        table = LISTS[kind]() if kind in LISTS else write_table(kind)
+        return f"<!-- quantities {kind} -->\n{table}<!-- /quantities -->"
+
+    return TABLE.sub(write, text)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def write_range(declared: Quantity) -> str:
 
 def write_row(name: str, declared: Quantity) -> str:
     """One line of a table: key, unit, meaning with its range and words."""
-    text = declared.text.replace("|", "\\|")
+    text = declared.text.replace("|", "\\|").removesuffix(".") + "."
     named = [f"`{word}`" if word is not None else "null" for word in declared.words]
     more = f" {write_range(declared)}." if write_range(declared) else ""
     more += f" One of {', '.join(named)}." if named else ""

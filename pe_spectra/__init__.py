@@ -1,4 +1,4 @@
-"""pe-spectra: which frequencies a positional encoding has, whether it tells positions apart, what it blurs.
+"""pe-spectra: which frequencies a positional encoding has, whether it distinguishes positions, what it blurs.
 
 Every quantity is one function call that returns a frozen result:
 

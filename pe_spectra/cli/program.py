@@ -76,7 +76,7 @@ def describe_program(
     ] = False,
     cite: Annotated[bool, typer.Option("--cite", is_eager=True, callback=_print_citation, help="print BibTeX")] = False,
 ) -> None:
-    """Which frequencies a positional encoding has, whether it tells positions apart, and what it blurs.
+    """Which frequencies a positional encoding has, whether it distinguishes positions, and what it blurs.
 
     Each option of a command can also be set by a variable, PE_SPECTRA_COMMAND_OPTION, or by
     --settings FILE.toml; the command line wins. PE_SPECTRA_NO_FIGURE=1 leaves out every figure that

@@ -75,7 +75,7 @@ class Hybrid(Encoding):
         "common practice: half a sinusoid and half a learned table; a linear layer over time features"
     )
     pitfalls: ClassVar[str] = (
-        "in a sum one member can undo what another tells apart, and the larger one rules; a table of std 0.02 hardly "
+        "in a sum one member can undo what another distinguishes, and the larger one rules; a table of std 0.02 hardly "
         "shows beside a sinusoid; it ends where its shortest member does"
     )
 

@@ -106,13 +106,13 @@ class Shaw(LagEncoding):
         "Shaw, Uszkoreit & Vaswani 2018, arXiv:1803.02155; tensorflow/tensor2tensor, layers/common_attention.py"
     )
     pitfalls: ClassVar[str] = (
-        "lags beyond the clip are not told apart; keys and values have a table each; some stacks share it over heads, "
-        "others do not; rows count key minus query"
+        "lags beyond the clip are not distinguished; keys and values have a table each; some stacks share it over "
+        "heads, others do not; rows count key minus query"
     )
 
     clip: int | None = parameter(
         accepts=IntegerRange(minimum=1, maximum=1 << 16),
-        meaning="largest distance that is told apart; not set: that of the table, or 16",
+        meaning="largest distance that is distinguished; not set: that of the table, or 16",
     )
     width: int | None = parameter(
         name="d",
@@ -143,7 +143,7 @@ class Shaw(LagEncoding):
 
     @property
     def farthest(self) -> int:
-        """Largest distance that is told apart."""
+        """Largest distance that is distinguished."""
         return self.clip or 16
 
     @property
@@ -158,7 +158,7 @@ class Shaw(LagEncoding):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """From where on lags are not told apart."""
+        """From where on lags are not distinguished."""
         return (*super().notes, f"shaw: lags of {self.farthest} and more share a vector, on each side")
 
     @cached_property

@@ -37,7 +37,7 @@ DUPLICATE_ROWS = RowKind(
     levels=("warning",),
     phrase="equal rows",
     brief="{rows} {are} not unique",
-    reasoning="Two positions with one code cannot be told apart by the encoding (Definition 1 fails).",
+    reasoning="The encoding cannot distinguish two positions with one vector (Definition 1 fails).",
     formula="e(s) = e(t) number by number (0 = -0); rows of zeros are reported as such",
     references=("arXiv:2405.09061 Definition 1",),
 )

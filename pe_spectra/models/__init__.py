@@ -1,4 +1,4 @@
-"""Models: what their files state about position, what implementations make of it, and what to distrust.
+"""Models: what their files state about position, what implementations make of it, and their known problems.
 
 Data flows one way: `stated` (what a file says) -> `stacks` (what an implementation turns by) -> `audit` and
 `checks` (what a model really gives), or `comparison` (against another side, or what `dumps` show). `lengths`

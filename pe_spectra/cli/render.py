@@ -5,12 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer
-from pe_spectra.cli.terminal import Screen, draw, escape, fold, guard_cell, measure, open_console, to_ascii
+from pe_spectra.cli.terminal import (
+    Screen,
+    draw,
+    escape,
+    fold,
+    guard_cell,
+    measure,
+    open_console,
+    shorten_paths,
+    to_ascii,
+)
 from pe_spectra.faces import Cell, write_cell
 from pe_spectra.wording import count
 
@@ -23,7 +33,6 @@ _GAP = "  "
 _SHORTEST = 20
 #: Rows that a terminal shows of a table with more: what fits a screen, within these bounds.
 _FEWEST, _MOST = 4, 12
-_CUT = "..."
 _STYLES = {
     "ok": "bold green",
     "note": "bold cyan",
@@ -252,7 +261,7 @@ def _narrow(columns: list[_Column], width: int) -> Iterator[list[_Column]]:
     yield columns
     for i in paths:
         room = max(_SHORTEST, width - _measure_table(columns) + columns[i].width)
-        columns[i] = replace(columns[i], cells=_shorten_paths(columns[i].cells, room), least=None)
+        columns[i] = replace(columns[i], cells=shorten_paths(columns[i].cells, room), least=None)
         yield columns
 
 
@@ -271,18 +280,33 @@ def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style=_STYLES["heading"], padding=(0, len(_GAP), 0, 0))
-    for column in columns:
-        heading = Text(column.heading)
+    # widths and gaps are given: releases of Rich before 15 add padding where later ones do not
+    table = Table(box=None, padding=0, pad_edge=False, header_style=_STYLES["heading"])
+    for number, (column, width) in enumerate(zip(columns, _share_room(columns, screen.width), strict=True)):
+        if number:
+            table.add_column(width=len(_GAP))
         justify: Literal["right", "left"] = "right" if column.numeric else "left"
-        is_fixed = column.least is None
-        table.add_column(heading, justify=justify, no_wrap=is_fixed, min_width=column.width, overflow="fold")
+        no_wrap = column.least is None
+        table.add_column(Text(column.heading), justify=justify, no_wrap=no_wrap, width=width, overflow="fold")
     for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, row))
+        first, *others = map(Text, row)
+        table.add_row(first, *(part for other in others for part in (Text(), other)))
     stream = io.StringIO()
     console = open_console(stream, screen, max(screen.width, _measure_table(columns)))
     console.print(table)
     return stream.getvalue().split("\n")[:-1]
+
+
+def _share_room(columns: Sequence[_Column], width: int) -> list[int]:
+    """The width of each column: its own, and of the room that is left as much as its sentences need."""
+    spare = max(0, width - _measure_table(columns))
+    widths = [column.width for column in columns]
+    wanted = {i: max(map(_widest, c.cells)) - c.width for i, c in enumerate(columns) if c.least is not None}
+    for i in sorted(wanted, key=wanted.__getitem__):  # what needs least first
+        more = min(max(0, wanted[i]), spare)
+        widths[i] += more
+        spare -= more
+    return widths
 
 
 def _measure_table(columns: Sequence[_Column]) -> int:
@@ -300,30 +324,3 @@ def _longest_word(column: _Column) -> int:
 def _break(name: str) -> str:
     """Write a name on several lines, so that it is no wider than its numbers."""
     return name.replace("_", "_\n")
-
-
-def _shorten_paths(paths: Sequence[str], room: int) -> tuple[str, ...]:
-    """Leave out folders in the middle of paths, never those by which two of them differ.
-
-    >>> _shorten_paths(["models/meta-llama/Llama-3.1-8B/config.json"], 32)
-    ('.../Llama-3.1-8B/config.json',)
-    >>> _shorten_paths(["/models/a/llama/checkpoints/config.json", "/models/b/llama/checkpoints/config.json"], 24)
-    ('.../a/.../config.json', '.../b/.../config.json')
-    """
-    long = [path for path in paths if measure(path) > room]
-    shared = set.intersection(*(set(path.split("/")) for path in long)) if long else set()
-    short = {path: _leave_out(path, room, shared if len(set(long)) > 1 else set(path.split("/"))) for path in long}
-    found = tuple(short.get(path, path) for path in paths)
-    return found if len(set(found)) == len(set(paths)) else tuple(paths)
-
-
-def _leave_out(path: str, room: int, droppable: Collection[str]) -> str:
-    """Leave out as few folders as it takes: those between the first and the last two, then the first, then the last."""
-    short, parts = path, path.split("/")
-    for place in (*range(1, len(parts) - 2), 0, len(parts) - 2):
-        if 0 <= place < len(parts) - 1 and parts[place] in droppable:
-            parts[place] = _CUT
-        short = "/".join(part for part, before in zip(parts, ["", *parts], strict=False) if not part == before == _CUT)
-        if measure(short) <= room:
-            break
-    return short

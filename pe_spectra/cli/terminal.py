@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -47,6 +47,7 @@ _PLAIN = str.maketrans(
 )
 #: What a shell reads as one word.
 _QUOTED = re.compile(r"\"'\"|'[^']*'")
+_CUT = "..."
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 #: Lines of a curve.
 _HEIGHT = 4
@@ -121,6 +122,33 @@ def fold(text: str, width: int, indent: str = "", joint: str = "") -> list[str]:
             longer = indent + longer[kept:]
         line = longer
     return [*(f"{one.rstrip()}{joint}" for one in lines), (line or "").rstrip()]
+
+
+def shorten_paths(paths: Sequence[str], room: int) -> tuple[str, ...]:
+    """Leave out folders in the middle of paths, never those by which two of them differ.
+
+    >>> shorten_paths(["models/meta-llama/Llama-3.1-8B/config.json"], 32)
+    ('.../Llama-3.1-8B/config.json',)
+    >>> shorten_paths(["/models/a/llama/checkpoints/config.json", "/models/b/llama/checkpoints/config.json"], 24)
+    ('.../a/.../config.json', '.../b/.../config.json')
+    """
+    long = [path for path in paths if measure(path) > room]
+    shared = set.intersection(*(set(path.split("/")) for path in long)) if long else set()
+    short = {path: _leave_out(path, room, shared if len(set(long)) > 1 else set(path.split("/"))) for path in long}
+    found = tuple(short.get(path, path) for path in paths)
+    return found if len(set(found)) == len(set(paths)) else tuple(paths)
+
+
+def _leave_out(path: str, room: int, droppable: Collection[str]) -> str:
+    """Leave out as few folders as it takes: those between the first and the last two, then the first, then the last."""
+    short, parts = path, path.split("/")
+    for place in (*range(1, len(parts) - 2), 0, len(parts) - 2):
+        if 0 <= place < len(parts) - 1 and parts[place] in droppable:
+            parts[place] = _CUT
+        short = "/".join(part for part, before in zip(parts, ["", *parts], strict=False) if not part == before == _CUT)
+        if measure(short) <= room:
+            break
+    return short
 
 
 def write_answer(text: str) -> bool:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from pe_spectra.cli.render import _shorten_paths
+from pe_spectra.cli.terminal import shorten_paths
 from pe_spectra.quantities import simplify
 from pe_spectra.wording import write_power, write_time
 
@@ -15,11 +15,11 @@ from pe_spectra.wording import write_power, write_time
 def test_paths_lose_their_middle_only_while_they_stay_apart():
     ends = "/llama/checkpoints/config.json"
     far, near = "/models/a" + ends, "/models/b" + ends
-    assert _shorten_paths([far, near], 24) == (".../a/.../config.json", ".../b/.../config.json")
-    assert _shorten_paths([far, near], 5) == (".../a/.../config.json", ".../b/.../config.json")
-    assert _shorten_paths([far, "short.json"], 28) == ("/.../checkpoints/config.json", "short.json")
-    assert _shorten_paths([far, far], 28) == ("/.../checkpoints/config.json",) * 2
-    assert _shorten_paths(["a/b/c.json", "b/a/c.json"], 4) == ("a/b/c.json", "b/a/c.json")
+    assert shorten_paths([far, near], 24) == (".../a/.../config.json", ".../b/.../config.json")
+    assert shorten_paths([far, near], 5) == (".../a/.../config.json", ".../b/.../config.json")
+    assert shorten_paths([far, "short.json"], 28) == ("/.../checkpoints/config.json", "short.json")
+    assert shorten_paths([far, far], 28) == ("/.../checkpoints/config.json",) * 2
+    assert shorten_paths(["a/b/c.json", "b/a/c.json"], 4) == ("a/b/c.json", "b/a/c.json")
 
 
 # ----------------------------------------------------------------------------------- numbers in words

@@ -95,7 +95,7 @@ def run_lines(bench, count, *, again=False, phases=tuple(Phase), **drawn):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_lines_keep_the_laws(quick_bench, capfd, name):
-    run_lines(quick_bench, 10, names=(name,))
+    run_lines(quick_bench, 16, names=(name,))
     assert capfd.readouterr() == ("", "")  # nothing goes around the streams of the program
 
 
@@ -303,7 +303,7 @@ def test_a_new_command_is_drawn_without_a_word_here():
     assert grown["grow"].options["--depth"].bounds == (2, 40)
     depths, seen = set(), set()
 
-    @settings(max_examples=100)
+    @settings(max_examples=160)
     @given(command_lines(program=grown, names=("grow",)))
     def draw(line):
         depths.update(line.values("--depth"))

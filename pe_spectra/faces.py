@@ -1,7 +1,8 @@
-"""A table of columns in other languages: Markdown, LaTeX, HTML and pandas."""
+"""Values and tables in other languages: JSON, Markdown, LaTeX, HTML and pandas."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -36,6 +37,33 @@ def write_cell(cell: Cell, digits: int) -> str:
         is_long = cell.is_integer() or abs(cell) >= 10**digits
         return f"{cell:.0f}" if is_long and abs(cell) < _LARGE else f"{cell:.{digits}g}"
     return str(cell)
+
+
+def simplify(value: Any) -> Any:
+    """Turn a value into what JSON has: numbers, texts, lists and objects; None for what is not finite.
+
+    >>> simplify((1.0, math.nan, {"rows": (3, 4)}))
+    [1.0, None, {'rows': [3, 4]}]
+    """
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): simplify(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy, which is not loaded for their sake
+        plain = value.tolist()
+        return plain if _holds_finite_numbers(value) else simplify(plain)
+    return [simplify(item) for item in value]
+
+
+def _holds_finite_numbers(values: Any) -> bool:
+    """Whether an array holds floating-point numbers, all of them finite."""
+    from numpy import isfinite
+
+    return values.dtype.kind == "f" and bool(isfinite(values).all())
 
 
 def write_markdown(columns: Columns, digits: int = 6) -> str:

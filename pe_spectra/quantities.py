@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, overload
 
-from pe_spectra.faces import Cell, make_dataframe, write_latex, write_markdown, write_short
+from pe_spectra.faces import Cell, make_dataframe, simplify, write_latex, write_markdown, write_short
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
@@ -233,25 +233,6 @@ def _summarise(value: Any) -> str:
     if isinstance(value, Mapping) and len(value) > _MOST_KEYS:
         return f"{len(value)} values by name"
     return str(value.label) if hasattr(value, "label") else repr(value)
-
-
-def simplify(value: Any) -> Any:
-    """Turn a value into what JSON has: numbers, texts, lists and objects; None for what is not finite.
-
-    >>> simplify((1.0, math.nan, {"rows": (3, 4)}))
-    [1.0, None, {'rows': [3, 4]}]
-    """
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return {str(key): simplify(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):  # arrays and numbers of NumPy, which is not loaded for their sake
-        return simplify(value.tolist())
-    return [simplify(item) for item in value]
 
 
 def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:

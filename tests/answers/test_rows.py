@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from pe_spectra.cli.terminal import shorten_paths
-from pe_spectra.quantities import simplify
+from pe_spectra.faces import simplify
 from pe_spectra.wording import write_power, write_time
 
 # ----------------------------------------------------------------------------------- commands

@@ -156,8 +156,9 @@ def measure_small() -> Measured:
 def _answer() -> tuple[object, dict[str, list[float]]]:
     spectrum = compute_spectrum(Sinusoidal(d=SMALL))
     answer = answer_spectra([spectrum], count_low_bin(spectrum.encoding))
-    lists = {name: answer.body[name] for name in ("omega", "weights", "log_weights")}
-    return answer, {**lists, "reference": answer.body["reference"]["weights"]}
+    body = answer.body.to_dict()
+    lists = {name: body[name] for name in ("omega", "weights", "log_weights")}
+    return answer, {**lists, "reference": body["reference"]["weights"]}
 
 
 def _measure_form(form: str) -> Measured:

@@ -122,7 +122,8 @@ def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[
         for (group, _, label), text in ((name.rpartition(": "), text) for name, text in facts)
     ]
     widest = max(measure(label) for _, label, _ in parted)
-    beside = widest <= width * 2 // 5
+    longest = max(measure(word) for _, _, text in parted for word in text.split(" "))
+    beside = widest <= width * 2 // 5 and longest <= width - widest - 2 * len(_GAP)  # so that no number is cut
     lines: list[str] = []
     last = ""
     for group, label, text in parted:

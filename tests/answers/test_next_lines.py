@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 
 import pytest
@@ -47,7 +48,8 @@ ONLY = {
 
 def list_next(done):
     assert done.code == 0, done.err
-    return [line.removeprefix("next: ") for line in done.err.splitlines() if line.startswith("next: ")]
+    whole = re.sub(r" \\\n +", " ", done.err)  # as a shell joins them
+    return [line.removeprefix("next: ") for line in whole.splitlines() if line.startswith("next: ")]
 
 
 def read_encodings(cli, line):

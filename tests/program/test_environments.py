@@ -123,7 +123,7 @@ FRESH = {
 }
 #: Commands whose drawings are compared: curves, a heat map, a ladder.
 DRAWN = ("spectrum", "faithfulness", "audit")
-NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*(?:e[-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?[0-9](?:[0-9.,]*[0-9])?(?:e[-+]?[0-9]+)?")
 
 
 class Plain:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import exact, reconstruction
-from pe_spectra.encodings import lag_tables, rope_ladders, rope_scaling, rotary, sinusoidal
+from pe_spectra.encodings import lag_tables, pairs, rope_ladders, rope_scaling, rotary, sinusoidal
 from pe_spectra.models.lengths import bounds, negative_lags
 from pe_spectra.spectrum import density, low_bin
 from tests.reference import test_frozen_rows as test_against_reference
@@ -90,7 +90,7 @@ def shorten_digits(patch):
 FAULTS = {
     "encoding: powers by logarithms": ("encoding", 4, (sinusoidal, "ladder_words", words_by_logarithms)),
     "encoding: low words left out": ("encoding", 4, (sinusoidal, "ladder_words", high_words)),
-    "encoding: angles rounded": ("encoding", 4, (sinusoidal, "sin_cos", naive_angles)),
+    "encoding: angles rounded": ("encoding", 4, (pairs, "sin_cos", naive_angles)),
     "dft: angles rounded": ("dft_entries", 8, (exact, "sin_cos_pairs_of_turns", naive_turns)),
     "spectrum: low words left out": ("spectrum", 1, (sinusoidal, "ladder_pairs", high_pairs)),
     "reconstruction: angles rounded": ("reconstruction", 1, (np.fft, "irfft", inverse_by_angles)),

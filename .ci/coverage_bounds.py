@@ -24,13 +24,13 @@ WHOLE: Mapping[str, Sequence[str]] = {
         "spec.py",
         "domains.py",
         "cli/arguments.py",
-        "cli/inputs.py",
         "cli/options.py",
         "cli/settings.py",
+        "cli/subject.py",
         "models/stated/*.py",
     ),
     "loaders": ("sources.py", "model_sources.py", "files/*.py"),
-    "writer": ("files/interrupts.py", "files/places.py", "files/writer.py"),
+    "writer": ("files/places.py", "files/writer.py"),
 }
 
 

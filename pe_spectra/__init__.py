@@ -17,8 +17,6 @@ from pe_spectra.names import ENCODING_CLASSES as _ENCODING_CLASSES
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
-    from pe_spectra.compare import Comparison as Comparison
-    from pe_spectra.compare import compare_encodings as _compare_encodings
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
     from pe_spectra.encodings import Encoding as Encoding
     from pe_spectra.encodings import Frequencies as Frequencies
@@ -67,6 +65,8 @@ if TYPE_CHECKING:
     from pe_spectra.inspection.portrait import draw_portrait as _draw_portrait
     from pe_spectra.library import accept, accept_all
     from pe_spectra.library import as_encoding as as_encoding
+    from pe_spectra.metrics.compare import Comparison as Comparison
+    from pe_spectra.metrics.compare import compare_encodings as _compare_encodings
     from pe_spectra.model_sources import read_model as read_model
     from pe_spectra.models.checks import audit_configuration as audit_configuration
     from pe_spectra.models.lengths.methods import compare_methods as compare_methods
@@ -108,71 +108,47 @@ if TYPE_CHECKING:
     measure_faithfulness = accept(_measure_faithfulness)
     measure_precision = accept(_measure_precision)
 
+#: Module -> its functions that take a table, a SPEC or a function of positions in place of an encoding, too.
+_OF_SUBJECTS = {
+    "metrics.compare": ("compare_encodings",),
+    "export": ("export_encoding",),
+    "faithfulness": ("measure_faithfulness",),
+    "inspection.portrait": ("draw_portrait",),
+    "precision": ("measure_precision",),
+    "spectrum": (
+        *("compute_density_spectrum", "compute_grid_spectrum", "compute_lag_window_spectrum", "compute_spectrum"),
+        *("count_low_bin", "estimate_kernel"),
+    ),
+}
+#: Module -> its other public names.
+_OTHERS = {
+    "_version": ("__version__",),
+    "encodings": ("ENCODINGS", "Encoding", "Frequencies", "GivenArray", "find_encoding"),
+    "errors": ("FileError", "InputError", "PeSpectraError", "UndefinedError"),
+    "faithfulness": ("Faithfulness",),
+    "inspection": ("inspect_table",),
+    "inspection.portrait": ("Portrait",),
+    "library": ("as_encoding",),
+    "metrics.compare": ("Comparison",),
+    "model_sources": ("read_model",),
+    "models.checks": ("audit_configuration",),
+    "models.lengths.methods": ("compare_methods",),
+    "plots.on_axes": (
+        *("plot_grid_kernel", "plot_grid_spectrum", "plot_local_spectra"),
+        *("plot_low_bin", "plot_reconstruction", "plot_spectrum"),
+    ),
+    "reconstruction": (
+        *("PositionReconstruction", "Reconstruction", "measure_width"),
+        *("reconstruct", "reconstruct_all_positions", "reconstruct_positions"),
+    ),
+    "sources": ("read_encoding",),
+    "spectrum": ("GridSpectrum", "LowBinCount", "Spectrum", "SpectrumSummary", "compute_dft_weights"),
+}
+_WRAPPED = {name for names in _OF_SUBJECTS.values() for name in names}
 #: Public name -> module that defines it.
 _HOMES = {
-    "Comparison": "compare",
-    "ENCODINGS": "encodings",
-    "Encoding": "encodings",
-    "Faithfulness": "faithfulness",
-    "FileError": "errors",
-    "Frequencies": "encodings",
-    "GivenArray": "encodings",
-    "GridSpectrum": "spectrum",
-    "InputError": "errors",
-    "LowBinCount": "spectrum",
-    "PeSpectraError": "errors",
-    "Portrait": "inspection.portrait",
-    "PositionReconstruction": "reconstruction",
-    "Reconstruction": "reconstruction",
-    "Spectrum": "spectrum",
-    "SpectrumSummary": "spectrum",
-    "UndefinedError": "errors",
-    "__version__": "_version",
-    "as_encoding": "library",
-    "audit_configuration": "models.checks",
-    "compare_encodings": "compare",
-    "compare_methods": "models.lengths.methods",
-    "compute_density_spectrum": "spectrum",
-    "compute_dft_weights": "spectrum",
-    "compute_grid_spectrum": "spectrum",
-    "compute_lag_window_spectrum": "spectrum",
-    "compute_spectrum": "spectrum",
-    "count_low_bin": "spectrum",
-    "draw_portrait": "inspection.portrait",
-    "estimate_kernel": "spectrum",
-    "export_encoding": "export",
-    "find_encoding": "encodings",
-    "inspect_table": "inspection",
-    "measure_faithfulness": "faithfulness",
-    "measure_precision": "precision",
-    "measure_width": "reconstruction",
-    "plot_grid_kernel": "plots.on_axes",
-    "plot_grid_spectrum": "plots.on_axes",
-    "plot_local_spectra": "plots.on_axes",
-    "plot_low_bin": "plots.on_axes",
-    "plot_reconstruction": "plots.on_axes",
-    "plot_spectrum": "plots.on_axes",
-    "read_encoding": "sources",
-    "read_model": "model_sources",
-    "reconstruct": "reconstruction",
-    "reconstruct_all_positions": "reconstruction",
-    "reconstruct_positions": "reconstruction",
+    **{name: module for homes in (_OTHERS, _OF_SUBJECTS) for module, names in homes.items() for name in names},
     **{cls: f"encodings.{module}" for module, cls in _ENCODING_CLASSES.values()},
-}
-
-#: Public name -> what lets it take a table, a SPEC or a function of positions in place of an encoding.
-_WRAPPERS = {
-    "compare_encodings": "accept_all",
-    "compute_density_spectrum": "accept",
-    "compute_grid_spectrum": "accept",
-    "compute_lag_window_spectrum": "accept",
-    "compute_spectrum": "accept",
-    "count_low_bin": "accept",
-    "draw_portrait": "accept",
-    "estimate_kernel": "accept",
-    "export_encoding": "accept",
-    "measure_faithfulness": "accept",
-    "measure_precision": "accept",
 }
 
 __all__ = list(_HOMES)
@@ -184,8 +160,9 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _WRAPPERS:
-        found = getattr(import_module(f"{__name__}.library"), _WRAPPERS[name])(found)
+    if name in _WRAPPED:
+        library = import_module(f"{__name__}.library")
+        found = (library.accept_all if name == "compare_encodings" else library.accept)(found)
     globals()[name] = found
     return found
 

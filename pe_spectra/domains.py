@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
-from pe_spectra.numbers import quote
+from pe_spectra.numbers import Accepts, quote
 
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}))?)?")
 _DURATION = re.compile(r"([0-9]+)([a-z]+)")
@@ -37,24 +37,18 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moment:
-    """The kind of a moment: an ISO date or date and time without zone, kept as normalised text."""
+class Moment(Accepts[str]):
+    """The kind of a moment: an ISO date or date and time without zone, kept as normalised text.
+
+    >>> Moment().parse("2016-07-01", "--start")
+    '2016-07-01T00:00'
+    """
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return "an ISO date or time without zone from year 0001 to 9999 is accepted, as 2016-07-01T00:00"
 
     def parse(self, text: str, name: str) -> str:
-        """Read a moment; `name` is the option or key that a message names.
-
-        Raises
-        ------
-        InputError : no such moment, or one with a zone or parts of a second.
-
-        >>> Moment().parse("2016-07-01", "--start")
-        '2016-07-01T00:00'
-        """
         found = _MOMENT.fullmatch(text)
         if not found:
             raise InputError(f"{name} is not a date or time", quote(text), self.accepted)
@@ -65,12 +59,6 @@ class Moment:
             raise InputError(f"{name} is not a date or time of the calendar", quote(text), self.accepted) from None
 
     def check(self, value: object, name: str) -> str:
-        """Return a moment given in Python as text, date or datetime.
-
-        Raises
-        ------
-        InputError : no such moment, or one with a zone or parts of a second.
-        """
         if isinstance(value, date):  # a datetime is one, and a zone or a fraction shows in its text
             value = value.isoformat()
         if not isinstance(value, str):
@@ -79,40 +67,23 @@ class Moment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Duration:
-    """The kind of a duration: a whole number of s, min, h, d or week, kept as normalised text."""
+class Duration(Accepts[str]):
+    """The kind of a duration: a whole number of s, min, h, d or week, kept as normalised text.
+
+    >>> Duration().parse("60min", "--step")
+    '1h'
+    """
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return "a whole number of s, min, h, d or week from 1s to 9998 years is accepted, as 5min"
 
     def parse(self, text: str, name: str) -> str:
-        """Read a duration; `name` is the option or key that a message names.
-
-        Raises
-        ------
-        InputError : no such duration.
-
-        >>> Duration().parse("60min", "--step")
-        '1h'
-        """
-        found = _DURATION.fullmatch(text)
-        unit = next((u for u in _UNITS if found and found.group(2) in u[2]), None)
-        if found is None or unit is None:
-            raise InputError(f"{name} is no duration", quote(text), self.accepted)
-        count = int(found.group(1)) if len(found.group(1).lstrip("0")) <= 12 else _MAX_SECONDS + 1
-        if not 1 <= count * unit[1] <= _MAX_SECONDS:
-            raise InputError(f"{name} is out of range", text, self.accepted)
-        return _write_duration(count * unit[1])
+        seconds = read_duration(text, name)
+        unit, size, _ = next(unit for unit in _UNITS if seconds % unit[1] == 0)
+        return f"{seconds // size}{unit}"
 
     def check(self, value: object, name: str) -> str:
-        """Return a duration given in Python as text or timedelta.
-
-        Raises
-        ------
-        InputError : no such duration.
-        """
         if isinstance(value, timedelta) and not value.microseconds:
             value = f"{value.days * 86400 + value.seconds}s"
         if not isinstance(value, str):
@@ -120,24 +91,24 @@ class Duration:
         return self.parse(value, name)
 
 
-def read_moment(text: str) -> datetime:
-    """Turn the text of a moment into a datetime without zone.
+def read_duration(text: str, name: str = "duration") -> int:
+    """Turn the text of a duration into seconds; `name` is the option or key that a message names.
 
-    >>> read_moment("2016-07-01T00:00")
-    datetime.datetime(2016, 7, 1, 0, 0)
-    """
-    return datetime.fromisoformat(Moment().parse(text, "moment"))
-
-
-def read_duration(text: str) -> int:
-    """Turn the text of a duration into seconds.
+    Raises
+    ------
+    InputError : no such duration.
 
     >>> read_duration("5min")
     300
     """
-    text = Duration().parse(text, "duration")
-    count = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    return int(count) * next(seconds for name, seconds, _ in _UNITS if name == text[len(count) :])
+    found = _DURATION.fullmatch(text)
+    size = next((unit[1] for unit in _UNITS if found and found.group(2) in unit[2]), None)
+    if found is None or size is None:
+        raise InputError(f"{name} is no duration", quote(text), Duration().accepted)
+    count = int(found.group(1)) if len(found.group(1).lstrip("0")) <= 12 else _MAX_SECONDS + 1
+    if not 1 <= count * size <= _MAX_SECONDS:
+        raise InputError(f"{name} is out of range", text, Duration().accepted)
+    return count * size
 
 
 def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDArray[np.datetime64]:
@@ -150,7 +121,7 @@ def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDAr
     >>> compute_moments("2016-07-01", "1h", np.array([0, 25])).astype(str).tolist()
     ['2016-07-01T00:00:00', '2016-07-02T01:00:00']
     """
-    begin, seconds = read_moment(start), read_duration(step)
+    begin, seconds = datetime.fromisoformat(Moment().parse(start, "start")), read_duration(step)
     last = (datetime.max - begin) // timedelta(seconds=seconds)
     if positions.size and int(positions.max()) > last:
         raise InputError(
@@ -197,14 +168,8 @@ def _parse_period(text: str, label: str) -> tuple[str, int]:
         return text, PERIODS[text]
     if not _DURATION.fullmatch(text):
         raise InputError(f"{label} is no period", quote(text), f"{', '.join(PERIODS)} or a duration as 90min")
-    name = Duration().parse(text, label)
-    return name, read_duration(name)
+    return Duration().parse(text, label), read_duration(text, label)
 
 
 def _write_moment(moment: datetime) -> str:
     return moment.isoformat(timespec="seconds" if moment.second else "minutes")
-
-
-def _write_duration(seconds: int) -> str:
-    name, size, _ = next(unit for unit in _UNITS if seconds % unit[1] == 0)
-    return f"{seconds // size}{name}"

@@ -68,7 +68,7 @@ class UndefinedError(PeSpectraError):
     >>> compute_spectrum(Learned(values=GivenArray(np.zeros((4, 2)), origin="zeros.npy")))
     Traceback (most recent call last):
         ...
-    pe_spectra.errors.UndefinedError: zeros.npy 4 x 2: all codes are zero, so there are no weights to normalise
+    pe_spectra.errors.UndefinedError: zeros.npy 4 x 2: all vectors are zero, so there are no weights to normalise
     """
 
 

@@ -9,6 +9,7 @@ Angles that are rational multiples of a turn are reduced in integers, so that ze
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 
@@ -81,16 +82,11 @@ def two_product(a: F64, b: F64) -> tuple[F64, F64]:
     return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
 
 
-def sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
+def _sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
     """Sum arrays as if in three times the precision, and round to a pair (high, low).
 
     Two passes of error-free transformation (Ogita, Rump & Oishi 2005, Algorithm 4.8, K = 3).
-
-    >>> high, low = sum_to_pair([np.array([1e16]), np.array([1.0]), np.array([-1e16])])
-    >>> high.tolist(), low.tolist()
-    ([1.0], [0.0])
     """
-    terms = [np.asarray(term, dtype=float) for term in terms]
     for _ in range(2):
         carried = terms[0]
         distilled = []
@@ -102,6 +98,25 @@ def sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:
     for term in terms[1:-1]:
         low = low + term
     return two_sum(terms[-1], low)
+
+
+def list_blocks(rows: int, width: int) -> Iterator[slice]:
+    """List blocks of rows of about a million numbers: beside a large array, little else fits into memory.
+
+    >>> list(list_blocks(3, 1 << 19))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    step = max(1, _TERMS // max(1, width))
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def find_largest(array: F64) -> float:
+    """Return the largest magnitude, 0 of nothing; without a copy, for arrays may be large.
+
+    >>> find_largest(np.array([1.0, -3.0]))
+    3.0
+    """
+    return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
 def _powers(ratio: Decimal, count: int, words: int) -> F64:
@@ -289,7 +304,7 @@ def scale_pair(pair: tuple[F64, F64], square: Decimal) -> F64:
 def _subtract_quarter_turns(turns: F64, terms: list[F64]) -> tuple[F64, F64]:
     a, a_error = two_product(turns, np.full_like(turns, -_HALF_PI[0]))
     b, b_error = two_product(turns, np.full_like(turns, -_HALF_PI[1]))
-    return sum_to_pair([terms[0], a, *terms[1:], a_error, b, b_error, -_HALF_PI[2] * turns])
+    return _sum_to_pair([terms[0], a, *terms[1:], a_error, b, b_error, -_HALF_PI[2] * turns])
 
 
 def _turn_back(quarter: I64, high: F64, low: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:

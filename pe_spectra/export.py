@@ -1,14 +1,17 @@
-"""What was analysed, as an array that can be taken away: a table, frequencies, a kernel or a bias."""
+"""What was analysed, as an array that can be exported: a table, frequencies, a kernel or a bias; and its bytes."""
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import numpy as np
 
 from pe_spectra.encodings import (
     Encoding,
-    Frequencies,
     HasBias,
     HasBiasMap,
     HasContinuousTable,
@@ -24,6 +27,9 @@ from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import EXPORTED
+
+#: Ends of the names of files that an array can be written to.
+SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,7 +59,7 @@ class Exported:
 
 
 def list_exports(encoding: Encoding) -> tuple[str, ...]:
-    """Return what can be taken away of an encoding, in the order in which `export` prefers it.
+    """Return what can be exported of an encoding, in the order in which `export` prefers it.
 
     >>> from pe_spectra import Sinusoidal, read_encoding
     >>> list_exports(Sinusoidal()), list_exports(read_encoding("alibi"))
@@ -100,13 +106,15 @@ def export_encoding(
             f"{encoding.label} has no {chosen or 'array'} to export", accepted=f"it has {', '.join(offered)}"
         )
     if positions is not None:
-        return _export_at(encoding, chosen, positions)
+        if chosen != "table" or not isinstance(encoding, HasContinuousTable):
+            raise InputError(f"{encoding.label} has no {chosen} at real positions", accepted="integers: --length")
+        return _build(encoding, chosen, "position", positions.copy(), "c", encoding.table_at(positions))
     if chosen == "frequencies" and isinstance(encoding, HasFrequencies):
-        return _export_frequencies(encoding, encoding.frequencies())
-    size = check_length(encoding, length)
-    if chosen == "table":
-        return _export_table(encoding, size)
-    return _export_kernel(encoding, size) if chosen == "kernel" else _export_bias(encoding, size)
+        found = encoding.frequencies()
+        values = np.stack([found.values, found.masses, found.phases], axis=1)
+        return _build(encoding, chosen, "index", np.arange(len(values)), ("frequency", "mass", "phase"), values)
+    export = {"table": _export_table, "kernel": _export_kernel, "bias": _export_bias}[chosen]
+    return export(encoding, check_length(encoding, length))
 
 
 def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
@@ -123,46 +131,84 @@ def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
     if chosen == "frequencies":
         return 3 * width
     if chosen == "bias" and not isinstance(encoding, HasBias):
-        return encoding.heads * length * length
+        return encoding.kernel_count * length * length
     rows = 2 * length - 1 if _has_two_sides(encoding) else length
-    return rows * (width if chosen == "table" else encoding.heads)
+    return rows * (width if chosen == "table" else encoding.kernel_count)
 
 
-def _export_at(encoding: Encoding, what: str, positions: F64) -> Exported:
-    if what != "table" or not isinstance(encoding, HasContinuousTable):
-        raise InputError(f"{encoding.label} has no {what} at real positions", accepted="integers: --length")
-    values = encoding.table_at(positions)
-    return Exported(
-        encoding=encoding,
-        what=what,
-        index_name="position",
-        index=positions.copy(),
-        columns=_name("c", values),
-        values=values,
-    )
+def check_suffix(path: PurePath, label: str) -> str:
+    """Return the ending of a file that an array can be written to.
+
+    Raises
+    ------
+    InputError : another ending.
+
+    >>> check_suffix(PurePath("a.NPY"), "--output")
+    '.npy'
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{label} is no name of a file for an array", str(path), f"{', '.join(SUFFIXES)} are accepted")
+    return suffix
 
 
-def _export_frequencies(encoding: Encoding, found: Frequencies) -> Exported:
-    values = np.stack([found.values, found.masses, found.phases], axis=1)
-    return Exported(
-        encoding=encoding,
-        what="frequencies",
-        index_name="index",
-        index=np.arange(len(values)),
-        columns=("frequency", "mass", "phase"),
-        values=values,
-    )
+def encode_exported(found: Exported, suffix: str) -> bytes:
+    """Return the bytes of a file with what was exported.
+
+    Parameters
+    ----------
+    suffix : one of `SUFFIXES`; .csv and .tsv have one header line and the index in their first column.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> encode_exported(export_encoding(Sinusoidal(d=2), length=1), ".csv").decode().split()
+    ['position,c0,c1', '0,0.0,1.0']
+    """
+    if suffix in (".csv", ".tsv"):
+        return write_lines(found, "," if suffix == ".csv" else "\t").encode()
+    if suffix == ".safetensors":
+        metadata = {"encoding": found.encoding.spec, "what": found.what}
+        return _encode_safetensors(np.ascontiguousarray(found.values, dtype="<f8"), found.what, metadata)
+    stream = io.BytesIO()
+    whole = np.ascontiguousarray(found.values)
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(whole))
+    return b"".join([stream.getvalue(), whole.data])  # one copy of what may be large
+
+
+def write_lines(found: Exported, delimiter: str = ",") -> str:
+    """Return the lines of a .csv file with what was exported, with every digit.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> write_lines(export_encoding(Sinusoidal(d=2), length=1))
+    'position,c0,c1\\n0,0.0,1.0\\n'
+    """
+    lines = [delimiter.join([found.index_name, *found.columns])]
+    for place, row in zip(found.index.tolist(), found.values, strict=True):
+        lines.append(delimiter.join([repr(place), *map(repr, row.tolist())]))
+    return "\n".join(lines) + "\n"
+
+
+def _encode_safetensors(values: F64, name: str, metadata: Mapping[str, str]) -> bytes:
+    """Write the format by hand: the library puts the texts of the header in another order at every run."""
+    tensor = {"dtype": "F64", "shape": values.shape, "data_offsets": (0, values.nbytes)}
+    header = json.dumps({"__metadata__": dict(metadata), name: tensor}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)  # the numbers begin at a multiple of their size
+    return b"".join([len(header).to_bytes(8, "little"), header, values.data])
+
+
+def _build(
+    encoding: Encoding, what: str, index_name: str, index: I64 | F64, columns: str | tuple[str, ...], values: F64
+) -> Exported:
+    """Put an array with its names; what an encoding may still hold is copied, what was made for this answer is not."""
+    names = columns if isinstance(columns, tuple) else tuple(f"{columns}{i}" for i in range(values.shape[1]))
+    own = values if values.flags.owndata and values.flags.writeable else values.copy()
+    return Exported(encoding=encoding, what=what, index_name=index_name, index=index, columns=names, values=own)
 
 
 def _export_table(encoding: Encoding, size: int) -> Exported:
     if isinstance(encoding, HasLagTable):
-        index = np.sort(list_places(encoding, size))
-        values, name = encoding.lag_table(index), "lag"
-    else:
-        values, index, name = read_codes(encoding, size), np.arange(size), "position"
-    return Exported(
-        encoding=encoding, what="table", index_name=name, index=index, columns=_name("c", values), values=_own(values)
-    )
+        lags = np.sort(list_places(encoding, size))
+        return _build(encoding, "table", "lag", lags, "c", encoding.lag_table(lags))
+    return _build(encoding, "table", "position", np.arange(size), "c", read_codes(encoding, size))
 
 
 def _has_two_sides(encoding: Encoding) -> bool:
@@ -176,14 +222,7 @@ def _export_kernel(encoding: Encoding, size: int) -> Exported:
         values = _exponentiate_bias(encoding, lags)
     else:
         values = _read_kernel(encoding, size)[np.abs(lags)]  # a mean of dot products is even in the lag
-    return Exported(
-        encoding=encoding,
-        what="kernel",
-        index_name="lag",
-        index=lags,
-        columns=_name("head", values),
-        values=_own(values),
-    )
+    return _build(encoding, "kernel", "lag", lags, "head", values)
 
 
 def _read_kernel(encoding: Encoding, size: int) -> F64:
@@ -198,8 +237,8 @@ def _read_kernel(encoding: Encoding, size: int) -> F64:
 def _exponentiate_bias(encoding: Encoding, lags: I64) -> F64:
     """The kernel exp(b) of a bias at lags of both signs, relative to the largest of each head; (L, heads)."""
     if isinstance(encoding, HasBias):
-        if encoding.heads * len(lags) > MAX_HELD_ENTRIES:
-            what = f"{len(lags)} lags x {encoding.heads} heads"
+        if encoding.kernel_count * len(lags) > MAX_HELD_ENTRIES:
+            what = f"{len(lags)} lags x {encoding.kernel_count} heads"
             raise InputError("the kernel is too large to hold", what, f"{MAX_HELD_ENTRIES} numbers")
         bias = encoding.bias(lags)
         values: F64 = np.exp(bias - bias.max(axis=1, keepdims=True)).T
@@ -213,20 +252,7 @@ def _exponentiate_bias(encoding: Encoding, lags: I64) -> F64:
 def _export_bias(encoding: Encoding, size: int) -> Exported:
     if isinstance(encoding, HasBias):
         lags = np.sort(list_places(encoding, size))
-        values, columns = encoding.bias(lags).T, None
-    else:
-        maps = encoding.bias_map(size) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
-        lags, values = np.arange(size), maps.transpose(1, 0, 2).reshape(size, -1)
-        columns = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
-    name = "lag" if columns is None else "position"
-    columns = _name("head", values) if columns is None else columns
-    return Exported(encoding=encoding, what="bias", index_name=name, index=lags, columns=columns, values=_own(values))
-
-
-def _own(values: F64) -> F64:
-    """A copy of what an encoding may still hold; what was made for this answer alone is not copied."""
-    return values if values.flags.owndata and values.flags.writeable else values.copy()
-
-
-def _name(stem: str, values: F64) -> tuple[str, ...]:
-    return tuple(f"{stem}{column}" for column in range(values.shape[1]))
+        return _build(encoding, "bias", "lag", lags, "head", encoding.bias(lags).T)
+    maps = encoding.bias_map(size) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
+    names = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
+    return _build(encoding, "bias", "position", np.arange(size), names, maps.transpose(1, 0, 2).reshape(size, -1))

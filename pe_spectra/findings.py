@@ -78,54 +78,31 @@ class Kind:
         return level or self.levels[0]
 
 
-def index_kinds(kinds: Iterable[Kind]) -> dict[str, Kind]:
-    """Return kinds by code, in their order.
+def collect_kinds(*modules: ModuleType) -> dict[str, Kind]:
+    """Return the kinds of findings that modules declare, by code.
 
     Raises
     ------
     ValueError : two kinds with one code.
 
-    >>> seam = Kind(code="seam", levels=("note",), phrase="a break", reasoning="..", formula="..")
-    >>> index_kinds([seam])["seam"].phrase
-    'a break'
+    >>> from pe_spectra.models.stated import configuration
+    >>> collect_kinds(configuration)["nested-config"].levels
+    ('note',)
     """
     found: dict[str, Kind] = {}
-    for kind in kinds:
+    for kind in dict.fromkeys(one for module in modules for one in vars(module).values() if isinstance(one, Kind)):
         if kind.code in found:
             raise ValueError(f"two kinds of findings are called {kind.code}")
         found[kind.code] = kind
     return found
 
 
-def collect_kinds(*modules: ModuleType) -> dict[str, Kind]:
-    """Return the kinds of findings that modules declare, by code.
-
-    >>> from pe_spectra.models.stated import table_keys
-    >>> collect_kinds(table_keys)["nested-config"].levels
-    ('note',)
-    """
-    return index_kinds(
-        dict.fromkeys(one for module in modules for one in vars(module).values() if isinstance(one, Kind))
-    )
-
-
-def write_kinds(kinds: Iterable[Kind]) -> str:
-    """Write the table of kinds of findings of a page, in Markdown.
-
-    >>> seam = Kind(code="seam", levels=("note",), phrase="a break", reasoning="..", formula="a step above 3")
-    >>> print(write_kinds([seam]).splitlines()[-1])
-    | `seam` | note | a break: a step above 3 |
-    """
-    texts = ((kind, f"{kind.phrase}: {kind.formula}".replace("|", "\\|")) for kind in kinds)
-    rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {text} |\n" for kind, text in texts)
-    return f"| code | level | what it means |\n|---|---|---|\n{''.join(rows)}"
-
-
-def list_failures(findings: Iterable[Finding], level: Level) -> tuple[str, ...]:
-    """Return a sentence for each finding of `level` or above, for --fail-on.
+def list_failures(findings: Iterable[Finding], level: Level | None) -> tuple[str, ...]:
+    """Return a sentence for each finding of `level` or above, for --fail-on; for None there is none.
 
     >>> found = [Finding(level=level, code=f"a-{level}", message="") for level in FINDING_LEVELS]
     >>> list_failures(found, "error")
     ('finding of level error: a-error',)
     """
-    return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= RANKS[level])
+    least = len(RANKS) if level is None else RANKS[level]
+    return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= least)

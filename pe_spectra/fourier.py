@@ -1,4 +1,4 @@
-"""The real orthonormal discrete Fourier transform, Eq. (10) to Eq. (14).
+"""The real orthonormal discrete Fourier transform, Eq. (10) to Eq. (14), and its lattice of frequencies.
 
 Coefficients stand in the order of Eq. (21): a_0, a_1 .. a_K, b_1 .. b_K, b_0 with K = ceil(n/2) - 1.
 Odd n has no b_0, for there is no frequency pi.
@@ -13,6 +13,10 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, scale_pair, sin_cos_pairs_of_turns
+from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import IntegerRange
+
+GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 
 
 def basis(n: int) -> F64:
@@ -60,6 +64,27 @@ def count_basis_functions(n: int) -> F64:
     if n % 2 == 0:
         counts[-1] = 1.0
     return counts
+
+
+def compute_dft_weights(grid: int) -> F64:
+    """Return the weights of the DFT encoding on its own lattice, shape (grid // 2 + 1,).
+
+    Implements Eq. (22), first form: 1/d at both ends, 2/d between. It is the mass at each
+    frequency and sums to 1; the second form printed in the paper does not.
+
+    >>> compute_dft_weights(4)
+    array([0.25, 0.5 , 0.25])
+    """
+    return count_basis_functions(GRID.check(grid, "grid")) / grid
+
+
+def compute_omega(grid: int) -> F64:
+    """Return the DFT frequencies 2 pi k/N, k = 0 .. N // 2, in rad/position.
+
+    >>> (compute_omega(4) / np.pi).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return np.arange(grid // 2 + 1, dtype=np.float64) * (2 * np.pi / grid)
 
 
 def transform(f: ArrayLike) -> F64:

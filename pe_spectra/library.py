@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from html import escape
 from io import BytesIO
+from itertools import accumulate
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -85,7 +86,7 @@ def accept(
 
     @wraps(function)
     def call(encoding: Subject, *arguments: _Rest.args, **named: _Rest.kwargs) -> _Result:
-        return function(as_encoding(encoding, length=_read_length(named)), *arguments, **named)
+        return function(_read(encoding, named), *arguments, **named)
 
     return cast("Callable[Concatenate[Subject, _Rest], _Result]", call)
 
@@ -95,7 +96,7 @@ def accept_all(
 ) -> Callable[Concatenate[Sequence[Subject], _Rest], _Result]:
     """Let a function of several encodings take everything that :func:`as_encoding` does, in each place.
 
-    >>> from pe_spectra.compare import compare_encodings
+    >>> from pe_spectra.metrics.compare import compare_encodings
     >>> rows = accept_all(compare_encodings)(["dft:d=8", np.eye(8), np.ones((8, 2))], length=8)
     >>> [row.encoding.label for row in rows]
     ['dft d=8', 'array 1 8 x 8', 'array 2 8 x 2']
@@ -104,21 +105,18 @@ def accept_all(
     @wraps(function)
     def call(encodings: Sequence[Subject], *arguments: _Rest.args, **named: _Rest.kwargs) -> _Result:
         is_one = isinstance(encodings, str | Encoding | np.ndarray) or callable(encodings)
-        found: list[Encoding] = []
-        tables = 0
         several: Any = [encodings] if is_one else encodings
-        for one in several:
-            tables += not isinstance(one, str | Encoding) and not callable(one)
-            found.append(as_encoding(one, length=_read_length(named), name=f"array {tables}"))
+        tables = accumulate(not isinstance(one, str | Encoding) and not callable(one) for one in several)
+        found = [_read(one, named, f"array {number:d}") for one, number in zip(several, tables, strict=True)]
         return function(found, *arguments, **named)
 
     return cast("Callable[Concatenate[Sequence[Subject], _Rest], _Result]", call)
 
 
-def _read_length(named: Mapping[str, object]) -> int | None:
-    """The length among the arguments of a call; what is no number is refused where it is used."""
+def _read(subject: Subject, named: Mapping[str, object], name: str = "array") -> Encoding:
+    """The encoding, with the length among the arguments of the call; what is no number is refused where it is used."""
     length = named.get("length")
-    return length if isinstance(length, int) else None
+    return as_encoding(subject, length=length if isinstance(length, int) else None, name=name)
 
 
 def _read_table(values: Any, name: str, rows: int | None = None) -> Encoding:

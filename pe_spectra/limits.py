@@ -73,6 +73,20 @@ MAX_NPY_HEADER = 10_000
 MAX_TENSOR_INDEX_BYTES = 1 << 24
 #: Tensors that one .safetensors file may describe.
 MAX_TENSORS = 1 << 16
+#: Bytes of the header of a .gguf file: words and merges of a vocabulary of 262,144 take some 20 MB.
+MAX_GGUF_HEADER_BYTES = 1 << 27
+#: Keys of such a header, and words in all of its lists.
+MAX_GGUF_KEYS = 1 << 12
+MAX_GGUF_WORDS = 1 << 21
+#: Bytes of the name of a key or tensor, and of a text that is kept.
+MAX_GGUF_NAME = 1 << 10
+MAX_GGUF_TEXT = 1 << 12
+#: Numbers of a list that is kept (one for each layer).
+MAX_GGUF_LIST = 1 << 12
+#: Bytes that tensors may be aligned to.
+MAX_GGUF_ALIGNMENT = 1 << 16
+#: Numbers of a tensor in a .gguf file that divides frequencies.
+MAX_GGUF_FACTORS = 1 << 16
 #: Members of a .npz file; how often its numbers may be larger than it; from what size that counts.
 MAX_MEMBERS = 1 << 10
 MAX_INFLATION, FREE_INFLATION_BYTES = 100, 1 << 24

@@ -1,21 +1,28 @@
-"""From what was typed to what a model's file states: the joint between the files of models and `models`."""
+"""From what was typed to what a model's file states, or a port computes: the joint between files and `models`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pe_spectra.errors import FileError, InputError
+from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
-from pe_spectra.files.rotary_dump import read_rotary_dump
+from pe_spectra.files.tables import list_arrays, read_array
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import Dump, read_inverse_frequencies
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.wording import count
+
+#: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
+_AXES = (1, 2, 3)
+#: Ends of the names that implementations give them; of a pair, cosines and sines.
+_SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache", "freqs_cis")
+_PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,15 +101,15 @@ def read_side(text: str, label: str = "") -> Side:
 
 
 def _state(content: ModelContent) -> Configuration:
-    if content.kind == "gguf":
-        return read_gguf_configuration(content.keys, content.factors, content.shown, content.shapes)
+    if content.gguf is not None:
+        return read_gguf_configuration(content.keys, content.gguf.factors, content.shown, content.gguf.shapes)
     if content.kind == "params.json":
         return read_params(content.keys, content.shown)
     return read_configuration(content.keys, content.shown)
 
 
 def _read_arrays(found: ModelFile) -> Side:
-    first, second = read_rotary_dump(found.path or Path(found.shown), found.tensor, found.label)
+    first, second = _read_rotary_dump(found.path or Path(found.shown), found.tensor, found.label)
     dtype = None if first.dtype == "text" else first.dtype
     notes = (*first.notes, *(second.notes if second is not None else ()))
     table = _take_table(first.values) if second is None else None
@@ -115,6 +122,58 @@ def _read_arrays(found: ModelFile) -> Side:
     # against a table, as of a model that was trained on from sines, a cache is one too
     kept = table if dump.kind == "cache" else None
     return Side(shown=found.shown, dump=dump, table=kept, notes=(*notes, *dump.notes))
+
+
+def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileArray, FileArray | None]:
+    """Read inverse frequencies, or a cache of rotations: one array and None, or cosines and sines.
+
+    Of an array that is named, cosines or sines, the other is found beside it; else known names are
+    looked for, and then the only array that fits. Complex numbers, cos + i sin, have a last axis of 2.
+    """
+    names = list_arrays(path, label)
+    single = _find(names, _SINGLE) if tensor is None else []
+    if single:
+        return _remark(_read_one(path, single[0], label), single), None
+    pairs = _pair_up(names)
+    if tensor is not None:
+        pairs = [pair for pair in pairs if tensor in pair]
+    if pairs:
+        cosines, sines = (_read_one(path, name, label) for name in pairs[0])
+        return _remark(cosines, [pair[0] for pair in pairs]), sines
+    return _read_one(path, tensor, label), None
+
+
+def _read_one(path: Path, tensor: str | None, label: str) -> FileArray:
+    found = read_array(path, tensor, label=label, axes=_AXES, complex_too=True)
+    if not found.dtype.startswith("complex"):
+        return found
+    # axes of length 1 beside rows and pairs say nothing, and one for a single pair does not either
+    shape = list(found.values.shape[:-1])
+    while 1 in shape and (len(shape) > 2 or shape[1:] == [1]):
+        shape.remove(1)
+    return replace(found, values=found.values.reshape(*shape, 2))
+
+
+def _find(names: tuple[str, ...], ends: tuple[str, ...]) -> list[str]:
+    """The names whose last part is one of the known ones."""
+    return sorted(name for name in names if name.rsplit(".", 1)[-1].rsplit("/", 1)[-1] in ends)
+
+
+def _pair_up(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The names of cosines, each with that of the sines beside it, of the first kind that there is."""
+    for cosines, sines in _PAIRS:
+        both = [(name, f"{name.removesuffix(cosines)}{sines}") for name in _find(names, (cosines,))]
+        found = [(left, right) for left, right in both if right in names]
+        if found:
+            return found
+    return []
+
+
+def _remark(found: FileArray, names: list[str]) -> FileArray:
+    if len(names) == 1:
+        return found
+    note = f"{shorten(names[0])} is read, the first of {count(len(names), 'array')} of such a name"
+    return replace(found, notes=(*found.notes, note))
 
 
 def _take_table(values: F64) -> F64 | None:

@@ -6,17 +6,19 @@ scripts), then finite, then range. Python's own `int` and `float` accept more th
 
 from __future__ import annotations
 
-import math
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import SupportsFloat, SupportsIndex
+from typing import Generic, SupportsFloat, SupportsIndex, TypeVar
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
 
+_Number = TypeVar("_Number", int, float)
+_Read_co = TypeVar("_Read_co", covariant=True)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: The + that joins the members of a list in a SPEC; the one of an exponent (1e+5) does not.
 _JOINT = re.compile(r"(?<![0-9.][eE])\+")
@@ -31,106 +33,88 @@ _MAX_DIGITS = 30
 _EXACT = 2**53
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntegerRange:
-    """Integers from `minimum` to `maximum`, both included; `reason` says of a value beyond why they end there."""
+class Accepts(ABC, Generic[_Read_co]):
+    """A kind of value: reads text, checks what Python gives, and says what it accepts.
 
-    minimum: int
-    maximum: int
+    `name` is the option, key or parameter that a message names. What is not accepted is an InputError.
+    """
+
+    @property
+    @abstractmethod
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+
+    def parse(self, text: str, name: str) -> _Read_co:
+        """Read a value as it was typed."""
+        return self.check(text, name)
+
+    @abstractmethod
+    def check(self, value: object, name: str) -> _Read_co:
+        """Return a value given in Python, or refuse it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Range(Accepts[_Number]):
+    """From `minimum` to `maximum`, both included; `reason` says of a value beyond why they end there."""
+
+    minimum: _Number
+    maximum: _Number
     reason: str = ""
+
+    def _check_spelling(self, spelling: re.Pattern[str], noun: str, text: str, name: str) -> None:
+        if not spelling.fullmatch(text):
+            hint = _respell(text, self.minimum, self.maximum)
+            raise InputError(f"{name} is not {noun}", quote(text), f"{self.accepted}{hint}")
+
+    def _limit(self, value: _Number, name: str, text: str) -> _Number:
+        if not self.minimum <= value <= self.maximum:  # nan is not
+            accepted = f"{self.accepted}, {self.reason}" if self.reason else self.accepted
+            raise InputError(f"{name} is out of range", quote(text), accepted)
+        return value
+
+
+class IntegerRange(_Range[int]):
+    """Integers from `minimum` to `maximum`, both included; NumPy integers are integers, True is not.
+
+    >>> IntegerRange(minimum=2, maximum=9).parse("7", "--d"), IntegerRange(minimum=2, maximum=9).check(7, "d")
+    (7, 7)
+    """
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"an integer from {self.minimum} to {self.maximum} is accepted"
 
     def parse(self, text: str, name: str) -> int:
-        """Read one integer; `name` is the option or key that a message names.
-
-        Raises
-        ------
-        InputError : not an integer in this range.
-
-        >>> IntegerRange(minimum=2, maximum=9).parse("7", "--d")
-        7
-        """
-        if not _INTEGER.fullmatch(text):
-            hint = _respell(text, self.minimum, self.maximum)
-            raise InputError(f"{name} is not an integer", quote(text), f"{self.accepted}{hint}")
+        self._check_spelling(_INTEGER, "an integer", text, name)
         digits = text.lstrip("+-").lstrip("0") or "0"
-        if len(digits) > _MAX_DIGITS:
-            raise self._refuse(name, text)
-        return self._limit(int(text[: text.startswith("-")] + digits), name, text)
+        beyond = len(digits) > _MAX_DIGITS
+        return self._limit(self.maximum + 1 if beyond else int(text[: text.startswith("-")] + digits), name, text)
 
     def check(self, value: object, name: str) -> int:
-        """Return a value given in Python as an `int`; NumPy integers are integers, True is not.
-
-        Raises
-        ------
-        InputError : not an integer in this range.
-
-        >>> IntegerRange(minimum=2, maximum=9).check(7, "d")
-        7
-        """
         if isinstance(value, bool) or not isinstance(value, SupportsIndex):
             raise InputError(f"{name} is not an integer", repr(value), self.accepted)
         return self._limit(operator.index(value), name, str(value))
 
-    def _limit(self, value: int, name: str, text: str) -> int:
-        if not self.minimum <= value <= self.maximum:
-            raise self._refuse(name, text)
-        return value
 
-    def _refuse(self, name: str, text: str) -> InputError:
-        accepted = f"{self.accepted}, {self.reason}" if self.reason else self.accepted
-        return InputError(f"{name} is out of range", quote(text), accepted)
+class RealRange(_Range[float]):
+    """Finite numbers from `minimum` to `maximum`, both included; NumPy numbers are numbers, True and text are not.
 
-
-@dataclass(frozen=True, kw_only=True)
-class RealRange:
-    """Finite numbers from `minimum` to `maximum`, both included."""
-
-    minimum: float
-    maximum: float
+    >>> RealRange(minimum=0.5, maximum=1e6).parse("1e4", "--rho"), RealRange(minimum=0.5, maximum=1e6).check(4, "rho")
+    (10000.0, 4.0)
+    """
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"a number from {self.minimum:g} to {self.maximum:g} is accepted"
 
     def parse(self, text: str, name: str) -> float:
-        """Read one number; `name` is the option or key that a message names.
-
-        Raises
-        ------
-        InputError : not a finite number in this range.
-
-        >>> RealRange(minimum=0.5, maximum=1e6).parse("1e4", "--rho")
-        10000.0
-        """
-        if not _REAL.fullmatch(text):
-            hint = _respell(text, self.minimum, self.maximum)
-            raise InputError(f"{name} is not a number", quote(text), f"{self.accepted}{hint}")
+        self._check_spelling(_REAL, "a number", text, name)
         return self._limit(float(text), name, text)
 
     def check(self, value: object, name: str) -> float:
-        """Return a value given in Python as a `float`; NumPy numbers are numbers, True and text are not.
-
-        Raises
-        ------
-        InputError : not a finite number in this range.
-
-        >>> RealRange(minimum=0.5, maximum=1e6).check(4, "bandwidth")
-        4.0
-        """
         if isinstance(value, bool | str | bytes) or not isinstance(value, SupportsFloat):
             raise InputError(f"{name} is not a number", repr(value), self.accepted)
         return self._limit(float(value), name, str(value))
-
-    def _limit(self, value: float, name: str, text: str) -> float:
-        if not math.isfinite(value) or not self.minimum <= value <= self.maximum:
-            raise InputError(f"{name} is out of range", quote(text), self.accepted)
-        return value
 
 
 def quote(text: str) -> str:
@@ -175,34 +159,33 @@ def parse_integers(texts: Sequence[str], name: str, bounds: IntegerRange) -> tup
     >>> parse_integers(["5,40", "70:80:5"], "--s", IntegerRange(minimum=0, maximum=255))
     (5, 40, 70, 75)
     """
-    values: dict[int, None] = {}
-    for text in texts:
-        for item in _split_list(text, name):
-            for value in _parse_item(item, name, bounds):
-                values[value] = None
-            if len(values) > MAX_LIST:
-                raise InputError(f"{name} lists too many values", text, f"at most {MAX_LIST}")
-    return tuple(values)
+    return _parse_list(texts, name, lambda item: _parse_range(item, name, bounds))
 
 
 def parse_reals(texts: Sequence[str], name: str, bounds: RealRange) -> tuple[float, ...]:
-    """Read a list of numbers joined by commas or blanks; repeated values are answered once.
+    """Read a list of numbers as :func:`parse_integers` does, without ranges.
 
     >>> parse_reals(["1,4", "16"], "--bandwidth", RealRange(minimum=1e-6, maximum=1e6))
     (1.0, 4.0, 16.0)
     """
-    items = [bounds.parse(item, name) for text in texts for item in _split_list(text, name)]
-    return tuple(dict.fromkeys(items))
+    return _parse_list(texts, name, lambda item: (bounds.parse(item, name),))
 
 
-def _split_list(text: str, name: str) -> list[str]:
-    items = [item for part in text.split(",") for item in (part.split(" ") if part.strip() else [""])]
-    if "" in items:
-        raise InputError(f"{name} has an empty place in its list", quote(text), "numbers joined by commas or blanks")
-    return items
+def _parse_list(texts: Sequence[str], name: str, parse: Callable[[str], Iterable[_Number]]) -> tuple[_Number, ...]:
+    values: list[_Number] = []
+    for text in texts:
+        items = [item for part in text.split(",") for item in (part.split(" ") if part.strip() else [""])]
+        if "" in items:
+            accepted = "numbers joined by commas or blanks"
+            raise InputError(f"{name} has an empty place in its list", quote(text), accepted)
+        for item in items:
+            values += parse(item)
+            if len(values) > MAX_LIST:
+                raise InputError(f"{name} lists too many values", text, f"at most {MAX_LIST}")
+    return tuple(dict.fromkeys(values))
 
 
-def _parse_item(item: str, name: str, bounds: IntegerRange) -> range | tuple[int]:
+def _parse_range(item: str, name: str, bounds: IntegerRange) -> range | tuple[int]:
     if ":" not in item:
         return (bounds.parse(item, name),)
     parts = item.split(":")
@@ -219,81 +202,58 @@ def _parse_item(item: str, name: str, bounds: IntegerRange) -> range | tuple[int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
-    """One of a closed set of words."""
+class Choice(Accepts[str]):
+    """One of a closed set of words; case matters.
+
+    >>> Choice(members=("none", "reflect")).parse("none", "--boundary")
+    'none'
+    """
 
     members: tuple[str, ...]
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"accepted: {', '.join(self.members)}"
 
-    def parse(self, text: str, name: str) -> str:
-        """Read one member; case matters.
-
-        Raises
-        ------
-        InputError : not a member.
-
-        >>> Choice(members=("none", "reflect")).parse("none", "--boundary")
-        'none'
-        """
-        return self.check(text, name)
-
     def check(self, value: object, name: str) -> str:
-        """Return a member given in Python.
-
-        Raises
-        ------
-        InputError : not a member.
-        """
         if not isinstance(value, str) or value not in self.members:
-            hint = _suggest(value, self.members) if isinstance(value, str) else ""
+            hint = suggest(value, self.members) if isinstance(value, str) else ""
             raise InputError(f"{name} is not known", quote(str(value)), f"{hint}{self.accepted}")
         return value
 
 
-def _suggest(text: str, members: Sequence[str]) -> str:
+def suggest(text: str, members: Sequence[str], prefix: str = "") -> str:
+    """Propose the member that a text is nearest to; empty where none is near.
+
+    >>> suggest("roep", ["rope", "alibi"]), suggest("x", ["rope", "alibi"])
+    ('did you mean rope? ', '')
+    """
     from difflib import get_close_matches
 
     # beyond this length nothing is near, and the comparison would take its time
     nearest = get_close_matches(text, members, n=1) if len(text) <= _MAX_DIGITS else []
-    return f"did you mean {nearest[0]}? " if nearest else ""
+    return f"did you mean {prefix}{nearest[0]}? " if nearest else ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListOf:
-    """Members of one kind, joined by + where they are typed: `8+4+2`."""
+class ListOf(Accepts[tuple[int | float | str, ...]]):
+    """Members of one kind, one at least and `most` of them, joined by + where they are typed: `8+4+2`.
+
+    >>> ListOf(of=RealRange(minimum=0, maximum=9)).parse("0.5+1e+0", "weights")
+    (0.5, 1.0)
+    """
 
     of: IntegerRange | RealRange | Choice
-    #: Most members; at least one is always needed.
     most: int = MAX_LIST
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"a list joined by +, and of each member: {self.of.accepted}"
 
     def parse(self, text: str, name: str) -> tuple[int | float | str, ...]:
-        """Read a list.
-
-        Raises
-        ------
-        InputError : a member that is not accepted, or too many.
-
-        >>> ListOf(of=RealRange(minimum=0, maximum=9)).parse("0.5+1e+0", "weights")
-        (0.5, 1.0)
-        """
         return self._limit(tuple(self.of.parse(item, name) for item in _JOINT.split(text)), name)
 
     def check(self, value: object, name: str) -> tuple[int | float | str, ...]:
-        """Return a sequence given in Python as a tuple.
-
-        Raises
-        ------
-        InputError : not a sequence, a member that is not accepted, or too many.
-        """
         if isinstance(value, str | bytes) or not isinstance(value, Iterable):
             raise InputError(f"{name} is not a list", repr(value), self.accepted)
         return self._limit(tuple(self.of.check(item, name) for item in value), name)

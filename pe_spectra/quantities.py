@@ -2,7 +2,7 @@
 
 A result is a frozen dataclass derived from :class:`Result` whose fields are declared with
 :func:`quantity`, and whose computed numbers with :func:`derived`. JSON documents (`to_dict`), the
-columns of tables and CSV (`to_columns`), the JSON Schema (:mod:`pe_spectra.schema`), the reference page
+columns of tables and CSV (`to_columns`), the JSON Schema (:mod:`pe_spectra.answers.documents`), the reference page
 of quantities, docstrings and every other face read these declarations and nothing else.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, Generic, TypeVar, get_args, get_type_hints, overload
+from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
 
 from pe_spectra.faces import Cell, make_dataframe, simplify, write_latex, write_markdown, write_short
 
@@ -22,8 +22,8 @@ Document = dict[str, object]
 DECLARED = "quantity"
 #: Keys of a mapping that a short description writes out.
 _MOST_KEYS = 4
-_Value = TypeVar("_Value")
 _HINTS: dict[tuple[type, str], Any] = {}
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +46,7 @@ class Quantity:
     defined : whether a result has a value that means something; else null stands in every face.
     inline : whether its own keys stand in place of it.
     keys : of what is inline, the fields whose keys stand there; empty for all.
+    asked : whether it stands under `parameters`, among what was asked, and in no column.
     schema : JSON Schema of values that no annotation describes.
     """
 
@@ -68,6 +69,7 @@ class Quantity:
     defined: Callable[[Any], bool] | None = None
     inline: bool = False
     keys: tuple[str, ...] = ()
+    asked: bool = False
     schema: Mapping[str, object] | None = None
 
 
@@ -83,26 +85,13 @@ def quantity(text: str, *, default: Any = MISSING, default_factory: Any = MISSIN
     return field(metadata=declared) if default is MISSING else field(default=default, metadata=declared)
 
 
-class Derived(Generic[_Value]):
+class Derived(cached_property[_Value]):
     """A number that a result computes from its fields, declared as they are; computed once, for they never change."""
 
     def __init__(self, function: Callable[[Any], _Value], declared: Quantity) -> None:
-        self.function, self.quantity = function, declared
+        super().__init__(function)
+        self.quantity = declared
         self.__doc__ = declared.text
-        self._place = f"_{function.__name__}"
-
-    @overload
-    def __get__(self, result: None, kind: type) -> Derived[_Value]: ...
-    @overload
-    def __get__(self, result: object, kind: type) -> _Value: ...
-    def __get__(self, result: object, kind: type) -> Derived[_Value] | _Value:
-        if result is None:
-            return self
-        kept = vars(result)
-        if self._place not in kept:
-            kept[self._place] = self.function(result)
-        value: _Value = kept[self._place]
-        return value
 
 
 def derived(text: str, **more: Any) -> Callable[[Callable[[Any], _Value]], Derived[_Value]]:
@@ -153,17 +142,17 @@ class Result:
         Where fields are named, only theirs.
         """
         document: Document = {}
+        asked: Document = {}
         for name, declared in self._declared.items():
             if declared.key is None or (fields and name not in fields):
                 continue
             if declared.only is not None and not declared.only(self):
                 continue
             value = _read(self, name, declared)
-            if declared.inline and isinstance(value, Result):
-                document.update(value.to_dict(declared.keys))
-            else:
-                document[declared.key or name] = simplify(value)
-        return document
+            is_inline = declared.inline and isinstance(value, Result)
+            said = value.to_dict(declared.keys) if is_inline else {declared.key or name: simplify(value)}
+            (asked if declared.asked else document).update(said)
+        return {"parameters": asked, **document} if asked else document
 
     def to_columns(self) -> dict[str, Sequence[Cell]]:
         """Return the declared numbers as the columns of a table.
@@ -213,7 +202,8 @@ class Result:
 
     def __repr__(self) -> str:
         """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
-        shown = [name for name in self._declared if name in self.__dict__ or self._declared[name].column is not None]
+        derived_ones = {name for name in self._declared if isinstance(getattr(type(self), name, None), Derived)}
+        shown = [name for name, one in self._declared.items() if name not in derived_ones or one.column is not None]
         return write_short(type(self).__name__, [f"{name}={_summarise(getattr(self, name))}" for name in shown])
 
 
@@ -254,7 +244,7 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
 def _list_columns(result: Result) -> Iterator[tuple[str, Cell | list[Cell]]]:
     """Each column of one result: one cell, or a list where the result has many rows."""
     for name, declared in result.quantities().items():
-        if declared.column is None:
+        if declared.column is None or declared.asked:
             continue
         value = _read(result, name, declared)
         if declared.write is not None:
@@ -263,7 +253,7 @@ def _list_columns(result: Result) -> Iterator[tuple[str, Cell | list[Cell]]]:
             yield from _list_columns(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], Result):
             yield from ((column, list(cells)) for column, cells in tabulate(value).items())
-        elif value is None and (kind := find_member(type(result), name)) is not None:
+        elif value is None and (kind := _find_member(type(result), name)) is not None:
             yield from ((column, None) for column in list_column_names(kind))
         elif isinstance(value, Mapping):
             yield from ((str(key), _write_cells(one)) for key, one in value.items())
@@ -283,24 +273,27 @@ def list_column_names(kind: type[Result]) -> Iterator[str]:
     ['level', 'code', 'message']
     """
     for name, declared in kind.quantities().items():
-        if declared.column is None:
+        if declared.column is None or declared.asked:
             continue
-        member = find_member(kind, name) if declared.write is None else None
+        member = _find_member(kind, name) if declared.write is None else None
         if member is None:
             yield declared.column or declared.key or name
         else:
             yield from list_column_names(member)
 
 
-def find_member(kind: type[Result], name: str) -> type[Result] | None:
-    """Return the kind of result that a field may hold, by its annotation; None for anything else.
+def _find_member(kind: type[Result], name: str) -> type[Result] | None:
+    """The kind of result that a field may hold, by its annotation; None for anything else."""
+    return next(filter(is_result, list_types(find_hint(kind, name))), None)
 
-    >>> from pe_spectra.findings import Finding
-    >>> find_member(Finding, "code") is None
-    True
+
+def is_result(hint: Any) -> bool:
+    """Whether a part of an annotation is a kind of result.
+
+    >>> is_result(Result), is_result(int)
+    (True, False)
     """
-    inner = list_types(find_hint(kind, name))
-    return next((one for one in inner if isinstance(one, type) and issubclass(one, Result)), None)
+    return isinstance(hint, type) and issubclass(hint, Result)
 
 
 def find_hint(kind: type[Result], name: str) -> Any:
@@ -312,9 +305,8 @@ def find_hint(kind: type[Result], name: str) -> Any:
     """
     if (kind, name) not in _HINTS:
         member = getattr(kind, name, None)
-        is_derived = isinstance(member, Derived)
-        hints = get_type_hints(member.function if isinstance(member, Derived) else kind)
-        _HINTS[kind, name] = hints["return" if is_derived else name]
+        hints = get_type_hints(member.func if isinstance(member, Derived) else kind)
+        _HINTS[kind, name] = hints["return" if isinstance(member, Derived) else name]
     return _HINTS[kind, name]
 
 

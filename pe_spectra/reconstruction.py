@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
@@ -61,8 +61,11 @@ class PositionReconstruction(Result):
 
     @cached_property
     def shift(self) -> int:
-        """How far the peak is from the position, as :func:`measure_shift` has it; 0 where it did not move."""
-        return measure_shift(self.values, self.s)
+        """How far the peak is from the position on the circular lattice; of equal peaks the one at s counts."""
+        peak, size = int(np.argmax(self.values)), self.values.size
+        if self.values[self.s] >= (1 - _EQUAL) * self.values[peak]:
+            return 0
+        return min((peak - self.s) % size, (self.s - peak) % size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,12 +83,10 @@ class Reconstruction(Result):
 
     @derived("The encoding that was analysed, and on a grid the direction.", key=None, column="encoding")
     def label(self) -> str:
-        """The encoding, and on a grid the direction."""
         return self.spectrum.label
 
     @derived("Kernel width; null where no kernel enters.", unit="bins", key=None)
     def bandwidth(self) -> float | None:
-        """Kernel width in bins."""
         return self.spectrum.bandwidth
 
     spectrum: Spectrum = quantity(
@@ -102,12 +103,10 @@ class Reconstruction(Result):
         column=None,
     )
     def axis(self) -> str | None:
-        """The direction on a grid."""
         return self.spectrum.axis
 
     @derived("What Algorithm 1 multiplies the coefficients at each DFT frequency with.", least=2, column=None)
     def multipliers(self) -> F64:
-        """What Algorithm 1 multiplies the coefficients with."""
         return self.spectrum.multipliers
 
     positions: tuple[PositionReconstruction, ...] = quantity(
@@ -147,7 +146,7 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     c = np.fft.rfft(f)
     # parts instead of magnitudes, in units of the largest: squares neither overflow nor vanish
     parts = c.view(np.float64)
-    largest = max(float(parts.max()), -float(parts.min()))
+    largest = find_largest(parts)
     if not np.isfinite(largest):
         raise InputError("the function is not finite", accepted="finite numbers")
     if not rescale:
@@ -202,14 +201,12 @@ def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstructio
     places = [bounds.check(position, "s") for position in s]
     if len(places) * n > MAX_HELD_ENTRIES:
         raise InputError("too many curves to hold", f"{len(places)} x {n}", f"at most {MAX_HELD_ENTRIES} numbers")
-    response = compute_impulse_response(spectrum)
-    twice = np.concatenate([response, response])
-    twice.flags.writeable = False
-    measured = _measure(response, spectrum)
+    rows = reconstruct_all_positions(spectrum)
+    at_0 = _measure(rows[0], spectrum)
     return Reconstruction(
         spectrum=spectrum,
-        impulse_response=response,
-        positions=tuple(_place(twice, n, position, measured) for position in places),
+        impulse_response=rows[0],
+        positions=tuple(replace(at_0, s=s, values=rows[s], peak=(at_0.peak + s) % n) for s in places),
     )
 
 
@@ -237,34 +234,20 @@ def reconstruct_all_positions(spectrum: Spectrum) -> F64:
     >>> rows.shape, int(rows[40].argmax()), rows.base is not None
     ((256, 256), 40, True)
     """
-    response = compute_impulse_response(spectrum)
+    response = _compute_impulse_response(spectrum)
     # row s is the curve shifted by s: N numbers from place N - 1 - s on
     twice = np.concatenate([response[1:], response])
     return np.lib.stride_tricks.sliding_window_view(twice, spectrum.grid)[::-1]
 
 
-def compute_impulse_response(spectrum: Spectrum) -> F64:
-    """Return Algorithm 1 of the one-hot function at 0, of unit norm; shape (N,), even in t.
-
-    Implements Algorithm 1 for every position at once: position s gives the same curve shifted by s.
-
-    Raises
-    ------
-    UndefinedError : all multipliers are 0.
-
-    >>> from pe_spectra import Dft, compute_spectrum
-    >>> compute_impulse_response(compute_spectrum(Dft(d=4))).round(12) + 0.0
-    array([1., 0., 0., 0.])
-    """
-    logs = spectrum.log_multipliers
-    # the largest weight of Eq. (15) is at least the mean: what underflows beside it is nothing here
-    damped = np.exp(logs - np.max(logs)) if spectrum.estimator == "lattice" else spectrum.weights
-    norm = _norm(damped, spectrum.grid)
-    if not norm > 0:
+def _compute_impulse_response(spectrum: Spectrum) -> F64:
+    """Algorithm 1 of the one-hot function at 0, of unit norm; (N,), even in t. Position s gives the same, shifted."""
+    largest = np.max(spectrum.multipliers)
+    if not largest > 0:
         raise UndefinedError("the weights annihilate every function")
-    response = np.fft.irfft(damped / norm, spectrum.grid)
-    response.flags.writeable = False
-    return response
+    # the largest weight is at least the mean: what underflows beside it is nothing here
+    damped = spectrum.multipliers / largest
+    return np.fft.irfft(damped / _norm(damped, spectrum.grid), spectrum.grid)
 
 
 def measure_width(curve: ArrayLike, fraction: float) -> float | None:
@@ -295,21 +278,6 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     return float(sides[0] + sides[1])
 
 
-def measure_shift(curve: ArrayLike, s: int) -> int:
-    """Return how far from position s a curve is largest, in positions on the circular lattice.
-
-    0 where its value at s is the largest but for rounding: of several equal peaks the one at s counts.
-
-    >>> measure_shift([0.1, 0.2, 0.9, 0.2], 3), measure_shift([0.9, 0.1, 0.9, 0.1], 2)
-    (1, 0)
-    """
-    y = np.asarray(curve, dtype=float)
-    peak = int(np.argmax(y))
-    if y[s] >= (1 - _EQUAL) * y[peak]:
-        return 0
-    return min((peak - s) % y.size, (s - peak) % y.size)
-
-
 def _norm(c: F64, n: int) -> float:
     """The l2 norm of a real function of length n from its half spectrum (Parseval)."""
     return _norm_of_power(c**2, n)
@@ -335,7 +303,3 @@ def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
         cosine=float(response[0] / np.sqrt(np.sum(response**2))),
         relative_error_unscaled=left,
     )
-
-
-def _place(twice: F64, n: int, s: int, measured: PositionReconstruction) -> PositionReconstruction:
-    return replace(measured, s=s, values=twice[n - s : 2 * n - s], peak=(measured.peak + s) % n)

@@ -9,19 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pe_spectra.encodings import Encoding, find_encoding
-from pe_spectra.encodings.catalogue import VARIANTS
+from pe_spectra.encodings import VARIANTS, Encoding, find_encoding
 from pe_spectra.encodings.combined import OtherEncodings, share_width
 from pe_spectra.encodings.learned import Learned, abbreviate
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
-from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, read_rows, split_list
-from pe_spectra.spectrum.folding import settle_grid
+from pe_spectra.numbers import suggest
+from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, split_list
+from pe_spectra.spectrum.gram import settle_grid
 
 if TYPE_CHECKING:
     from pe_spectra.files.arrays import FileArray
@@ -67,12 +66,14 @@ def build_encodings(
     [100.0, 10000.0]
     """
     parsed = [_parse(text, label) for text in specs]
-    _check_options(parsed, given, label)
+    if not any(isinstance(spec, FileSpec) and spec.path.endswith((".json", "/")) for spec in parsed):
+        # before any file is opened; what a configuration asks for is not known yet
+        _refuse_options(given, [_find_class(spec, label) for spec in parsed])
     built: dict[Encoding, None] = {}
     for spec in parsed:
         for encoding in _build(spec, given, label, depth=0):
             built[encoding] = None
-    _refuse_unused(built, given)
+    _refuse_options(given, map(type, built))
     return tuple(built)
 
 
@@ -105,31 +106,20 @@ def read_encoding(spec: str) -> Encoding:
 
 
 def _parse(text: str, label: str) -> NamedSpec | FileSpec:
-    """Read a SPEC; one that names a variant by a key of its relative means the variant."""
+    """Read a SPEC, its keys checked; one that names a variant by a key of its relative means the variant."""
     spec = parse_spec(text, label)
     if not isinstance(spec, NamedSpec):
+        _check_keys(dict(spec.parameters), _FILE_KEYS, f"{label} {spec.path}")
         return spec
     for key, value in spec.parameters:
         name = VARIANTS.get((spec.name, key, value))
         if name is not None:
             kept = tuple(pair for pair in spec.parameters if pair[0] != key)
             raw = tuple(pair for pair in spec.raw if pair[0] != key)
-            return NamedSpec(text=text, name=name, parameters=kept, raw=raw)
+            spec = NamedSpec(text=text, name=name, parameters=kept, raw=raw)
+    cls = find_encoding(spec.name, label)
+    _check_keys(dict(spec.parameters), [p.name for p in cls.accepts], f"{label} {cls.name}")
     return spec
-
-
-def _check_options(parsed: Sequence[NamedSpec | FileSpec], given: Mapping[str, Sequence[str]], label: str) -> None:
-    """Refuse an option that none of the encodings has, before any file is opened."""
-    named = [_find_class(spec, label) for spec in parsed]
-    for spec, cls in zip(parsed, named, strict=True):
-        if isinstance(spec, NamedSpec):
-            _check_keys([key for key, _ in spec.parameters], [p.name for p in cls.accepts], f"{label} {cls.name}")
-    anything = any(isinstance(spec, FileSpec) and _is_configuration(spec.path) for spec in parsed)
-    for option in given:
-        known = anything or any(option in _list_options(cls) for cls in named)
-        if not known:
-            names = ", ".join(dict.fromkeys(cls.name for cls in named))
-            raise InputError(f"--{option} has no meaning for {names}", " ".join(given[option]), "leave it out")
 
 
 def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
@@ -137,17 +127,13 @@ def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
     return find_encoding(spec.name, label) if isinstance(spec, NamedSpec) else Learned
 
 
-def _refuse_unused(built: Iterable[Encoding], given: Mapping[str, Sequence[str]]) -> None:
-    """Refuse an option that none of the encodings has, now that files have been read."""
-    classes = list(dict.fromkeys(type(encoding) for encoding in built))
+def _refuse_options(given: Mapping[str, Sequence[str]], classes: Iterable[type[Encoding]]) -> None:
+    """Refuse an option that none of the encodings has."""
+    known = dict.fromkeys(classes)
     for option, texts in given.items():
-        if not any(option in _list_options(cls) for cls in classes):
-            names = ", ".join(cls.name for cls in classes)
+        if not any(option in _list_options(cls) for cls in known):
+            names = ", ".join(cls.name for cls in known)
             raise InputError(f"--{option} has no meaning for {names}", " ".join(texts), "leave it out")
-
-
-def _is_configuration(path: str) -> bool:
-    return path.endswith((".json", "/"))
 
 
 def _list_options(cls: type[Encoding]) -> list[str]:
@@ -157,9 +143,8 @@ def _list_options(cls: type[Encoding]) -> list[str]:
 def _check_keys(keys: Iterable[str], known: Sequence[str], label: str) -> None:
     for key in keys:
         if key not in known:
-            nearest = get_close_matches(key, known, n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise InputError(f"{label}: key is not known", key, f"{hint}accepted: {', '.join(known) or 'none'}")
+            accepted = f"{suggest(key, known)}accepted: {', '.join(known) or 'none'}"
+            raise InputError(f"{label}: key is not known", key, accepted)
 
 
 def _build(
@@ -172,21 +157,11 @@ def _build(
 def _describe(spec: NamedSpec | FileSpec, rows: Sequence[str], label: str, depth: int) -> _Description:
     if isinstance(spec, FileSpec):
         return _describe_file(spec, rows, label)
-    description = _describe_name(spec, label, depth)
-    if description.cls is Learned:
-        _add_rows(description.values, rows, spec.text)
-    return description
-
-
-def _describe_name(spec: NamedSpec, label: str, depth: int) -> _Description:
     cls = find_encoding(spec.name, label)
-    texts = dict(spec.parameters)
-    _check_keys(texts, [p.name for p in cls.accepts], f"{label} {cls.name}")
-    values: dict[str, Value] = {}
-    for parameter in cls.accepts:
-        if parameter.name in texts:
-            name = f"{label} {cls.name}: {parameter.name}"
-            values[parameter.keyword] = _read_value(parameter, spec, name, depth)
+    given = [parameter for parameter in cls.accepts if parameter.name in dict(spec.parameters)]
+    values = {one.keyword: _read_value(one, spec, f"{label} {cls.name}: {one.name}", depth) for one in given}
+    if cls is Learned:
+        _add_rows(values, rows, spec.text)
     return _Description(cls=cls, text=spec.text, values=values)
 
 
@@ -219,7 +194,6 @@ def _describe_file(spec: FileSpec, rows: Sequence[str], label: str) -> _Descript
     from pe_spectra.files.reading import NoTableError
     from pe_spectra.files.tables import is_folder, read_array
 
-    _check_keys(dict(spec.parameters), _FILE_KEYS, f"{label} {spec.path}")
     place = Path(os.path.expanduser(spec.path))
     folder = is_folder(place)
     if folder and not spec.path.endswith("/"):
@@ -282,12 +256,21 @@ def _describe_table(
         for p in Learned.accepts
         if p.name in texts
     }
-    values.update(read_rows(spec, rows, label))
+    values.update(_read_rows(texts.get("rows"), rows, spec, label))
     values["values"] = given
     if kind.prefix and not {"prefix", "first"} & values.keys():
         values["prefix"] = kind.prefix
     settled, notes = settle_grid(given.values, values)
     return _Description(cls=Learned, text=spec.text, values=settled, remarks=(*remarks, *notes))
+
+
+def _read_rows(text: str | None, rows: Sequence[str], spec: FileSpec, label: str) -> dict[str, int]:
+    """Read `rows=A:B` of a file, or what --rows asks for; either end may be left out."""
+    asked = parse_rows(rows[0], "--rows") if rows else {}
+    found = asked if text is None else parse_rows(text, f"{label} {spec.path}: rows")
+    if rows and asked != found:
+        raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
+    return found
 
 
 def _add_rows(values: dict[str, Value], rows: Sequence[str], text: str) -> None:

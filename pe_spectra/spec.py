@@ -7,7 +7,6 @@ Read in this order: `name` or `name:key=value,..` is an encoding of the catalogu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pe_spectra.errors import InputError
@@ -96,30 +95,6 @@ def parse_rows(text: str, name: str) -> dict[str, int]:
         raise InputError(f"{name} is no range of rows", text, "A:B, A: or :B is accepted, end excluded")
     bounds: dict[str, int] = {"first": _ROW.parse(start, name)} if start else {}
     return {**bounds, "last": _ROW.parse(stop, name)} if stop else bounds
-
-
-def read_rows(spec: FileSpec, rows: Sequence[str], label: str) -> dict[str, int]:
-    """Read `rows=A:B` of a file, or the option --rows; either end may be left out.
-
-    Parameters
-    ----------
-    rows : the text of the option; empty where it was not given.
-    label : the option that named the file.
-
-    Raises
-    ------
-    InputError : no such range, or two that differ.
-
-    >>> read_rows(parse_spec("table.npy?rows=2:8", "SPEC"), (), "SPEC")
-    {'first': 2, 'last': 8}
-    """
-    texts = dict(spec.parameters)
-    if "rows" not in texts:
-        return parse_rows(rows[0], "--rows") if rows else {}
-    found = parse_rows(texts["rows"], f"{label} {spec.path}: rows")
-    if rows and parse_rows(rows[0], "--rows") != found:
-        raise InputError(f"--rows contradicts {spec.text}", rows[0], "give it once")
-    return found
 
 
 def _split_keys(text: str) -> tuple[str, str]:

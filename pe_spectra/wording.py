@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 
+#: What options of a command hold as they were typed, by their names in Python.
+Typed = Mapping[str, str | Sequence[str] | bool | None]
 #: From here on integers are not exact in float64 for sure, and nobody reads their digits.
 _MANY = 1e15
 
@@ -156,3 +159,24 @@ def tell_apart(one: float, other: float) -> tuple[str, str]:
     """
     pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 7, 11)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
+
+
+def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> str:
+    """Write a command line that a shell reads as typed; empty where it could not be printed as it is.
+
+    >>> compose_command("spectrum", encoding=["my table.npy", "dft"], d=None, window_free=True)
+    "pe-spectra spectrum -e 'my table.npy' dft --window-free"
+    """
+    words = ["pe-spectra", name]
+    for key, value in typed.items():
+        option = "-e" if key == "encoding" else f"--{key.replace('_', '-')}"
+        if isinstance(value, bool):
+            words += [option] * value
+            continue
+        for place, one in enumerate([value] if isinstance(value, str) and value else value or ()):
+            if one.startswith("-"):  # it would be read as an option
+                words.append(f"{option}={shlex.quote(one)}")
+            else:
+                words += [*([option] if place == 0 else ()), shlex.quote(one)]
+    line = " ".join(words)
+    return line if line.isprintable() and "\\" not in line else ""

@@ -1,14 +1,16 @@
-"""What every implementation makes of one file, as an answer: how far they agree."""
+"""How far things agree that should be one: two tables, and what every implementation makes of one file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, gather_notes
 from pe_spectra.faces import Cell
+from pe_spectra.models.comparison.table_diff import TableDiff
 from pe_spectra.models.stacks.conformance import REFERENCE, ConformanceRow
 from pe_spectra.quantities import Result, quantity, tabulate
+from pe_spectra.wording import count
 
 VERDICTS = Verdicts(
     ("stacks-agree", "ok", "{what}."),
@@ -19,6 +21,18 @@ VERDICTS = Verdicts(
         "{reference} refuses this file, so there is nothing to compare the others with: {reason}.",
     ),
 )
+TABLE_VERDICTS = Verdicts(
+    ("same", "ok", "The same: {how}."),
+    ("explained", "note", "Different: {how}."),
+    ("differs", "warning", "Different: {how}."),
+)
+_EMPTY: Mapping[str, object] = {"type": "array", "items": {"type": "null"}, "maxItems": 0}
+_SHAPE: Mapping[str, object] = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": 1},
+    "minItems": 2,
+    "maxItems": 2,
+}
 #: What a cell says of a stack, by its word; any other is the first position that is off.
 _CELLS = {
     "same": f"the frequencies of {REFERENCE}",
@@ -28,13 +42,6 @@ _CELLS = {
     "no": "refuses it",
     "yes": "takes it",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConformanceParameters(Result):
-    """What was asked."""
-
-    length: int = quantity("Number of positions that were looked at.", minimum=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +57,7 @@ class ConformanceBody(Body):
 
     kind = "conformance"
     draws = False
-    parameters: ConformanceParameters = quantity("What was asked.")
+    length: int = quantity("Number of positions that were looked at.", minimum=1, asked=True)
     a: ConformanceSide = quantity("The file that was read.")
     rows: tuple[ConformanceRow, ...] = quantity(
         "One row for each implementation and type of layer, the file first.", least=1
@@ -83,7 +90,7 @@ def answer_conformance(
     every = (*rows, *examples)
     columns = tabulate(every) if full else _list_stacks(rows, examples)
     return Answer(
-        body=ConformanceBody(parameters=ConformanceParameters(length=length), a=ConformanceSide(name=name), rows=every),
+        body=ConformanceBody(length=length, a=ConformanceSide(name=name), rows=every),
         verdict=_judge(name, rows),
         results=every,
         columns=columns,
@@ -121,17 +128,13 @@ def _judge(name: str, rows: Sequence[ConformanceRow]) -> Verdict:
 def _gather_notes(rows: Sequence[ConformanceRow], examples: Sequence[ConformanceRow]) -> tuple[str, ...]:
     """Say each note once, with the implementations that it is about."""
     several = len({row.layer for row in rows}) > 1
-    found: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        for note in row.notes:
-            found.setdefault((f"{row.layer}: " if several else "", note), []).append(row.stack)
-    for row in examples:
-        for note in row.notes:
-            found.setdefault((f"example of {row.scaling}: ", note), []).append(row.stack)
+    places = [(f"{row.layer}: " if several else "", row) for row in rows]
+    places += [(f"example of {row.scaling}: ", row) for row in examples]
     every = {row.stack for row in rows}
     return tuple(
-        f"{where}{note}" if set(stacks) == every else f"{where}{', '.join(dict.fromkeys(stacks))}: {note}"
-        for (where, note), stacks in found.items()
+        f"{where}{note}"
+        for where in dict.fromkeys(where for where, _ in places)
+        for note in gather_notes([(r.stack, n) for one, r in places if one == where for n in r.notes], every)
     )
 
 
@@ -179,3 +182,88 @@ def _write_cell(row: ConformanceRow, reference: ConformanceRow) -> str:
     if row.differing:
         return "close"
     return "same" if row.attention_scaling == reference.attention_scaling else "scores"
+
+
+# --------------------------------------------------------------------- two tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedTable(Result):
+    """One table."""
+
+    name: str = quantity("The file, as it was named.")
+    rows: int = quantity("Number of its rows.", minimum=1)
+    columns: int = quantity("Number of its columns.", minimum=1)
+    dtype: str = quantity("The coarsest type that holds all of its numbers.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDifference(Result):
+    """That two tables differ."""
+
+    what: str = quantity("Name of the part, always table.", default="table", schema={"const": "table"})
+    a: tuple[int, int] = quantity("Rows and columns of A.", schema=_SHAPE)
+    b: tuple[int, int] = quantity("Rows and columns of B.", schema=_SHAPE)
+    effect: str = quantity("What the difference is, in one sentence.")
+    first_position: int | None = quantity(
+        "First row that differs; null where none of those that both have does, and where widths differ.", minimum=0
+    )
+    layers: tuple[str, ...] = quantity("Always empty: tables are of no type of layer.", default=(), schema=_EMPTY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableDiffBody(Body):
+    """Two tables of positions against each other; its kind is diff, too."""
+
+    kind = "diff"
+    draws = False
+    a: ComparedTable = quantity("The first table, A.")
+    b: ComparedTable = quantity("The second table, B.")
+    agree: bool = quantity(
+        "Whether they have one shape and numbers that are equal within the rounding of the coarser type."
+    )
+    differences: tuple[TableDifference, ...] = quantity("What differs: the tables, or nothing.", most=1)
+    unknown: tuple[str, ...] = quantity("Always empty: nothing about a table is unknown.", default=(), schema=_EMPTY)
+    layer_types: tuple[str, ...] = quantity("Always empty: tables are of no type of layer.", default=(), schema=_EMPTY)
+    table: TableDiff = quantity("How B is found in A.")
+
+
+def answer_tables(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = (), check: bool = False) -> Answer:
+    """Turn the comparison of two tables into an answer; `check` makes a difference fail the run.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.table_diff import compare_tables
+    >>> answer_tables("a.npy", "b.npy", compare_tables(np.eye(4), 2 * np.eye(4))).verdict.code
+    'explained'
+    """
+    first, second = (
+        ComparedTable(name=name, rows=shape[0], columns=shape[1], dtype=dtype)
+        for name, shape, dtype in ((a, found.shape_a, found.dtypes[0]), (b, found.shape_b, found.dtypes[1]))
+    )
+    difference = TableDifference(
+        a=found.shape_a, b=found.shape_b, effect=found.findings[0], first_position=found.first_row
+    )
+    return Answer(
+        body=TableDiffBody(
+            a=first, b=second, agree=found.agree, differences=() if found.agree else (difference,), table=found
+        ),
+        verdict=_judge_tables(found),
+        columns={"finding": list(found.findings)},
+        facts=[
+            (side, f"{one.name}: {count(one.rows, 'row')} of {one.columns}, {one.dtype}")
+            for side, one in (("A", first), ("B", second))
+        ],
+        notes=notes,
+        brief=len(found.findings),
+        failed=("table differs",) if check and not found.agree else (),
+    )
+
+
+def _judge_tables(found: TableDiff) -> Verdict:
+    """Say whether two tables are the same, one explains the other, or neither."""
+    if found.agree:
+        return TABLE_VERDICTS.say("same", how=found.findings[0])
+    every = "; ".join(found.findings)
+    if not found.explained:
+        return TABLE_VERDICTS.say("differs", how=every)
+    return TABLE_VERDICTS.say("explained", how=every if found.in_place else found.findings[0])

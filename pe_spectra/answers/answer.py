@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
@@ -12,8 +13,11 @@ from pe_spectra.faces import Cell
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.vocabulary import LEVELS, Level
+from pe_spectra.wording import join
 
 SCHEMA = "pe-spectra/1"
+#: Of so many things that an answer compares, a terminal draws the first; of more it has a line for each.
+MOST_DRAWN = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +59,6 @@ class Body(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoParameters(Result):
-    """Nothing can be asked."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Drawing:
     """A curve to draw in characters; where several samples share a column, their largest (or smallest) is seen.
 
@@ -86,6 +85,7 @@ class Answer:
         "group: label" are printed together.
     details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
     notes : known problems of the numbers, and why a value is missing.
+    remarks : notes that a terminal has among the details.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
     brief : how many rows a terminal shows unless --full asks for all; None for what fits it, at most 12.
     digits : significant digits of the numbers of the rows on a terminal.
@@ -103,6 +103,7 @@ class Answer:
     facts: Sequence[tuple[str, str]] = ()
     details: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
+    remarks: Sequence[str] = ()
     shown: Sequence[str] = ()
     brief: int | None = None
     digits: int = 6
@@ -116,11 +117,17 @@ class Answer:
         if not self.columns:
             object.__setattr__(self, "columns", tabulate(self.results))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
+        object.__setattr__(self, "details", (*self.details, *(("note", remark) for remark in self.remarks)))
 
     @property
     def kind(self) -> str:
         """Which of the documents of the JSON Schema it is."""
         return self.body.kind
+
+    @property
+    def title(self) -> str:
+        """What stands above a figure of it."""
+        return self.verdict.text.removesuffix(".")
 
     def to_document(self, figure: str | None) -> Document:
         """Return the JSON document, with the path of the figure that was written."""
@@ -129,9 +136,10 @@ class Answer:
             "kind": self.kind,
             "version": __version__,
             "verdict": self.verdict.to_dict(),
+            "parameters": {},  # of a kind that cannot be asked for anything
             **self.body.to_dict(),
             "figure": figure,
-            "notes": list(dict.fromkeys((*self.failed, *self.notes))),
+            "notes": list(dict.fromkeys((*self.failed, *self.notes, *self.remarks))),
         }
 
 
@@ -146,7 +154,55 @@ def name_apart(encoding: Encoding, among: Sequence[Encoding]) -> str:
     return encoding.label if is_shared or encoding.family == "learned" else encoding.name
 
 
-def agree(values: Sequence[float]) -> object:
+def propose(command: str, encoding: Encoding) -> str:
+    """Write the command to try next on an encoding; of its parameters those that have not their defaults.
+
+    >>> from pe_spectra import Dft
+    >>> propose("inspect", Dft(d=8)), propose("spectrum -e", Dft())
+    ('pe-spectra inspect dft:d=8', 'pe-spectra spectrum -e dft')
+    """
+    return f"pe-spectra {command} {shlex.quote(encoding.write_spec(brief=True))}"
+
+
+def gather_notes(noted: Iterable[tuple[str, str]], every: Iterable[str]) -> tuple[str, ...]:
+    """Say each note once, with the names of those of `every` that it is about; with none where that is all of them.
+
+    >>> gather_notes([("a", "x"), ("b", "x"), ("b", "y")], ["a", "b"])
+    ('x', 'b: y')
+    """
+    found: dict[str, list[str]] = {}
+    for name, note in noted:
+        found.setdefault(note, []).append(name)
+    together = set(every)
+    return tuple(
+        note if set(names) == together else f"{join(list(dict.fromkeys(names)))}: {note}"
+        for note, names in found.items()
+    )
+
+
+def quantity_of_all(text: str, kind: str, **bounds: float) -> Any:
+    """Declare a number that was asked for: that of all rows, or a list of those of the rows, as :func:`agree` gives it.
+
+    >>> quantity_of_all("Number of positions S", "integer", minimum=1).metadata["quantity"].schema["minItems"]
+    1
+    """
+    return quantity(
+        f"{text}, where it is the same for all rows, else a list of those of the rows.",
+        schema={"type": [kind, "array"], **bounds, "items": {"type": kind, **bounds}, "minItems": 1},
+        asked=True,
+    )
+
+
+def group_facts(named: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> list[tuple[str, str]]:
+    """Label the facts about each of several things with its name, so that they are printed together.
+
+    >>> group_facts([("dft", [("rank", "8")]), ("", [("rank", "9")])])
+    [('dft: rank', '8'), ('rank', '9')]
+    """
+    return [(f"{name}: {label}" if name else label, text) for name, facts in named for label, text in facts]
+
+
+def agree(values: Sequence[float | None]) -> object:
     """Return the value that all rows have, or the list of them.
 
     >>> agree([80, 80]), agree([80, 256])

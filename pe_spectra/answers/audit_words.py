@@ -9,14 +9,13 @@ from itertools import takewhile
 
 import numpy as np
 
-from pe_spectra.answers.answer import Verdict, Verdicts
+from pe_spectra.answers.answer import Verdict, Verdicts, group_facts
 from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
-from pe_spectra.models.audited_pairs import MANY_TURNS
 from pe_spectra.models.checks import KINDS
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import MANY_TURNS, Rotation
 from pe_spectra.models.stated.statement import LayerStatement
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent
@@ -51,15 +50,16 @@ def _find_main(audit: ModelAudit) -> LayerAudit:
     return max(turned, key=lambda layer: (layer.reach is None, layer.reach or 0))
 
 
-def judge_one(audit: ModelAudit) -> Verdict:
-    """Say what one model has, and the gravest thing about it.
+def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
+    """Say of one model what it has and the gravest thing about it; of several how many have something wrong.
 
-    >>> from pe_spectra.models.checks import audit_configuration
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> keys = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
-    >>> judge_one(audit_configuration(read_configuration(keys, "config.json"))).code
-    'clean'
+    >>> judge_audits([ModelAudit(file=name, error="cannot be read") for name in ("a.json", "b.json")]).code
+    'unusable-files'
     """
+    return _judge_one(models[0]) if len(models) == 1 else _judge_many(models)
+
+
+def _judge_one(audit: ModelAudit) -> Verdict:
     what, gravest = _SCHEMES[audit.scheme or "none"](audit), find_gravest(audit.findings)
     if gravest is None:
         return VERDICTS.say("clean", what=what)
@@ -70,12 +70,7 @@ def judge_one(audit: ModelAudit) -> Verdict:
     return Verdict(level=gravest.level, code=gravest.code, text=text)
 
 
-def judge_many(models: Sequence[ModelAudit]) -> Verdict:
-    """Say how many of several files have something wrong, and which.
-
-    >>> judge_many([ModelAudit(file="config.json", error="cannot be read")]).code
-    'unusable-files'
-    """
+def _judge_many(models: Sequence[ModelAudit]) -> Verdict:
     gravest = [(one.file, find_gravest(one.findings)) for one in models if one.error is None]
     bad = [one.file for one in models if one.error is not None]
     short = _leave_out_folder([one.file for one in models])
@@ -127,7 +122,7 @@ def _name_scaling(layer: LayerAudit) -> str:
 def _say_periods(layer: LayerAudit) -> str:
     pairs, never, trained = len(layer.pairs), layer.never_turn, layer.trained_length
     if never is None or trained is None:
-        unknown = "is not known, since no length is stated (--trained)"
+        unknown = "is not known, since no training length is stated"
         return f": how many periods its {pairs} pairs complete in training {unknown}"
     within = layer.limit(trained)
     window = ", the window" if within < trained else ""
@@ -145,17 +140,13 @@ def _say_alibi(audit: ModelAudit) -> str:
 def _say_t5(audit: ModelAudit) -> str:
     values = audit.scheme_parameters
     buckets, most = int(values["buckets"]), int(values["max_distance"])
-    ends = [find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
+    ends = [_find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
     shared = f"distances from {ends[0]} on share one in an encoder, from {ends[1]} on in a decoder"
     return f"T5: {buckets} buckets, {count(int(values['heads']), 'head')}; {shared}"
 
 
-def find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
-    """Return the smallest distance of those that share the last bucket of T5.
-
-    >>> find_last_bucket(32, 128, bidirectional=False)
-    113
-    """
+def _find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
+    """The smallest distance of those that share the last bucket of T5."""
 
     def place(distance: int) -> int:
         found = compute_buckets([-distance], buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
@@ -194,21 +185,26 @@ _SCHEMES = {
 # --------------------------------------------------------------------- facts
 
 
-def list_facts(audit: ModelAudit) -> tuple[tuple[str, str], ...]:
-    """Return what is known about one model, then what was found, each with a label.
+def list_facts(audit: ModelAudit) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return what is known about the layers of one model and was found, then what their spectra say, with labels.
 
     >>> from pe_spectra.models.checks import audit_configuration
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> keys = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
-    >>> list_facts(audit_configuration(read_configuration(keys, "config.json")))[0]
+    >>> list_facts(audit_configuration(read_configuration(keys, "config.json")))[0][0]
     ('head width', '64 channels, all of them turned')
     """
-    facts = []
-    first = _find_main(audit)
-    for layer in (first, *(layer for layer in audit.layers if layer is not first)):
-        where = "" if layer.name == "all" else f"{layer.name}: "
-        facts += [(f"{where}{label}", text) for label, text in _list_layer_facts(layer)]
-    return (*facts, *_list_findings(audit.findings))
+    layers = _order_layers(audit)
+    facts = group_facts((name, _list_layer_facts(layer)) for name, layer in layers)
+    details = group_facts((name, _list_spectrum(layer)) for name, layer in layers)
+    return [*facts, *_list_findings(audit.findings)], details
+
+
+def _order_layers(audit: ModelAudit) -> list[tuple[str, LayerAudit]]:
+    """The types of layers by name, the main one first; one that is alone has no name."""
+    main = _find_main(audit) if audit.layers else None
+    layers = sorted(audit.layers, key=lambda layer: layer is not main)
+    return [("" if layer.name == "all" else layer.name, layer) for layer in layers]
 
 
 def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -228,14 +224,14 @@ def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
 def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
     rotation, statement = layer.rotation, layer.statement
     facts = []
-    if rotation is not None and statement is not None:
+    if rotation is not None:
         facts += [
             ("head width", _say_width(layer, statement)),
             ("base", f"{_write(layer.base)}, {_say_origin(rotation, statement)}"),
             ("scaling", _say_scaling(layer)),
             ("layout", _say_layout(layer)),
         ]
-    elif statement is not None and not statement.turns:
+    elif not statement.turns:
         facts.append(("rotation", "none: these layers are not turned"))
     facts.append(("context", _say_lengths(layer)))
     if rotation is not None:
@@ -306,6 +302,11 @@ def _list_periods(layer: LayerAudit) -> list[tuple[str, str]]:
         first, last = layer.unseen[0], layer.unseen[-1]
         which = f"{len(layer.unseen)} pairs, {first} to {last}" if first != last else f"1 pair, {first}"
         facts.append(("phases", f"out of range (not covered in training) of {which}"))
+    return facts
+
+
+def _list_spectrum(layer: LayerAudit) -> list[tuple[str, str]]:
+    facts = []
     spectrum, found = layer.spectrum, layer.low_bin
     if spectrum is not None:
         bins, mass = len(spectrum.weights), spectrum.summary.low_bin_mass

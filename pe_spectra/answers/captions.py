@@ -1,18 +1,47 @@
-"""What figures of spectra say: names of curves, title, small print."""
+"""What is said of spectra: the verdict, names of curves, the title and small print of figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import Spectrum, SpectrumSummary
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.record import explain_signs
-from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.spectrum.record import EMPTY_BAND, LOW_BINS, explain_signs
 from pe_spectra.wording import join, percent, shorten
 
+VERDICTS = Verdicts(
+    ("no-shares", "warning", "{name}{why}."),
+    ("irregular", "note", "{name}At real positions the largest weight is at {peak:.4g} rad/position."),
+    ("flat", "ok", "{name}Flat: all {bins} frequencies have nearly the same weight{above}."),
+    (
+        "over-smoothed",
+        "warning",
+        "{name}Blurred flat: a kernel of {width} spans all {bins}; try a smaller bandwidth.",
+    ),
+    (
+        "crowded-low-bin",
+        "note",
+        "{name}Crowded at the bottom: the first {low} of {bins} frequencies hold {held} of the weight{above}.",
+    ),
+    (
+        "uneven",
+        "note",
+        "{name}Uneven: the largest weight is at {peak:.4g} rad (bin {bin} of {bins}), mean {mean:.4g} rad{above}.",
+    ),
+)
+#: Form of the weights -> code of the verdict.
+_CODES = {
+    "signed": "no-shares",
+    "flat": "flat",
+    "blurred": "over-smoothed",
+    "crowded": "crowded-low-bin",
+    "uneven": "uneven",
+}
 #: At most so many encodings are named in one sentence of a figure.
 _MOST_NAMES = 4
 #: Mean frequencies closer than this share are said to be the same.
@@ -21,14 +50,12 @@ _SAME = 0.05
 MOST_DECADES = 18.0
 #: Among several spectra one that falls further, in powers of ten, would leave the others no room.
 _FARTHEST = 1000.0
-#: Weights closer than this share are the same but for rounding.
-_EQUAL = 1e-9
 #: Negative weights of less than this sum are rounding.
 _ROUNDING = 1e-12
 
 
-def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
-    """Name each spectrum by its encoding, and by whatever else differs among them.
+def name_spectra(spectra: Sequence[Spectrum], labels: Mapping[Encoding, str] | None = None) -> list[str]:
+    """Name each spectrum by its encoding, as `labels` call these, and by whatever else differs among them.
 
     >>> from pe_spectra import Sinusoidal, compute_spectrum
     >>> name_spectra([compute_spectrum(Sinusoidal(d=8), bandwidth=b) for b in (1, 4)])
@@ -36,7 +63,7 @@ def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
     """
     bandwidths = {spectrum.bandwidth for spectrum in spectra if spectrum.axis is None} - {None}
     boundaries = {spectrum.boundary for spectrum in spectra if spectrum.estimator == "kde"}
-    swept, labels, names = _find_swept(spectra), _name_encodings(spectra, brief=False), []
+    swept, labels, names = _find_swept(spectra), labels or _name_encodings(spectra, brief=False), []
     for spectrum in spectra:
         name = labels[spectrum.encoding] + ("" if spectrum.axis is None else f", {spectrum.axis}")
         differs = len(bandwidths) > 1 if spectrum.axis is None else (spectrum.encoding, spectrum.axis) in swept
@@ -46,6 +73,21 @@ def name_spectra(spectra: Sequence[Spectrum]) -> list[str]:
             name += f", boundary {spectrum.boundary}"
         names.append(name)
     return names
+
+
+def name_lines(spectra: Sequence[Spectrum]) -> list[str]:
+    """Name spectra for a line each on a terminal: those of one encoding by what differs alone.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> name_lines([compute_spectrum(Sinusoidal(d=8), bandwidth=b) for b in (1, 4)])
+    ['bandwidth 1', 'bandwidth 4']
+    """
+    among = [spectrum.encoding for spectrum in spectra]
+    named = name_spectra(spectra, {encoding: name_apart(encoding, among) for encoding in among})
+    names = [name.replace("\u00a0", " ").removesuffix(" bins").removesuffix(" bin") for name in named]
+    shared = names[0].partition(", ")[0]
+    is_one = all(name.startswith(f"{shared}, ") for name in names)
+    return [name.removeprefix(f"{shared}, ") for name in names] if is_one else names
 
 
 def name_briefly(encoding: Encoding) -> str:
@@ -58,15 +100,40 @@ def name_briefly(encoding: Encoding) -> str:
     return shorten(encoding.label.partition(" ")[0])
 
 
+def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
+    """Say how the weights are spread, or why they are none; after the name of the encoding among several.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> judge_spectrum(compute_spectrum(Sinusoidal(d=256))).code
+    'crowded-low-bin'
+    """
+    summary, bins = spectrum.summary, len(spectrum.omega)
+    empty = summary.empty_upper_band or 0.0
+    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    return VERDICTS.say(
+        "irregular" if spectrum.estimator == "nudft" else _CODES[spectrum.form],
+        name=name,
+        above=above if empty >= EMPTY_BAND else "",
+        why=explain_signs(spectrum) if spectrum.form == "signed" else "",
+        width="" if spectrum.bandwidth is None else _count_bins(spectrum),
+        bins=bins,
+        low=LOW_BINS,
+        held=write_low(summary),
+        peak=spectrum.omega[summary.peak_bin],
+        bin=summary.peak_bin,
+        mean=summary.centroid,
+    )
+
+
 def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
     """Say what a figure of spectra shows.
 
     >>> from pe_spectra import Sinusoidal, compute_spectrum
-    >>> entitle_spectra([compute_spectrum(Sinusoidal(d=256))])
-    '74.2 % of the weight lies in the first 10 of 129 frequencies'
+    >>> entitle_spectra([compute_spectrum(Sinusoidal(d=256))]).partition(";")[0]
+    'Crowded at the bottom: the first 10 of 129 frequencies hold 74.2 % of the weight'
     """
     if len(spectra) == 1:
-        return _entitle_one(spectra[0])
+        return judge_spectrum(spectra[0]).text.removesuffix(".")
     if len({spectrum.encoding for spectrum in spectra}) == 1 and _find_swept(spectra):
         return "The weights depend on the bandwidth that is chosen"
     brief = _name_encodings(spectra, brief=True)
@@ -119,16 +186,6 @@ def limit_decades(spectra: Sequence[Spectrum]) -> float | None:
     return MOST_DECADES if len(spectra) > 1 and any(_leaves_axis(s, _FARTHEST) for s in spectra) else None
 
 
-def say_blurred(spectrum: Spectrum) -> str:
-    """Say that the weights are flat by their kernel alone.
-
-    >>> from pe_spectra import Sinusoidal, compute_spectrum
-    >>> say_blurred(compute_spectrum(Sinusoidal(d=256), bandwidth=1000))
-    'Blurred flat: a kernel of 1000 bins spans all 129'
-    """
-    return f"Blurred flat: a kernel of {_count_bins(spectrum)} spans all {len(spectrum.omega)}"
-
-
 def write_low(summary: SpectrumSummary) -> str:
     """Write the share of the first bins; a little above 1, where weights beyond are a little negative, is all of it.
 
@@ -150,28 +207,6 @@ def _find_swept(spectra: Sequence[Spectrum]) -> set[tuple[Encoding, str | None]]
 def _leaves_axis(spectrum: Spectrum, decades: float = MOST_DECADES) -> bool:
     logs = spectrum.log_weights[np.isfinite(spectrum.log_weights)] / np.log(10)
     return spectrum.estimator == "kde" and logs.size > 0 and float(logs.min()) < -decades
-
-
-def _entitle_one(spectrum: Spectrum) -> str:
-    form, bins = spectrum.form, spectrum.omega.size
-    if form == "signed":
-        return explain_signs(spectrum)
-    if form == "blurred":
-        return say_blurred(spectrum)
-    if form == "flat":
-        return _entitle_flat(spectrum)
-    if form == "uneven":
-        return f"The mean frequency is {spectrum.summary.centroid:.3g} rad per position"
-    return f"{write_low(spectrum.summary)} of the weight lies in the first {LOW_BINS} of {bins} frequencies"
-
-
-def _entitle_flat(spectrum: Spectrum) -> str:
-    """Say how flat: wholly, but for the ends, or from which weight to which."""
-    weights, bins = spectrum.weights, spectrum.omega.size
-    for inner, ends in ((weights, ""), (weights[1:-1], " but the two ends"), (weights[1:], " but the lowest")):
-        if inner.size > 1 and np.ptp(inner) <= _EQUAL * weights.max():
-            return f"All {'' if ends else f'{bins} '}frequencies{ends} have the same weight"
-    return f"The weights of {bins} frequencies run from {weights.min():.3g} to {weights.max():.3g} of the whole"
 
 
 def _name_encodings(spectra: Sequence[Spectrum], *, brief: bool) -> dict[Encoding, str]:

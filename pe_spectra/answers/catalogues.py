@@ -1,15 +1,17 @@
-"""The catalogue as an answer."""
+"""What can be looked up, as answers: the catalogue, the graded claims, the reasoning behind a finding."""
 
 from __future__ import annotations
 
-import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pe_spectra.answers.answer import Answer, Body, NoParameters, Verdicts
+from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, propose
+from pe_spectra.claims import GradedClaim
 from pe_spectra.encodings import (
     ENCODINGS,
+    VARIANTS,
     Encoding,
     HasBias,
     HasBiasMap,
@@ -20,16 +22,23 @@ from pe_spectra.encodings import (
     HasLagTable,
     HasTable,
 )
-from pe_spectra.encodings.catalogue import VARIANTS
 from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
+from pe_spectra.findings import CODE_PATTERN, Kind
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.vocabulary import FAMILIES
+from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts(
     ("catalogue", "ok", "{number} encodings; pe-spectra encodings NAME shows one with its formula and parameters."),
     ("encoding", "ok", "{label}: {summary}."),
 )
+CLAIM_VERDICTS = Verdicts(
+    ("claims-graded", "note", "Of {statements} {grades}."),
+    ("claims-differ", "warning", "Of {statements} {grades}."),
+)
+_PHRASES = {"ok": "hold", "partly": "partly hold", "wrong": "are wrong", "not tested": "cannot be tested here"}
+_ORDER = ("wrong", "partly", "ok", "not tested")
 _VIEWS = {
     "table": HasTable,
     "real positions": HasContinuousTable,
@@ -117,7 +126,6 @@ class EncodingsBody(Body):
 
     kind = "encodings"
     draws = False
-    parameters: NoParameters = quantity("Nothing can be asked.", default_factory=NoParameters)
     rows: tuple[CatalogueRow, ...] = quantity("The encodings, family by family; one where one was asked for.", least=1)
 
 
@@ -159,18 +167,8 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
         ),
         columns={name: cells for name, cells in columns.items() if name != "value" or encoding is not None},
         brief=len(row.parameters),
-        next_command=f"pe-spectra inspect {cls.name if encoding is None else shlex.quote(encoding.spec)}",
+        next_command=f"pe-spectra inspect {cls.name}" if encoding is None else propose("inspect", encoding),
     )
-
-
-def list_views(cls: type[Encoding]) -> tuple[str, ...]:
-    """Return what an encoding can be asked for.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> list_views(Sinusoidal)
-    ('table', 'real positions', 'frequencies', 'kernel', 'exact key')
-    """
-    return tuple(name for name, view in _VIEWS.items() if _offers(cls, view))
 
 
 def _list_variants(cls: type[Encoding]) -> list[tuple[str, str]]:
@@ -192,7 +190,7 @@ def _describe(cls: type[Encoding], encoding: Encoding | None = None) -> Catalogu
         name=cls.name,
         family=cls.family,
         summary=cls.summary,
-        views=list_views(cls),
+        views=tuple(name for name, view in _VIEWS.items() if _offers(cls, view)),
         parameters=_describe_parameters(cls, {} if encoding is None else encoding.parameters),
         formula=cls.formula,
         source=cls.source,
@@ -223,3 +221,74 @@ def _write(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = "+".join(str(item) for item in value)
     return shorten(str(value))  # in a table; JSON has all of it
+
+
+# --------------------------------------------------------------------- graded claims
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsBody(Body):
+    """Statements of the paper and of other texts, graded."""
+
+    kind = "claims"
+    draws = False
+    rows: tuple[GradedClaim, ...] = quantity("The statements, those that are wrong first.", least=1)
+
+
+def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -> Answer:
+    """Turn graded claims into an answer, what is wrong first.
+
+    `failed` lists those whose verdict is not the recorded one.
+
+    >>> texts = dict.fromkeys(("id", "source", "section", "statement", "printed", "computed", "why", "command"), "")
+    >>> answer_claims([GradedClaim(**texts, verdict="ok", expected_verdict="ok")]).verdict.text
+    'Of 1 statement 1 hold.'
+    """
+    ordered = tuple(sorted(claims, key=lambda claim: _ORDER.index(claim.verdict)))
+    counts = Counter[str](claim.verdict for claim in ordered)
+    grades = join([f"{counts[word]} {phrase}" for word, phrase in _PHRASES.items() if counts[word]])
+    return Answer(
+        body=ClaimsBody(rows=ordered),
+        verdict=CLAIM_VERDICTS.say(
+            "claims-differ" if failed else "claims-graded", statements=count(len(ordered), "statement"), grades=grades
+        ),
+        results=ordered,
+        shown=("section", "statement", "verdict", "computed"),
+        next_command="pe-spectra figures",
+        failed=failed,
+    )
+
+
+# --------------------------------------------------------------------- the reasoning behind a finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplanationBody(Body):
+    """The reasoning behind a finding."""
+
+    kind = "explanation"
+    draws = False
+    explained: str = quantity("Code of the finding.", pattern=CODE_PATTERN)
+    reasoning: str = quantity("Why it is looked for, and why it matters.")
+    formula: str = quantity("What is computed, with its thresholds.")
+    references: tuple[str, ...] = quantity("Where it comes from.", unique=True)
+
+
+def answer_explanation(code: str, kinds: Mapping[str, Kind]) -> Answer:
+    """Turn the reasoning behind a finding into an answer.
+
+    >>> from pe_spectra.models.checks import KINDS
+    >>> answer_explanation("aliasing", KINDS).verdict.code
+    'aliasing'
+    """
+    found = kinds[code]
+    return Answer(
+        body=ExplanationBody(
+            explained=code, reasoning=found.reasoning, formula=found.formula, references=found.references
+        ),
+        verdict=Verdict(level="ok", code=code, text=found.reasoning),
+        columns={
+            "part": ["formula", *("reference" for _ in found.references)],
+            "text": [found.formula, *found.references],
+        },
+    )

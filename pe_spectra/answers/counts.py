@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.encodings import Sinusoidal
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import LowBinCount
-from pe_spectra.wording import join, percent
+from pe_spectra.wording import percent
 
 VERDICTS = Verdicts(
     ("crowded-low-bin", "note", "{counts}."),
@@ -26,18 +26,13 @@ _ALMOST_HALF = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowBinParameters(Result):
-    """What was asked."""
-
-    length: int | None = quantity("T, where the edge is 2 pi/T; null where it is the paper's 2 pi/d.", minimum=1)
-
-
-@dataclass(frozen=True, kw_only=True)
 class LowBinBody(Body):
     """How many frequencies lie below the lowest DFT frequency (Eq. 16)."""
 
     kind = "low-bin-count"
-    parameters: LowBinParameters = quantity("What was asked.")
+    length: int | None = quantity(
+        "T, where the edge is 2 pi/T; null where it is the paper's 2 pi/d.", minimum=1, asked=True
+    )
     rows: tuple[LowBinCount, ...] = quantity("One row for each encoding.", least=1)
 
 
@@ -49,25 +44,13 @@ def answer_counts(counts: Sequence[LowBinCount], *, next_command: str = "") -> A
     '76 of 128 frequencies (59.4 %) lie below 2 pi/256 for sinusoidal d=256 rho=10000.'
     """
     return Answer(
-        body=LowBinBody(parameters=LowBinParameters(length=counts[0].length), rows=tuple(counts)),
+        body=LowBinBody(length=counts[0].length, rows=tuple(counts)),
         verdict=_judge(counts),
         results=counts,
         facts=(("inside", "0 < w < bin_edge, counted exactly; crossing is l* of Eq. 16"),),
         notes=_list_notes(counts),
         next_command=next_command,
     )
-
-
-def entitle_counts(counts: Sequence[LowBinCount]) -> str:
-    """Say what a figure of counts shows.
-
-    >>> from pe_spectra import Sinusoidal, count_low_bin
-    >>> entitle_counts([count_low_bin(Sinusoidal(d=d)) for d in (256, 512)])
-    '59.4 % and 52.0 % of the frequencies lie in the lowest bin'
-    """
-    if len(counts) > 3:
-        return "Shares of the frequencies that lie in the lowest bin"
-    return f"{join([percent(count.share_inside) for count in counts])} of the frequencies lie in the lowest bin"
 
 
 def _judge(counts: Sequence[LowBinCount]) -> Verdict:

@@ -38,26 +38,13 @@ class ComparedSide(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffParameters(Result):
-    """What was asked."""
-
-    length: int = quantity("Number of positions that were looked at.", minimum=1)
-    trained: int | None = quantity(
-        "Training context length that was given, in positions; null where none was.", default=None, minimum=1
-    )
-    served: int | None = quantity(
-        "Inference context length that was given, in positions; null where the file's is used.",
-        default=None,
-        minimum=1,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting(DiffParameters):
+class Setting:
     """What was asked for, and how it is shown.
 
     Attributes
     ----------
+    length : number of positions to look at.
+    trained, served : the context lengths that were given.
     windows : positions that layers see at once that attend within a window, by layer type.
     full : whether rows are the pairs of all layer types in place of the parts that differ.
     listed : whether parts that a side does not say are rows of their own too, in place of one line for all.
@@ -65,6 +52,9 @@ class Setting(DiffParameters):
     again : the command that gave the answer; empty where it cannot be repeated.
     """
 
+    length: int
+    trained: int | None = None
+    served: int | None = None
     windows: Mapping[str, int] = field(default_factory=dict)
     full: bool = False
     listed: bool = False
@@ -78,7 +68,13 @@ class DiffBody(Body):
 
     kind = "diff"
     draws = False
-    parameters: DiffParameters = quantity("What was asked.")
+    length: int = quantity("Number of positions that were looked at.", minimum=1, asked=True)
+    trained: int | None = quantity(
+        "Training context length that was given, in positions; null where none was.", minimum=1, asked=True
+    )
+    served: int | None = quantity(
+        "Inference context length that was given, in positions; null where the file's is used.", minimum=1, asked=True
+    )
     a: ComparedSide = quantity("The first side, A.")
     b: ComparedSide = quantity("The second side, B.")
     diff: Diff = quantity("What differs.", inline=True)
@@ -98,10 +94,9 @@ def answer_differences(
     """
     pairs = [pair for layer in diff.layer_types for pair in layer.pairs]
     columns = tabulate(pairs) if setting.full else _list_parts(diff, listed=setting.listed)
-    asked = DiffParameters(length=diff.length, trained=setting.trained, served=setting.served)
     return Answer(
-        body=DiffBody(parameters=asked, a=a, b=b, diff=diff),
-        verdict=judge_rotations(diff),
+        body=DiffBody(length=diff.length, trained=setting.trained, served=setting.served, a=a, b=b, diff=diff),
+        verdict=_judge(diff),
         columns=columns,
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
@@ -115,15 +110,7 @@ def answer_differences(
 # --------------------------------------------------------------------- verdicts
 
 
-def judge_rotations(diff: Diff) -> Verdict:
-    """Say whether two rotations are the same, as far as both say, and where they break apart.
-
-    >>> import numpy as np
-    >>> from pe_spectra.models.comparison.rotations import compare_rotations
-    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
-    >>> judge_rotations(compare_rotations([a], [b], length=10)).text
-    'Different: breaks from position 1 on (pair 0 is off by more than pi/8).'
-    """
+def _judge(diff: Diff) -> Verdict:
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+import re
+from collections.abc import Callable, Sequence
+from functools import reduce, wraps
 from importlib import import_module
-from types import ModuleType
-from typing import get_origin, get_type_hints
+from operator import or_
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pe_spectra.answers.answer import SCHEMA, Answer, Body, Verdict
 from pe_spectra.encodings.protocol import Encoding
-from pe_spectra.quantities import Result, list_types
-from pe_spectra.schema import Schema, describe_result, name_kind, refer_to
+from pe_spectra.quantities import Quantity, Result, find_hint, is_result, list_types
 
+Schema = dict[str, Any]
+
+_PLAIN = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
 #: Modules of this room whose bodies are the documents, in the order of the commands.
 _MODULES = (
     "spectra",
@@ -24,12 +28,9 @@ _MODULES = (
     "roundings",
     "drawn",
     "differences",
-    "table_differences",
-    "grades",
     "catalogues",
     "audits",
     "agreements",
-    "explanations",
     "lengthenings",
 )
 
@@ -94,16 +95,16 @@ def build_schema() -> Schema:
     'pe-spectra/1'
     """
     definitions: dict[str, Schema] = {"encoding": dict(Encoding.json_schema)}
-    refer_to(Verdict, definitions)
+    _refer_to(Verdict, definitions)
     for body in list_bodies():
-        definitions[name_kind(body)] = _describe_document(body, definitions)
+        definitions[_name_kind(body)] = _describe_document(body, definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA,
         "title": SCHEMA,
         "description": "Every document that the program prints with --json. Numbers are finite; what does not exist is "
         "null, and `notes` says why.",
-        "oneOf": [{"$ref": f"#/$defs/{name_kind(body)}"} for body in list_bodies()],
+        "oneOf": [{"$ref": f"#/$defs/{_name_kind(body)}"} for body in list_bodies()],
         "$defs": definitions,
     }
 
@@ -111,8 +112,7 @@ def build_schema() -> Schema:
 def _describe_document(body: type[Body], definitions: dict[str, Schema]) -> Schema:
     """The fields that all documents have around those of one kind."""
     own = describe_result(body, definitions)
-    inner, required = own["properties"], own["required"]
-    properties = {
+    around = {
         "schema": {"const": SCHEMA, "description": "Name and version of this schema."},
         "kind": {"const": body.kind, "description": "Which of the documents of this schema it is."},
         "version": {
@@ -121,7 +121,7 @@ def _describe_document(body: type[Body], definitions: dict[str, Schema]) -> Sche
             "description": "Version of the program that wrote the document.",
         },
         "verdict": {"$ref": "#/$defs/verdict", "description": "The answer in one sentence."},
-        **(inner if isinstance(inner, Mapping) else {}),
+        "parameters": _describe_object("Nothing can be asked."),
         "figure": _FIGURE if body.draws else _NO_FIGURE,
         "notes": {
             "type": "array",
@@ -130,5 +130,154 @@ def _describe_document(body: type[Body], definitions: dict[str, Schema]) -> Sche
             "description": "Known problems of the numbers, and why a value is null.",
         },
     }
-    known = [name for name in properties if name not in (inner if isinstance(inner, Mapping) else {})]
-    return {**own, "properties": properties, "required": [*known, *(required if isinstance(required, list) else [])]}
+    required = [*(name for name in around if name not in own["properties"]), *own["required"]]
+    return {**own, "properties": {**around, **own["properties"]}, "required": required}
+
+
+# --------------------------------------------------------------------- what a declaration is in JSON Schema
+
+
+def describe_result(kind: type[Result], definitions: dict[str, Schema], fields: tuple[str, ...] = ()) -> Schema:
+    """Return the schema of one kind of result; those of its members go into `definitions`, by their names.
+
+    Where fields are named, no others are in it.
+
+    >>> from pe_spectra.findings import Finding
+    >>> describe_result(Finding, {})["required"]
+    ['level', 'code', 'message', 'data']
+    """
+    found = {False: _describe_object(_describe_kind(kind)), True: _describe_object("What was asked.")}
+    for name, declared in kind.quantities().items():
+        if declared.key is None or (fields and name not in fields):
+            continue
+        hint = find_hint(kind, name)
+        if declared.only is not None:
+            hint = _drop_none(hint)
+        if declared.defined is not None:
+            hint = hint | None
+        into = found[declared.asked]
+        if declared.inline:
+            (member,) = filter(is_result, list_types(hint))
+            inner = describe_result(member, definitions, declared.keys)
+            into["properties"] |= inner["properties"]
+            into["required"] += inner["required"]
+            continue
+        key = declared.key or name
+        described = _describe_value(hint, declared, definitions)
+        into["properties"][key] = {**described, "description": _describe(declared)}
+        into["required"] += [key] if declared.only is None else []
+    if found[True]["properties"]:
+        found[False]["properties"]["parameters"] = found[True]
+        found[False]["required"].append("parameters")
+    return {**found[False], **kind.schema_rules}
+
+
+def _describe_object(text: str) -> Schema:
+    """The schema of an object that has no members yet."""
+    return {"description": text, "type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def _describe_value(hint: Any, declared: Quantity, definitions: dict[str, Schema]) -> Schema:
+    """The schema of one value, by its annotation and its declaration."""
+    if declared.schema is not None:
+        return dict(declared.schema)
+    options = [one for one in _split_union(hint) if one is not NoneType]
+    described = [_describe_option(one, declared, definitions) for one in options]
+    if len(options) == len(_split_union(hint)):
+        return described[0] if len(described) == 1 else {"anyOf": described}
+    if len(described) == 1 and isinstance(described[0].get("type"), str):
+        return {**described[0], "type": [described[0]["type"], "null"]}
+    if len(described) == 1 and "enum" in described[0]:
+        return {"enum": [*declared.words, *([] if None in declared.words else [None])]}
+    return {"anyOf": [*described, {"type": "null"}]}
+
+
+def _describe_option(hint: Any, declared: Quantity, definitions: dict[str, Schema]) -> Schema:
+    """The schema of one kind of value, null apart."""
+    origin = get_origin(hint)
+    if is_result(hint):
+        return _refer_to(hint, definitions)
+    if hasattr(hint, "json_schema"):
+        return {"$ref": f"#/$defs/{hint.schema_name}"}
+    if getattr(origin, "__name__", "") == "ndarray":
+        return _describe_array(hint, declared)
+    if origin is tuple or origin in (list, range) or hint is range:
+        return _describe_list(hint, declared, definitions)
+    if declared.words:
+        return {"enum": list(declared.words)}
+    name = "str" if origin is Literal else getattr(hint, "__name__", "")
+    return {"type": _PLAIN[name], **_bound(declared, name)}
+
+
+def _bound(declared: Quantity, name: str) -> Schema:
+    """The bounds of a plain value: of a number its range, of a text that it is not empty, or its pattern."""
+    if name == "str":
+        return {"minLength": 1, **({"pattern": declared.pattern} if declared.pattern else {})}
+    if name == "bool":
+        return {}
+    bounds = {"minimum": declared.minimum, "exclusiveMinimum": declared.above, "maximum": declared.maximum}
+    return {key: value for key, value in bounds.items() if value is not None}
+
+
+def _describe_array(hint: Any, declared: Quantity) -> Schema:
+    """The schema of an array of NumPy: lists within lists of numbers, as many as it has axes."""
+    is_whole = "int" in str(hint)
+    plain = "integer" if is_whole else "number"
+    found: Schema = {
+        "type": [plain, "null"] if declared.gaps else plain,
+        **_bound(declared, "int" if is_whole else "float"),
+    }
+    for _ in range(declared.axes):
+        found = {"type": "array", "items": found, **_count_members(declared)}
+    return found
+
+
+def _describe_list(hint: Any, declared: Quantity, definitions: dict[str, Schema]) -> Schema:
+    """The schema of a tuple: of one length where its annotation says so, else of any."""
+    members = get_args(hint) or (int, ...)
+    is_fixed = get_origin(hint) is tuple and members[-1] is not ...
+    inner = members[0]
+    items = _describe_value(inner, declared, definitions)
+    if get_origin(inner) is tuple and get_args(inner)[-1] is ...:
+        items = {"type": "array", "items": _describe_value(get_args(inner)[0], declared, definitions)}
+    if is_fixed:
+        return {"type": "array", "items": items, "minItems": len(members), "maxItems": len(members)}
+    return {"type": "array", "items": items, **_count_members(declared)}
+
+
+def _count_members(declared: Quantity) -> Schema:
+    counts = {"minItems": declared.least or None, "maxItems": declared.most}
+    found: Schema = {key: value for key, value in counts.items() if value is not None}
+    return {**found, "uniqueItems": True} if declared.unique else found
+
+
+def _refer_to(kind: type[Result], definitions: dict[str, Schema]) -> Schema:
+    """A reference to the schema of a kind of result, which is put among the definitions."""
+    name = _name_kind(kind)
+    if name not in definitions:
+        definitions[name] = {}  # so that a kind that holds itself ends
+        definitions[name] = describe_result(kind, definitions)
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _name_kind(kind: type) -> str:
+    """The name of a kind of result among the definitions."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", kind.__name__).lower()
+
+
+def _describe_kind(kind: type) -> str:
+    """The first sentence of the docstring; the name where docstrings are stripped."""
+    return (kind.__doc__ or kind.__name__).strip().partition("\n")[0]
+
+
+def _describe(declared: Quantity) -> str:
+    return f"{declared.text} [{declared.unit}]" if declared.unit else declared.text
+
+
+def _drop_none(hint: Any) -> Any:
+    """The annotation of a key that is left out where there is no value."""
+    return reduce(or_, [one for one in _split_union(hint) if one is not NoneType])
+
+
+def _split_union(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

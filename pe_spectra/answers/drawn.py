@@ -44,26 +44,12 @@ class Mismatch(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnFile(Result):
-    """One file that was written."""
-
-    file: str = quantity("Its name.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class FiguresParameters(Result):
-    """What was asked."""
-
-    output: str = quantity("Folder of the figures.")
-
-
-@dataclass(frozen=True, kw_only=True)
 class FiguresBody(Body):
     """The files that `figures` wrote."""
 
     kind = "figures"
     draws = False
-    parameters: FiguresParameters = quantity("What was asked.")
+    output: str = quantity("Folder of the figures.", asked=True)
     files: tuple[str, ...] = quantity("Names of the files in that folder.", least=1, unique=True)
 
 
@@ -73,7 +59,7 @@ class FiguresCheckBody(Body):
 
     kind = "figures-check"
     draws = False
-    parameters: FiguresParameters = quantity("What was asked.")
+    output: str = quantity("Folder of the figures.", asked=True)
     rows: tuple[Mismatch, ...] = quantity("The differences; none where all numbers agree.")
 
 
@@ -96,9 +82,9 @@ def answer_drawn(
     'Drew 1 figure in figures.'
     """
     return Answer(
-        body=FiguresBody(parameters=FiguresParameters(output=directory), files=tuple(files)),
+        body=FiguresBody(output=directory, files=tuple(files)),
         verdict=VERDICTS.say("figures-written", figures=count(len(titles), "figure"), directory=directory),
-        results=[DrawnFile(file=name) for name in files],
+        columns={"file": list(files)},
         facts=(
             *titles.items(),
             ("files", f"{len(files)}: of each figure .png, .svg and its numbers as .csv; manifest.json"),
@@ -126,7 +112,7 @@ def answer_checked(directory: str, differences: Sequence[Mismatch], number: int)
     'All 8 figures match a fresh computation.'
     """
     return Answer(
-        body=FiguresCheckBody(parameters=FiguresParameters(output=directory), rows=tuple(differences)),
+        body=FiguresCheckBody(output=directory, rows=tuple(differences)),
         verdict=_judge(differences, directory, number),
         results=differences,
         brief=len(differences),

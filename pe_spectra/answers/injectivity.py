@@ -6,11 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, agree, name_apart
+from pe_spectra.answers.answer import (
+    MOST_DRAWN,
+    Answer,
+    Body,
+    Drawing,
+    Verdict,
+    Verdicts,
+    agree,
+    gather_notes,
+    group_facts,
+    name_apart,
+    quantity_of_all,
+)
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import Faithfulness
-from pe_spectra.quantities import Result, quantity
-from pe_spectra.wording import count, count_digits, join, write_with_error
+from pe_spectra.quantities import quantity
+from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 
 VERDICTS = Verdicts(
     ("injective", "ok", "{said}"),
@@ -24,24 +36,8 @@ _TABLE_DIGITS = 6
 _MOST_NAMES = 4
 
 
-def _one_or_list(kind: str, **bounds: float) -> dict[str, object]:
-    """JSON Schema of a number that all rows have, or of a list of theirs."""
-    return {"type": [kind, "array"], **bounds, "items": {"type": kind, **bounds}, "minItems": 1}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FaithfulnessParameters(Result):
-    """What was asked."""
-
-    length: object = quantity(
-        "Number of positions S, where it is the same for all rows, else a list of those of the rows.",
-        schema=_one_or_list("integer", minimum=1),
-    )
-    bandwidth: object = quantity(
-        "Kernel width in bins for the figures of Algorithm 1 where it is the same for all rows, else a list of those "
-        "of the rows.",
-        schema=_one_or_list("number", exclusiveMinimum=0),
-    )
+#: Whether vectors are distinct -> what is said of encodings.
+_OUTCOMES = {False: "Not injective", None: "Not decided", True: "Injective"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +45,10 @@ class FaithfulnessBody(Body):
     """Whether encodings distinguish positions (Definition 1), and how well."""
 
     kind = "faithfulness"
-    parameters: FaithfulnessParameters = quantity("What was asked.")
+    length: object = quantity_of_all("Number of positions S", "integer", minimum=1)
+    bandwidth: object = quantity_of_all(
+        "Kernel width in bins for the figures of Algorithm 1", "number", exclusiveMinimum=0
+    )
     rows: tuple[Faithfulness, ...] = quantity("One row for each encoding.", least=1)
 
 
@@ -63,85 +62,71 @@ def answer_faithfulness(
     'not-injective'
     """
     together = [result.encoding for result in results]
-    named = [(f"{name_apart(r.encoding, together)}: " if len(results) > 1 else "", r.notes) for r in results]
+    names, is_one = [name_apart(encoding, together) for encoding in together], len(results) == 1
     return Answer(
         body=FaithfulnessBody(
-            parameters=FaithfulnessParameters(
-                length=agree([r.length for r in results]), bandwidth=agree([r.bandwidth for r in results])
-            ),
+            length=agree([r.length for r in results]),
+            bandwidth=agree([r.bandwidth for r in results]),
             rows=tuple(results),
         ),
-        verdict=_judge(results),
+        verdict=judge_faithfulness(results),
         results=results,
-        facts=tuple(fact for result in results for fact in _list_facts(result, len(results) > 1)),
-        notes=[name + note for name, own in named for note in own],
+        facts=_list_facts(results[0]) if is_one else (),
+        details=_list_details(results[0])
+        if is_one
+        else group_facts((name, _list_every_fact(r)) for name, r in zip(names, results, strict=True)),
+        notes=gather_notes([(name, note) for name, r in zip(names, results, strict=True) for note in r.notes], names),
         shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
         digits=max(count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
-        drawing=_draw(results[0]),
+        brief=0 if is_one else len(results),
+        drawing=_draw(results[0]) if len(results) <= MOST_DRAWN else None,
         next_command=next_command,
         failed=failed,
     )
 
 
-def entitle_separations(results: Sequence[Faithfulness], names: Sequence[str]) -> str:
-    """Say what a figure of separations shows; `names` are what it calls the encodings.
+def judge_faithfulness(results: Sequence[Faithfulness]) -> Verdict:
+    """Say whether vectors are distinct, and of one encoding how near they come.
 
     >>> from pe_spectra import Dft, measure_faithfulness
-    >>> entitle_separations([measure_faithfulness(Dft(d=4), length=5)], ['dft'])
-    'Positions 0 and 4 have the same vector'
+    >>> judge_faithfulness([measure_faithfulness(Dft(d=4), length=5)]).code
+    'not-injective'
     """
-    if len(results) > 1:
-        return _entitle_collisions([(n, r) for n, r in zip(names, results, strict=True) if r.min_separation == 0])
-    result = results[0]
-    if result.min_separation is None or result.closest_pair is None:
-        return "How far apart the vectors of two positions are"
-    s, t = result.closest_pair
-    if result.min_separation == 0:
-        return f"{result.domain.capitalize()} {s} and {t} have the same vector"
-    lag = "neighbours" if t - s == 1 else f"positions {t - s} apart"
-    return f"The closest vectors are those of {lag}, at distance {result.min_separation:.5g}"
-
-
-def describe_separations(results: Sequence[Faithfulness], panels: int) -> str:
-    """Say below a figure of so many panels of separations what is drawn.
-
-    >>> from pe_spectra import Dft, measure_faithfulness
-    >>> describe_separations([measure_faithfulness(Dft(d=4), length=5)], 1)
-    'smallest Euclidean distance at each lag, 5 positions; circle: closest pair'
-    """
-    lengths = ", ".join(str(length) for length in dict.fromkeys(r.length for r in results))
-    if not any(map(_is_drawn, results)):
-        return f"{lengths} position{'' if lengths == '1' else 's'}"
-    thinned = any(r.separation_by_lag is None and r.envelope is not None for r in results)
-    where = "in each stretch of lags" if thinned else "at each lag"
-    scales = "; two panels, for the distances differ more than tenfold" if panels > 1 else ""
-    return f"smallest Euclidean distance {where}, {lengths} positions; circle: closest pair{scales}"
-
-
-def _is_drawn(result: Faithfulness) -> bool:
-    """Whether a figure has a curve or a closest pair of it."""
-    curve = result.separation_by_lag
-    has_pair = result.closest_pair is not None and result.min_separation is not None
-    return has_pair or result.envelope is not None or bool(curve is not None and curve.size)
-
-
-def _entitle_collisions(found: Sequence[tuple[str, Faithfulness]]) -> str:
-    """Name the encodings that have a vector twice, of several that are compared."""
-    if not found:
-        return "How far apart two vectors are, by their lag"
-    (name, first), *more = found
-    if not more and first.closest_pair is not None:
-        s, t = first.closest_pair
-        return f"{name}: {first.encoding.domain} {s} and {t} have the same vector"
-    return f"Some vectors are the same: {join([name for name, _ in found], _MOST_NAMES)}"
-
-
-def _judge(results: Sequence[Faithfulness]) -> Verdict:
     found = {result.injective for result in results}
     code = "not-injective" if False in found else "undecided" if None in found else "injective"
-    many = len(results) > 1
-    said = " ".join((f"{r.encoding.label}: " if many else "") + _say(r) for r in results)
-    return VERDICTS.say(code, said=said)
+    return VERDICTS.say(code, said=_say(results[0]) if len(results) == 1 else _say_all(results))
+
+
+def entitle_separations(results: Sequence[Faithfulness]) -> str:
+    """Say what a figure shows: of one encoding the closest two vectors, of several the verdict.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> entitle_separations([measure_faithfulness(Dft(d=4), length=5)])
+    'Positions 0 and 4 have the same vector'
+    """
+    one = results[0]
+    if len(results) > 1 or one.closest_pair is None or one.min_separation is None:
+        return judge_faithfulness(results).text.removesuffix(".")
+    if one.min_separation == 0:
+        return f"{capitalise(_name_pair(one, *one.closest_pair))} have the same vector"
+    lag = one.closest_pair[1] - one.closest_pair[0]
+    which = "neighbours" if lag == 1 else f"{one.domain} {lag} apart"
+    return f"The closest vectors are those of {which}, at distance {one.min_separation:.5g}"
+
+
+def _say_all(results: Sequence[Faithfulness]) -> str:
+    """One clause for the encodings that fare alike; of those with two equal vectors which these are."""
+    clauses: dict[bool | None, list[str]] = {outcome: [] for outcome in _OUTCOMES}
+    among = [result.encoding for result in results]
+    for result in results:
+        pair = f" ({_name_pair(result, *(result.closest_pair or (0, 0)), ' = ')} have the same vector)"
+        clauses[result.injective].append(
+            name_apart(result.encoding, among) + (pair if result.injective is False else "")
+        )
+    domains = {_say_domain(result) for result in results}
+    where = f" on {domains.pop()}" if len(domains) == 1 else ""
+    said = [(what + where * (outcome is True), clauses[outcome]) for outcome, what in _OUTCOMES.items()]
+    return " ".join(f"{what}: {join(found, _MOST_NAMES)}." for what, found in said if found)
 
 
 def _say(result: Faithfulness) -> str:
@@ -186,21 +171,29 @@ def _name_pair(result: Faithfulness, s: int, t: int, between: str = " and ") -> 
     return plain if (first, second) == (str(s), str(t)) else f"{plain} ({first}{between}{second})"
 
 
-def _list_facts(result: Faithfulness, many: bool) -> list[tuple[str, str]]:
+def _list_every_fact(result: Faithfulness) -> list[tuple[str, str]]:
+    return [("verdict", _say(result)), *_list_facts(result), *_list_details(result)]
+
+
+def _list_facts(result: Faithfulness) -> list[tuple[str, str]]:
     facts = [
-        ("encoding", result.encoding.label if many else ""),
         ("collisions", _list_collisions(result)),
         ("near pairs", _list_near(result)),
         ("rank", _describe_rank(result)),
         ("longer", _describe_growth(result)),
     ]
+    return [(label, text) for label, text in facts if text]
+
+
+def _list_details(result: Faithfulness) -> list[tuple[str, str]]:
+    facts = []
     if result.sidelobe:
         facts.append(("sidelobe", f"{result.sidelobe.value:.4g} of the kernel's peak, at lag {result.sidelobe.lag}"))
     if result.relative_error is not None:
         width = "no half width" if result.fwhm is None else f"width {result.fwhm:.4g} positions at half"
         error = f"relative error {result.relative_error:.4g}"
         facts.append(("Algorithm 1", f"{width}, {error}, at bandwidth {result.bandwidth:g}"))
-    return [(label, text) for label, text in facts if text]
+    return facts
 
 
 def _list_collisions(result: Faithfulness) -> str:
@@ -233,7 +226,7 @@ def _count_singular_values(result: Faithfulness) -> int:
     encoding, rows = result.encoding, result.length
     if result.domain == "positions":
         return min(rows, getattr(encoding, "d", rows))
-    wide = getattr(encoding, "d", encoding.heads)
+    wide = getattr(encoding, "d", encoding.kernel_count)
     return min(rows if getattr(encoding, "causal", False) else 2 * rows - 1, wide)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
-from pe_spectra.models.lengths.bounds import Bound
-from pe_spectra.models.lengths.ways import ContextReport, MethodResult
+from pe_spectra.models.lengths.methods import ContextReport, MethodResult
+from pe_spectra.models.lengths.proposals import Bound
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import count, join
 
@@ -69,8 +69,7 @@ def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> A
         verdict=_judge_bases(report) if is_inverse else _judge_methods(report),
         results=[pair for row in report.methods for pair in row.every_pair] if every_pair else (),
         columns={} if every_pair and not is_inverse else report.to_columns(),
-        facts=() if is_inverse else _list_facts(report),
-        details=() if is_inverse else (*map(_write_bound, report.bounds), _explain(report)),
+        details=() if is_inverse else (*_list_facts(report), *map(_write_bound, report.bounds), _explain(report)),
         notes=(*report.notes, *_list_remarks(report)),
         shown=_SHOWN_BOUNDS if is_inverse else () if every_pair else _SHOWN,
         digits=_DIGITS,
@@ -79,31 +78,9 @@ def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> A
     )
 
 
-def find_best(report: ContextReport) -> MethodResult:
-    """Find the way that leaves the fewest pairs with out-of-range phases, and among those keeps the most pairs.
-
-    The unchanged model is no way; among equals the first counts.
-
-    >>> from pe_spectra.models.lengths.methods import compare_methods
-    >>> find_best(compare_methods(8, 1e4, 64, 128)).method
-    'dynamic'
-    """
+def _find_best(report: ContextReport) -> MethodResult:
+    """The way with the fewest pairs out of range, among those with the most pairs kept; the unchanged model is none."""
     return min(report.methods[1:], key=lambda row: (row.unseen_pairs, -row.kept_pairs))
-
-
-def entitle_lengthenings(report: ContextReport) -> str:
-    """Say what a figure of the ways shows.
-
-    >>> from pe_spectra.models.lengths.methods import compare_methods
-    >>> entitle_lengthenings(compare_methods(8, 1e4, 64, 128)).partition(":")[0]
-    'From 64 to 128 positions'
-    """
-    ways = report.methods[1:]
-    without = sum(row.unseen_pairs == 0 for row in ways)
-    return (
-        f"From {report.trained:,} to {report.target:,} positions: unchanged, {report.methods[0].unseen_pairs} of "
-        f"{report.pairs} pairs have out-of-range phases; {without} of {len(ways)} ways leave none"
-    )
 
 
 def entitle_way(row: MethodResult, report: ContextReport) -> tuple[str, str]:
@@ -120,7 +97,7 @@ def entitle_way(row: MethodResult, report: ContextReport) -> tuple[str, str]:
 
 
 def _judge_methods(report: ContextReport) -> Verdict:
-    before, best = report.methods[0], find_best(report)
+    before, best = report.methods[0], _find_best(report)
     if not before.unseen_pairs:
         return VERDICTS.say("all-phases-seen", target=report.target)
     left = best.unseen_pairs or "none"
@@ -204,7 +181,7 @@ def _suggest(report: ContextReport) -> str:
         found = {bound.name: bound.value for bound in report.bounds}
         base = found["men-settled"] if found["men-settled"] is not None else found["men-exact"]
         return f"pe-spectra inspect rope:d={report.d},base={base:.17g}" if base is not None else ""
-    best = find_best(report)
+    best = _find_best(report)
     keys = {"d": report.d, "base": best.base}
     if best.method not in SCALINGS:
         return f"pe-spectra inspect rope:{_write_keys(keys)}"

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra
-from pe_spectra.encodings import Encoding
-from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.learned import Learned, describe_part
 from pe_spectra.findings import list_failures
 from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
-from pe_spectra.inspection.portrait import METRICS_SCHEMA, Portrait
+from pe_spectra.inspection.portrait import Portrait
 from pe_spectra.inspection.resize import Resized
-from pe_spectra.inspection.row_findings import RowKind, list_ends, order_findings
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.inspection.row_findings import RowKind, order_findings
+from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.table_part import describe_part, name_part
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import percent, shorten
 
@@ -35,23 +32,12 @@ MARKED_STEPS = ("seam", "stray-rows")
 _MOST_FINDINGS = 8
 #: A shade is seen that is this share of a panel.
 _SEEN = 0.02
-#: Facts: metric and unit.
-_SHOWN = {
-    "toeplitz_share": "%",
-    "toeplitz_share_centred": "%",
-    "stable_rank_centred": "",
-    "effective_rank_entropy_centred": "",
-    "norm_median": "",
-    "nearest_sinusoid_share": "%",
-    "nearest_sinusoid_rho": "",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PortraitParameters(Result):
-    """What was asked."""
-
-    length: int = quantity("Number of positions that were looked at.", minimum=1)
+#: Metrics that are facts, and those that are details; of some a share.
+_FACTS = ("toeplitz_share", "nearest_sinusoid_share", "norm_median")
+_DETAILS = (
+    *("toeplitz_share_centred", "stable_rank_centred", "effective_rank_entropy_centred"),
+    "nearest_sinusoid_rho",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,22 +45,7 @@ class PortraitBody(Body):
     """The portrait of one encoding or table."""
 
     kind = "inspection"
-    encoding: Encoding = quantity("The encoding that was looked at.")
-    parameters: PortraitParameters = quantity("What was asked.")
-    rows_used: tuple[int, int] | None = quantity(
-        "Rows [from, to) of the file that the numbers are about, without special rows and an untrained tail; null "
-        "without a table, and for one that is too large.",
-        minimum=0,
-    )
-    grid: tuple[int, ...] | None = quantity(
-        "Rows and columns of the grid that the positions fill; null for a line.", minimum=1, least=1, most=2
-    )
-    metrics: Mapping[str, float | None] = quantity("Numbers about the table; empty without one.", schema=METRICS_SCHEMA)
-    dominant_periods: tuple[DominantPeriod, ...] = quantity("The periods of the table, the largest share first.")
-    findings: tuple[RowFinding, ...] = quantity("What a reader should know, single rows first.")
-    resized: Resized | None = quantity(
-        "With --resize: what interpolation to another size does.", only=lambda body: body.resized is not None
-    )
+    portrait: Portrait = quantity("The portrait.", inline=True)
 
 
 def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
@@ -84,18 +55,9 @@ def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
     >>> answer_portrait(draw_portrait(Sinusoidal(d=8))).verdict.text
     'sinusoidal d=8 rho=10000: nothing out of the ordinary.'
     """
-    found, findings = portrait.inspection, portrait.findings
+    findings = portrait.findings
     return Answer(
-        body=PortraitBody(
-            encoding=portrait.encoding,
-            parameters=PortraitParameters(length=portrait.length),
-            rows_used=found.rows_used if found is not None else None,
-            grid=portrait.encoding.shape,
-            metrics=portrait.metrics,
-            dominant_periods=found.dominant_periods if found is not None else (),
-            findings=findings,
-            resized=portrait.resized,
-        ),
+        body=PortraitBody(portrait=portrait),
         verdict=_judge(portrait, findings),
         columns={
             "level": [f.level for f in findings],
@@ -104,11 +66,12 @@ def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
             "message": [f.message for f in findings],
         },
         facts=_list_facts(portrait),
+        details=_list_metrics(portrait, _DETAILS),
         notes=portrait.notes,
         brief=max(12, len(findings)),
         drawing=_draw(portrait),
         next_command=_suggest(findings, portrait),
-        failed=list_failures(findings, fail_on) if fail_on is not None else (),
+        failed=list_failures(findings, fail_on),
     )
 
 
@@ -117,7 +80,7 @@ def _write_rows(finding: RowFinding) -> str:
 
 
 def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
-    name = name_part(portrait.encoding, portrait.length)
+    name = _name_part(portrait)
     if findings:
         worst, *rest = order_findings(findings)
         also = f" Also: {'; '.join(dict.fromkeys(map(_say_briefly, rest)))}." if rest else ""
@@ -126,6 +89,13 @@ def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
         why = "a single row, with no other to compare it with" if portrait.length == 1 else "see the notes"
         return VERDICTS.say("rows-not-looked-at", name=name, why=why)
     return VERDICTS.say("clean", name=name)
+
+
+def _name_part(portrait: Portrait) -> str:
+    """The label of an encoding, with the rows where only the first were taken."""
+    rows = "first row" if portrait.length == 1 else f"first {portrait.length} rows"
+    label = portrait.encoding.label
+    return f"{label}, {rows}" if describe_part(portrait.encoding, portrait.length) else label
 
 
 def _say_briefly(finding: RowFinding) -> str:
@@ -141,12 +111,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
         periods = ", ".join(_say_period(one) for one in found.dominant_periods[:8])
         if periods:
             facts.append(("dominant periods", f"{periods} positions"))
-    for name, unit in _SHOWN.items():
-        value = portrait.metrics.get(name)
-        if value is not None:
-            text = percent(value) if unit == "%" else f"{value:.4g}{unit}"
-            text += _say_rows_used(portrait) if name.startswith("toeplitz_share") else ""
-            facts.append((name.replace("_", " "), text))
+    facts += _list_metrics(portrait, _FACTS)
     for spectrum in portrait.spectra:
         where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
         text = f"mean frequency {_say_mean(spectrum)}"
@@ -157,9 +122,20 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
+def _list_metrics(portrait: Portrait, names: Sequence[str]) -> list[tuple[str, str]]:
+    facts = []
+    for name in names:
+        value = portrait.metrics.get(name)
+        if value is not None:
+            text = percent(value) if "_share" in name else f"{value:.4g}"
+            text += _say_rows_used(portrait) if name.startswith("toeplitz_share") else ""
+            facts.append((name.replace("_", " "), text))
+    return facts
+
+
 def _say_mean(spectrum: Spectrum) -> str:
     if spectrum.form == "signed":
-        return "- (weights of both signs)"
+        return "- (negative weights)"
     return f"{spectrum.summary.centroid:.4g}"
 
 
@@ -218,7 +194,7 @@ def _draw(portrait: Portrait) -> Drawing | None:
 def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
     if findings:
         return f"pe-spectra inspect --explain {order_findings(findings)[0].code}"
-    return f"pe-spectra spectrum -e {shlex.quote(portrait.encoding.spec)}"
+    return propose("spectrum -e", portrait.encoding)
 
 
 # --------------------------------------------------------------------- figures
@@ -231,7 +207,8 @@ def find_marked(inspection: TableInspection, codes: tuple[str, ...]) -> list[int
     >>> find_marked(inspect_table(np.ones((4, 2))), ("zero-rows",))
     []
     """
-    return [row for finding in inspection.findings if finding.code in codes for row in list_ends(finding.rows)]
+    ranges = [one for finding in inspection.findings if finding.code in codes for one in finding.rows]
+    return [row for one in ranges for row in ((one,) if isinstance(one, int) else one)]
 
 
 def entitle_portrait(portrait: Portrait) -> str:
@@ -241,7 +218,7 @@ def entitle_portrait(portrait: Portrait) -> str:
     >>> entitle_portrait(draw_portrait(Dft(d=8))).partition(".")[0]
     'dft d=8'
     """
-    name = shorten(name_part(portrait.encoding, portrait.length))
+    name = shorten(_name_part(portrait))
     findings = portrait.findings
     if findings:
         return f"{name}. {shorten(order_findings(findings)[0].message, 200)}"

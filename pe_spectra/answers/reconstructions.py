@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, name_apart
-from pe_spectra.answers.panels import WIDTH
-from pe_spectra.encodings import Encoding
+from pe_spectra.answers.answer import MOST_DRAWN, Answer, Body, Drawing, Verdict, Verdicts, name_apart
+from pe_spectra.answers.captions import name_lines
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.reconstruction import PositionReconstruction, Reconstruction
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
+from pe_spectra.vocabulary import BOUNDARIES
 from pe_spectra.wording import capitalise, count, join
 
 VERDICTS = Verdicts(
@@ -22,11 +22,17 @@ VERDICTS = Verdicts(
     ("peak-moved", "warning", "{clauses}."),
     ("blurred", "note", "{clauses}."),
 )
+#: What a width is.
+WIDTH = "full width at half maximum"
 #: What counts as coming back exactly: the rounding of two transforms.
 EXACT = 1e-9
 #: So many encodings, or positions, have a clause of their own in the verdict.
 _MOST_NAMED = 4
-Namer = Callable[[Reconstruction], str]
+_HINTS = (
+    ("error", "relative, the l2 norm restored after weighting, as in the paper; relative_error_unscaled is without it"),
+    ("width", f"{WIDTH}, in positions; it follows the bandwidth, so it is stated with it"),
+    ("kernel", "the encoding's own, without a window: --window-free"),
+)
 
 
 # --------------------------------------------------------------------- documents
@@ -49,26 +55,22 @@ class Panel(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReconstructionParameters(Result):
-    """What was reconstructed, and how."""
-
-    grid: int = quantity("Length N of the DFT lattice of the first panel, in positions; each has its own.", minimum=2)
-    boundary: str = quantity(
-        "What happens to the kernel at 0 and pi in the first panel: cut off as in the paper, or reflected; each has "
-        "its own.",
-        words=("none", "reflect"),
-    )
-    s: tuple[int, ...] = quantity(
-        "The positions s whose one-hot functions were reconstructed.", minimum=0, least=1, unique=True
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class ReconstructionBody(Body):
     """Single positions through the weights of encodings (Algorithm 1)."""
 
     kind = "reconstruction"
-    parameters: ReconstructionParameters = quantity("What was reconstructed, and how.")
+    grid: int = quantity(
+        "Length N of the DFT lattice of the first panel, in positions; each has its own.", minimum=2, asked=True
+    )
+    boundary: str = quantity(
+        "What happens to the kernel at 0 and pi in the first panel: cut off as in the paper, or reflected; each has "
+        "its own.",
+        words=BOUNDARIES,
+        asked=True,
+    )
+    s: tuple[int, ...] = quantity(
+        "The positions s whose one-hot functions were reconstructed.", minimum=0, least=1, unique=True, asked=True
+    )
     t: range = quantity("Lattice points 0 .. N-1 at which values stand.", unit="positions", minimum=0, least=2)
     panels: tuple[Panel, ...] = quantity("One panel for each encoding and bandwidth, in the order asked for.", least=1)
 
@@ -94,12 +96,11 @@ def answer_reconstructions(
     'Exact: through dft a single position comes back as it was.'
     """
     first, given = results[0], kernels if kernels is not None else [None] * len(results)
-    peak = ("peak",) if any(map(_measure_shift, results)) else ()
     return Answer(
         body=ReconstructionBody(
-            parameters=ReconstructionParameters(
-                grid=first.spectrum.grid, boundary=first.spectrum.boundary, s=tuple(p.s for p in first.positions)
-            ),
+            grid=first.spectrum.grid,
+            boundary=first.spectrum.boundary,
+            s=tuple(p.s for p in first.positions),
             t=range(max(result.spectrum.grid for result in results)),
             panels=tuple(
                 Panel(result=result, kernel=kernel, is_window_free=kernels is not None)
@@ -108,107 +109,45 @@ def answer_reconstructions(
         ),
         verdict=_judge(results),
         results=results,
-        facts=_list_facts(results, kernels),
+        facts=(*_sum_up(results), *_list_kernels(results, kernels)),
+        details=_HINTS,
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],
-        shown=("encoding", "bandwidth", "s", *peak, "peak_value", "fwhm", "width_10", "relative_error", "cosine"),
-        drawing=_draw(first),
+        brief=0,
+        drawing=_draw(first) if len(results) <= MOST_DRAWN else None,
         next_command=next_command,
     )
-
-
-def describe_bandwidth(bandwidth: float | None) -> str:
-    """Say at which bandwidth, in words.
-
-    >>> describe_bandwidth(4.0), describe_bandwidth(None)
-    ('at bandwidth 4', 'at any bandwidth')
-    """
-    return "at any bandwidth" if bandwidth is None else f"at bandwidth {bandwidth:g}"
 
 
 # --------------------------------------------------------------------- verdict
 
 
 def _judge(results: Sequence[Reconstruction]) -> Verdict:
-    moved = [r for r in results if _measure_shift(r)]
-    blurred = [r for r in results if r.positions[0].relative_error > EXACT and not _measure_shift(r)]
-    exact = [r for r in results if r.positions[0].relative_error <= EXACT]
-    name = _name_all(results)
-    # an encoding that is exact at one bandwidth only is named with it
-    back = _list([name(r) + (_at(r) if _find_sweep(r, blurred + moved) else "") for r in exact])
-    if moved:
-        clauses = [_say_moved(moved, results, name)]
-        many = len(_take_first(blurred)) > _MOST_NAMED
-        each = [f"a single position is blurred {_say_blurred(r, (), name, _at(r))}" for r in blurred]
-        clauses += [_say_range(blurred, name)] if many else each
-    elif blurred:
-        clauses = _say_all_blurred(blurred, name)
-    else:
-        return VERDICTS.say("exact", exact=back)
-    if exact:
-        clauses.append(f"through {back} it comes back exactly")
-    return VERDICTS.say("peak-moved" if moved else "blurred", clauses=_explain_once("; ".join(clauses)))
+    fares: dict[str, list[tuple[str, PositionReconstruction]]] = {"peak-moved": [], "blurred": [], "exact": []}
+    for name, result in zip(_name_all(results), results, strict=True):
+        one = result.positions[0]  # as the others: all are shifts of one
+        code = "peak-moved" if one.shift else "blurred" if one.relative_error > EXACT else "exact"
+        fares[code].append((name, one))
+    back = join([name for name, _ in fares["exact"]], _MOST_NAMED)
+    code = next(code for code, found in fares.items() if found)
+    if code == "exact":
+        return VERDICTS.say(code, exact=back)
+    moved = [f"{name} ({count(one.shift, 'position')} away)" for name, one in fares["peak-moved"]]
+    clauses = [f"a single position comes back elsewhere through {join(moved, _MOST_NAMED)}"] if moved else []
+    clauses += [_say_blurred(fares["blurred"])] if fares["blurred"] else []
+    clauses += [f"through {back} it comes back exactly"] if back else []
+    bandwidths = _list_bandwidths(results)
+    at = f"at bandwidth {bandwidths[0]:g} " if len(bandwidths) == 1 else ""
+    return VERDICTS.say(code, clauses=capitalise(at + "; ".join(clauses)))
 
 
-def _explain_once(text: str) -> str:
-    """Say at the first width of a sentence only what it is, and begin with a capital."""
-    head, first, rest = text.partition(WIDTH)
-    return capitalise(head + first + rest.replace(f" ({WIDTH})", "").replace(f"{WIDTH}, ", ""))
-
-
-def _measure_shift(result: Reconstruction) -> int:
-    """How far the curves are largest from their position: as far for each, for all are shifts of one."""
-    return result.positions[0].shift
-
-
-def _say_moved(moved: Sequence[Reconstruction], results: Sequence[Reconstruction], name: Namer) -> str:
-    """Say where positions come back through encodings that do not leave them where they were."""
-    first = moved[0]
-    shift, left = _measure_shift(first), float(first.positions[0].values[first.positions[0].s])
-    places = _list([f"s = {one.s} at {one.peak}" for one in first.positions])
-    total = sum(len(result.positions) for result in results)
-    text = (
-        f"{describe_bandwidth(first.spectrum.bandwidth)} a single position comes back elsewhere through {name(first)}, "
-        f"{count(shift, 'position')} away, and {left:.2g} high where it was "
-        f"({len(moved) * len(first.positions)} of {total}: {places})"
-    )
-    others = [f"{name(result)}{_at(result)} ({_measure_shift(result)} away)" for result in moved[1:]]
-    return f"{text}; so through {_list(others)}" if others else text
-
-
-def _list(names: Sequence[str]) -> str:
-    """Name all, or of many the first and how many more."""
-    return join(list(dict.fromkeys(names)), _MOST_NAMED)
-
-
-def _say_all_blurred(blurred: Sequence[Reconstruction], name: Namer) -> list[str]:
-    """One clause for each encoding; of many the range of all."""
-    firsts = _take_first(blurred)
-    if len(firsts) > _MOST_NAMED:
-        return [_say_range(blurred, name)]
-    bandwidth = firsts[0].spectrum.bandwidth
-    clauses = []
-    for result in firsts:
-        at = "" if result.spectrum.bandwidth == bandwidth else _at(result)
-        clauses.append(_say_blurred(result, _find_sweep(result, blurred), name, at))
-    return [f"{describe_bandwidth(bandwidth)} a single position is blurred {clauses[0]}", *clauses[1:]]
-
-
-def _say_blurred(result: Reconstruction, sweep: Sequence[Reconstruction], name: Namer, at: str = "") -> str:
-    one = result.positions[0]
-    text = f"{_say_width(one)}, peak {one.peak_value:.2g}, through {name(result)}{at}"
-    if len(sweep) > 1:
-        text += f", {describe_bandwidth(sweep[-1].spectrum.bandwidth)} {_say_width(sweep[-1].positions[0])}"
-    return text
-
-
-def _say_range(blurred: Sequence[Reconstruction], name: Namer) -> str:
-    """The narrowest and the widest of many, by name."""
-    wide = [(r.positions[0].fwhm or math.inf, number) for number, r in enumerate(blurred)]
-    low, high = (
-        f"{_say_width(r.positions[0])} through {name(r)}{_at(r)}"
-        for r in (blurred[number] for _, number in (min(wide), max(wide)))
-    )
-    return f"through {len(_take_first(blurred))} encodings a single position is blurred, least {low}, most {high}"
+def _say_blurred(blurred: Sequence[tuple[str, PositionReconstruction]]) -> str:
+    """How wide a position becomes, and through what; of several the narrowest and the widest."""
+    ordered = sorted(blurred, key=lambda named: named[1].fwhm or math.inf)
+    (name, least), (last, most) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"a single position is blurred {_say_width(least)}, peak {least.peak_value:.2g}, through {name}"
+    widest = f"{most.fwhm:.1f}" if most.fwhm is not None else "one that never falls to half of its maximum"
+    return f"a single position is blurred, least {_say_width(least)} through {name}, most to {widest} through {last}"
 
 
 def _say_width(position: PositionReconstruction) -> str:
@@ -218,44 +157,34 @@ def _say_width(position: PositionReconstruction) -> str:
     return f"to {position.fwhm:.1f} positions ({WIDTH}{tenth})"
 
 
-def _take_first(results: Sequence[Reconstruction]) -> list[Reconstruction]:
-    """The first result of each encoding, on a grid of each direction."""
-    found: dict[tuple[Encoding, str | None], Reconstruction] = {}
-    for result in results:
-        found.setdefault((result.spectrum.encoding, result.spectrum.axis), result)
-    return list(found.values())
+def _list_bandwidths(results: Sequence[Reconstruction]) -> list[float]:
+    return list(dict.fromkeys(r.spectrum.bandwidth for r in results if r.spectrum.bandwidth is not None))
 
 
-def _find_sweep(one: Reconstruction, results: Sequence[Reconstruction]) -> list[Reconstruction]:
-    """The results of the same encoding, at other bandwidths too."""
-    same = (one.spectrum.encoding, one.spectrum.axis)
-    return [result for result in results if (result.spectrum.encoding, result.spectrum.axis) == same]
-
-
-def _at(result: Reconstruction) -> str:
-    return f" {describe_bandwidth(result.spectrum.bandwidth)}"
-
-
-def _name_all(results: Sequence[Reconstruction]) -> Namer:
-    """How the verdict names encodings: shortly where no other has that name, on a grid with the direction."""
-    among = [result.spectrum.encoding for result in results]
-
-    def name(result: Reconstruction) -> str:
-        axis = result.spectrum.axis
-        return name_apart(result.spectrum.encoding, among) + ("" if axis is None else f" ({axis})")
-
-    return name
+def _name_all(results: Sequence[Reconstruction]) -> Iterator[str]:
+    """Name each: shortly where no other has that name, on a grid with the direction, in a sweep with the bandwidth."""
+    among, is_sweep = [result.spectrum.encoding for result in results], len(_list_bandwidths(results)) > 1
+    for spectrum in (result.spectrum for result in results):
+        axis = "" if spectrum.axis is None else f" ({spectrum.axis})"
+        at = f" at bandwidth {spectrum.bandwidth:g}" if is_sweep and spectrum.bandwidth is not None else ""
+        yield f"{name_apart(spectrum.encoding, among)}{axis}{at}"
 
 
 # --------------------------------------------------------------------- facts
 
 
-def _list_facts(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> list[tuple[str, str]]:
-    facts = [("l2 norm", "restored after weighting, as in the paper; relative_error_unscaled is without it")]
-    if any(r.spectrum.bandwidth is not None for r in results):
-        facts.append(("width", "follows the bandwidth, so it is stated with it; a sweep: --bandwidth 0.25 1 4 16 64"))
-        if kernels is None:
-            facts.append(("kernel", "the encoding's own, without a window: --window-free"))
+def _sum_up(results: Sequence[Reconstruction]) -> Iterator[tuple[str, str]]:
+    """One line for each reconstruction: all of its positions are shifts of the first."""
+    for name, result in zip(name_lines([r.spectrum for r in results]), results, strict=True):
+        one = result.positions[0]
+        width = "never at half of it" if one.fwhm is None else f"width {one.fwhm:.3g}"
+        tenth = "" if one.width_10 is None else f" ({one.width_10:.3g} at a tenth)"
+        away = f" {count(one.shift, 'position')} away" if one.shift else ""
+        yield name, f"peak {one.peak_value:.3g}{away}, {width}{tenth}, error {one.relative_error:.3g}"
+
+
+def _list_kernels(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> list[tuple[str, str]]:
+    facts = []
     among = [r.spectrum.encoding for r in results]
     for encoding, kernel in dict(zip(among, kernels or (), strict=False)).items():
         if kernel is not None:
@@ -272,7 +201,7 @@ def _say_kernel(kernel: F64) -> str:
 
 def _draw(result: Reconstruction) -> Drawing:
     n, middle = result.spectrum.grid, result.positions[len(result.positions) // 2]
-    where = describe_bandwidth(result.spectrum.bandwidth)
+    at = "" if result.spectrum.bandwidth is None else f", at bandwidth {result.spectrum.bandwidth:g}"
     ticks = ((0.0, "0"), (middle.s / max(1, n - 1), str(middle.s)), (1.0, f"t = {n - 1}"))
-    title = f"reconstruction of s = {middle.s}, {result.spectrum.encoding.label}, {where}"
+    title = f"reconstruction of s = {middle.s}, {result.spectrum.encoding.label}{at}"
     return Drawing(title=title, values=middle.values.tolist(), ticks=ticks)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
 from pe_spectra.precision import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.quantities import quantity
@@ -27,8 +26,7 @@ VERDICTS = Verdicts(
 )
 #: Values of the staircase in characters, in even steps of the logarithm.
 _STEPS_DRAWN = 200
-#: What a terminal shows, and to how many significant digits; all of both in a pipe and in CSV.
-_SHOWN = ("dtype", "recipe", "stage", "distinct", "first_collision", "max_phase_error")
+#: Significant digits on a terminal.
 _DIGITS = 3
 
 
@@ -40,12 +38,8 @@ class PrecisionBody(Body):
     report: PrecisionReport = quantity("What was found.", inline=True)
 
 
-def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = (), *, changes_first: bool = False) -> Answer:
+def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> Answer:
     """Turn a report into an answer; `failed` lists the requirements that do not hold.
-
-    Parameters
-    ----------
-    changes_first : whether the rows begin with the codes and the stages that change what is distinct.
 
     >>> from pe_spectra import Sinusoidal
     >>> from pe_spectra.precision import measure_precision
@@ -53,37 +47,26 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = (), *, c
     >>> answer_precision(report).verdict.code
     'merged-by-rounding'
     """
-    changes, others = _part(report.rows)
     return Answer(
         body=PrecisionBody(report=report),
         verdict=_judge(report),
-        results=(*changes, *others) if changes_first else report.rows,
-        facts=_list_facts(report),
-        notes=(*report.notes, *_list_remarks(report)),
-        shown=_SHOWN,
+        results=report.rows,
+        facts=[(dtype, _sum_up(dtype, report)) for dtype in report.dtypes],
+        details=_list_details(report),
+        remarks=(*report.notes, *_list_remarks(report)),
         spelled=RECIPE_TITLES,
-        brief=len(changes),
+        brief=0,
         digits=_DIGITS,
         narrow=("dtype",),
         drawing=_draw(report),
-        next_command=f"pe-spectra faithfulness -e {shlex.quote(report.encoding.spec)} --length {report.length}",
+        next_command=_suggest(report),
         failed=failed,
     )
 
 
-def _part(rows: Sequence[Stage]) -> tuple[list[Stage], list[Stage]]:
-    """Part the codes, and the stages at which other positions are distinct than before, from all the rest."""
-    changes: list[Stage] = []
-    others: list[Stage] = []
-    pipeline = ("", "")
-    before: tuple[int, tuple[int, int] | None, int] = (0, None, 0)
-    for row in rows:
-        left = (row.distinct, row.first_collision, row.not_finite)
-        if pipeline != (row.dtype, row.recipe):
-            pipeline, before = (row.dtype, row.recipe), (row.total, None, 0)
-        (changes if row.stage == "code" or left != before else others).append(row)
-        before = left
-    return changes, others
+def _suggest(report: PrecisionReport) -> str:
+    is_default = report.length == report.encoding.default_length
+    return propose("faithfulness -e", report.encoding) + ("" if is_default else f" --length {report.length}")
 
 
 def _title(row: Stage | Staircase) -> str:
@@ -101,7 +84,7 @@ def _judge(report: PrecisionReport) -> Verdict:
     if total == 1:
         return VERDICTS.say("all-apart", all=f"A single one of the {report.domain}: nothing to distinguish")
     every = "with every recipe" if len(report.recipes) > 1 else report.recipes[0].when
-    return VERDICTS.say("all-apart", all=f"In {join(report.dtypes)} all {count_places(report)} stay distinct {every}")
+    return VERDICTS.say("all-apart", all=f"In {join(report.dtypes)} all {_count_places(report)} stay distinct {every}")
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
@@ -143,26 +126,36 @@ def _count_others(worst: Sequence[Stage], report: PrecisionReport) -> str:
             continue
         beyond = f" ({_count_not_finite(least, report)})" if least.not_finite else ""
         left.append(f"{one.dtype} leaves {least.distinct:,}{beyond}")
-    return f" Worst: {join([f'{left[0]} distinct', *left[1:]])}." if left else ""
+    return f" Other types at worst: {join([f'{left[0]} distinct', *left[1:]])}." if left else ""
 
 
-def _list_facts(report: PrecisionReport) -> list[tuple[str, str]]:
+def _sum_up(dtype: str, report: PrecisionReport) -> str:
+    """One line for a type: what its recipes leave, those that leave the same together, the fewest first."""
+    codes = sorted((row for row in report.codes if row.dtype == dtype), key=lambda row: row.distinct)
+    alike: dict[str, list[str]] = {}
+    for row in codes:
+        pair = f" ({_write_left(row, report)})" if row.first_collision is not None or row.not_finite else ""
+        left = f"all {row.total:,}" if row.first_collision is None else f"{row.distinct:,} of {row.total:,}"
+        alike.setdefault(f"{left}{pair}", []).append(_title(row))
+    if len(alike) == 1:
+        return f"{next(iter(alike))} distinct" + (" with every recipe" if len(codes) > 1 else "")
+    return "; ".join(f"{left} with {join(titles)}" for left, titles in alike.items())
+
+
+def _write_left(row: Stage, report: PrecisionReport) -> str:
+    """The first two positions that are one, and how many have a code that is no finite number."""
+    pair = "" if row.first_collision is None else "{} = {}".format(*row.first_collision)
+    return ", ".join(filter(None, (pair, _count_not_finite(row, report) if row.not_finite else "")))
+
+
+def _list_details(report: PrecisionReport) -> list[tuple[str, str]]:
     facts = []
     for dtype in report.dtypes:
         codes = [row for row in report.codes if row.dtype == dtype]
-        facts.append((f"{dtype}, distinct vectors", "; ".join(_count_codes(row, report) for row in codes)))
         errors = [f"{_title(row)} {row.max_phase_error:.3g}" for row in codes if row.max_phase_error is not None]
         if errors:
             facts.append((f"{dtype}, phase error", f"{'; '.join(errors)} rad at most"))
     return facts
-
-
-def _count_codes(row: Stage, report: PrecisionReport) -> str:
-    beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
-    if row.first_collision is None:
-        return f"{_title(row)} all {row.total:,}{beyond}"
-    s, t = row.first_collision
-    return f"{_title(row)} {row.distinct:,} ({s} = {t}{beyond})"
 
 
 def _list_remarks(report: PrecisionReport) -> list[str]:
@@ -194,53 +187,5 @@ def _draw(report: PrecisionReport) -> Drawing | None:
     )
 
 
-# --------------------------------------------------------------------- what a figure says
-
-
-def entitle_precision(report: PrecisionReport) -> str:
-    """Say what is left at worst.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
-    >>> entitle_precision(measure_precision(Sinusoidal(d=8), length=300, dtypes=["float16"]))
-    'Rounding merges none of 300 positions, in any of these types and recipes'
-    """
-    worst = report.list_worst()
-    if not worst:
-        return f"Rounding merges none of {count_places(report)}, in any of these types and recipes"
-    row = min(worst, key=lambda one: one.distinct)
-    where = f"In {row.dtype}" if len({one.distinct for one in worst}) == 1 else f"At worst, in {row.dtype}"
-    when = report.find_recipe(row).when
-    return f"{where}, {count_places(report)} are left with {row.distinct:,} distinct vectors {when}"
-
-
-def name_pipelines(stairs: Sequence[Staircase], types: int) -> str:
-    """Name pipelines that fare alike, recipes of the same of so many types together, with these types beside them.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
-    >>> report = measure_precision(Sinusoidal(d=8), length=9, dtypes=["float16"], recipes=["narrow-positions", "fp32"])
-    >>> name_pipelines(report.stairs, 1)
-    'narrow-positions, fp32: float16'
-    """
-    found: dict[str, list[str]] = {}
-    for stair in stairs:
-        found.setdefault(_title(stair), []).append(stair.dtype)
-    together: dict[tuple[str, ...], list[str]] = {}
-    for recipe, names in found.items():
-        together.setdefault(tuple(names), []).append(recipe)
-    return "; ".join(
-        f"{', '.join(recipes)}: {'every type' if 1 < len(names) == types else ', '.join(names)}"
-        for names, recipes in together.items()
-    )
-
-
-def count_places(report: PrecisionReport) -> str:
-    """Write how many positions, or lags, there are.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
-    >>> count_places(measure_precision(Sinusoidal(d=8), length=1, dtypes=["float16"]))
-    '1 position'
-    """
+def _count_places(report: PrecisionReport) -> str:
     return count(report.codes[0].total, report.domain.removesuffix("s"))

@@ -7,41 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts
-from pe_spectra.answers.captions import say_blurred, write_low
+from pe_spectra.answers.answer import Answer, Body, Drawing, agree, group_facts
+from pe_spectra.answers.captions import judge_spectrum, name_lines, write_low
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
 from pe_spectra.spectrum.kernels import SOURCES
-from pe_spectra.spectrum.record import EMPTY_BAND, WEIGHTS_ARE_SHARES, explain_signs
-from pe_spectra.spectrum.summary import LOW_BINS
+from pe_spectra.spectrum.record import LOW_BINS, WEIGHTS_ARE_SHARES
 from pe_spectra.wording import percent, write_power
 
-VERDICTS = Verdicts(
-    ("no-shares", "warning", "{name}{why}."),
-    ("irregular", "note", "{name}At real positions the largest weight is at {peak:.4g} rad/position."),
-    ("flat", "ok", "{name}Flat: all {bins} frequencies have nearly the same weight{above}."),
-    ("over-smoothed", "warning", "{name}{blurred}; try a smaller --bandwidth."),
-    (
-        "crowded-low-bin",
-        "note",
-        "{name}Crowded at the bottom: the first {low} of {bins} frequencies hold {held} of the weight{above}.",
-    ),
-    (
-        "uneven",
-        "note",
-        "{name}Uneven: the largest weight is at {peak:.4g} rad (bin {bin} of {bins}), mean {mean:.4g} rad{above}.",
-    ),
-)
-#: Form of the weights -> code of the verdict.
-_CODES = {
-    "signed": "no-shares",
-    "flat": "flat",
-    "blurred": "over-smoothed",
-    "crowded": "crowded-low-bin",
-    "uneven": "uneven",
-}
 #: The summaries that only a distribution has.
 _OF_DISTRIBUTIONS = [name for name, one in SpectrumSummary.quantities().items() if one.defined is not None]
 _HOW = ("grid", "bandwidth", "boundary", "estimator")
@@ -61,30 +36,6 @@ class Reference(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SpectrumParameters(Result):
-    """How the weights were computed."""
-
-    spectrum: Spectrum = quantity("The spectrum.", inline=True, keys=_HOW)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SpectraParameters(Result):
-    """How the weights of the first were computed; a member says what is its own."""
-
-    first: Spectrum = quantity("The first spectrum.", inline=True, keys=("grid", "boundary", "estimator"))
-    bandwidth: float | tuple[float | None, ...] | None = quantity(
-        "Kernel width in bins where it is the same for all, else a list of those of the members; null where no kernel "
-        "enters.",
-        schema={
-            "type": ["number", "null", "array"],
-            "exclusiveMinimum": 0,
-            "items": {"type": ["number", "null"], "exclusiveMinimum": 0},
-            "minItems": 2,
-        },
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class SpectrumBody(Body):
     """The frequency weights of one encoding at one bandwidth: Eq. 15, or the same of its kernel."""
 
@@ -95,10 +46,12 @@ class SpectrumBody(Body):
 
     @derived("The encoding that was analysed.")
     def encoding(self) -> Encoding:
-        """The encoding that was analysed."""
         return self.spectrum.encoding
 
-    parameters: SpectrumParameters = quantity("How the weights were computed.")
+    @derived("How its weights were computed.", inline=True, keys=_HOW, asked=True)
+    def how(self) -> Spectrum:
+        return self.spectrum
+
     spectrum: Spectrum = quantity(
         "The spectrum.",
         inline=True,
@@ -109,7 +62,6 @@ class SpectrumBody(Body):
         "The DFT encoding on the same lattice, to compare with; null at real positions, which have no such lattice."
     )
     def reference(self) -> Reference | None:
-        """The DFT encoding on the same lattice."""
         weights = self.spectrum.reference
         return None if weights is None else Reference(encoding=Dft(d=self.spectrum.grid), weights=weights)
 
@@ -126,7 +78,24 @@ class SpectraBody(Body):
 
     kind = "spectrum"
 
-    parameters: SpectraParameters = quantity("How the weights of the first were computed.")
+    @derived("How the first was computed.", inline=True, keys=("grid", "boundary", "estimator"), asked=True)
+    def first(self) -> Spectrum:
+        return self.spectra[0]
+
+    @derived(
+        "Kernel width in bins where it is the same for all, else a list of those of the members; null where no kernel "
+        "enters.",
+        schema={
+            "type": ["number", "null", "array"],
+            "exclusiveMinimum": 0,
+            "items": {"type": ["number", "null"], "exclusiveMinimum": 0},
+            "minItems": 2,
+        },
+        asked=True,
+    )
+    def bandwidth(self) -> object:
+        return agree([spectrum.bandwidth for spectrum in self.spectra])
+
     spectra: tuple[Spectrum, ...] = quantity(
         "The spectra, encoding by encoding and bandwidth by bandwidth; of an encoding on a grid one for each "
         "direction.",
@@ -137,16 +106,6 @@ class SpectraBody(Body):
         least=1,
         only=lambda body: bool(body.planes),
     )
-
-
-def _describe(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Body:
-    first = spectra[0]
-    if len(spectra) == 1:
-        return SpectrumBody(parameters=SpectrumParameters(spectrum=first), spectrum=first, planes=tuple(planes))
-    bandwidths = tuple(spectrum.bandwidth for spectrum in spectra)
-    shared = bandwidths[0] if len(set(bandwidths)) == 1 else bandwidths
-    parameters = SpectraParameters(first=first, bandwidth=shared)
-    return SpectraBody(parameters=parameters, spectra=tuple(spectra), planes=tuple(planes))
 
 
 # --------------------------------------------------------------------- answers
@@ -173,38 +132,22 @@ def answer_spectra(
     'flat'
     """
     first, is_one = spectra[0], len(spectra) == 1
-    columns = tabulate(spectra)
+    columns, names = tabulate(spectra), name_lines(spectra)
     for name in ("encoding", "grid", "bandwidth") if is_one else ():
         del columns[name]
     return Answer(
-        body=_describe(spectra, planes),
-        verdict=_judge(first, is_one),
+        body=SpectrumBody(spectrum=first, planes=tuple(planes))
+        if is_one
+        else SpectraBody(spectra=tuple(spectra), planes=tuple(planes)),
+        verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
         columns=columns,
-        facts=_list_facts(first, low) if is_one else [_sum_up(spectrum) for spectrum in spectra],
+        facts=_list_facts(first, low) if is_one else list(zip(names, map(_sum_up, spectra), strict=True)),
+        details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=_list_notes(spectra),
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
         brief=0,
-        drawing=_draw(first),
+        drawing=_draw(first) if is_one else None,
         next_command=next_command,
-    )
-
-
-def _judge(spectrum: Spectrum, is_one: bool) -> Verdict:
-    summary, bins = spectrum.summary, len(spectrum.omega)
-    empty = summary.empty_upper_band or 0.0
-    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
-    return VERDICTS.say(
-        "irregular" if spectrum.estimator == "nudft" else _CODES[spectrum.form],
-        name="" if is_one else f"{_name(spectrum)}: ",
-        above=above if empty >= EMPTY_BAND else "",
-        why=explain_signs(spectrum) if spectrum.form == "signed" else "",
-        blurred=say_blurred(spectrum) if spectrum.form == "blurred" else "",
-        bins=bins,
-        low=LOW_BINS,
-        held=write_low(summary),
-        peak=spectrum.omega[summary.peak_bin],
-        bin=summary.peak_bin,
-        mean=summary.centroid,
     )
 
 
@@ -228,16 +171,13 @@ def _name(spectrum: Spectrum) -> str:
     return spectrum.label + ("" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}")
 
 
-def _sum_up(spectrum: Spectrum) -> tuple[str, str]:
+def _sum_up(spectrum: Spectrum) -> str:
     """One line for a spectrum among several."""
-    summary, bins = spectrum.summary, len(spectrum.omega)
+    summary = spectrum.summary
     if spectrum.form == "signed":
-        negative = f"negative weights sum to -{summary.negative_mass:.3g}"
-        return _name(spectrum), f"not a distribution ({negative}), peak bin {summary.peak_bin}"
-    return _name(spectrum), (
-        f"first {min(LOW_BINS, bins)} bins {write_low(summary)}, centroid {summary.centroid:.4g} rad/position, "
-        f"effective bins {summary.effective_bins_entropy:.1f} of {bins}, peak bin {summary.peak_bin}"
-    )
+        return f"not a distribution (negative weights sum to -{summary.negative_mass:.3g})"
+    low = f"first {min(LOW_BINS, len(spectrum.omega))} bins {write_low(summary)}"
+    return f"{low}, mean {summary.centroid:.4g} rad, {summary.effective_bins_entropy:.1f} effective bins"
 
 
 def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, str]]:
@@ -262,7 +202,8 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
         facts.append(("frequencies", inside))
     if spectrum.estimator == "lag-window":
         return facts + _list_kernel_facts(spectrum)
-    return [*facts, ("at pi" if spectrum.grid % 2 == 0 else "at the last bin", write_power(spectrum.log_weights[-1]))]
+    ends_at_pi = spectrum.estimator != "nudft" and spectrum.grid % 2 == 0
+    return [*facts, ("at pi" if ends_at_pi else "at the last bin", write_power(spectrum.log_weights[-1]))]
 
 
 def _list_kernel_facts(spectrum: Spectrum) -> list[tuple[str, str]]:
@@ -281,7 +222,7 @@ def _draw(spectrum: Spectrum) -> Drawing:
         "kde": f", Eq. 15, {width}, boundary {spectrum.boundary}",
         "lattice": ", exact on its lattice",
         "lag-window": f", lag window of its kernel, {width}",
-        "nudft": f" at real positions, {width}",
+        "nudft": f", {width}",
     }[spectrum.estimator]
     between: tuple[tuple[float, str], ...] = ((1 / math.pi, "1 rad"), (2 / math.pi, "2"))
     end = "pi"

@@ -14,7 +14,7 @@ from importlib import resources
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from pe_spectra.claims import articles, paper_dft, paper_low_pass, paper_reconstruction
+from pe_spectra.claims import articles, paper_dft, paper_original
 from pe_spectra.claims.judging import Judgement
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.quantities import Result, quantity
@@ -37,11 +37,7 @@ def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
 
 #: Id of a claim -> what computes it.
 JUDGES: Mapping[str, Callable[[], Judgement]] = MappingProxyType(
-    {
-        name: judge
-        for module in (paper_low_pass, paper_reconstruction, paper_dft, articles)
-        for name, judge in _list_judges(module).items()
-    }
+    {name: judge for module in (paper_original, paper_dft, articles) for name, judge in _list_judges(module).items()}
 )
 
 

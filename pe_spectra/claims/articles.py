@@ -106,16 +106,10 @@ def _attend(x: F64, w: F64) -> F64:
 
 def _reference_permutation() -> Judgement:
     rng = np.random.default_rng(0)
-    x, w, order = (
-        rng.standard_normal((10, 8)),
-        rng.standard_normal((3, 8, 8)) / 3,
-        rng.permutation(10),
-    )
+    x, w, order = rng.standard_normal((10, 8)), rng.standard_normal((3, 8, 8)) / 3, rng.permutation(10)
     deviation = float(np.abs(_attend(x[order], w) - _attend(x, w)[order]).max())
-    return conclude(
-        f"largest deviation {describe_deviation(deviation)} (10 random tokens)",
-        holds=deviation < ROUNDING,
-    )
+    text = f"largest deviation {describe_deviation(deviation)} (10 random tokens)"
+    return conclude(text, holds=deviation < ROUNDING)
 
 
 def _reference_periods() -> Judgement:
@@ -202,23 +196,15 @@ def _reference_t5_buckets() -> Judgement:
 
 def _series_d_waves() -> Judgement:
     d = 256
-    waves, distinct = (
-        Sinusoidal(d=d).table(1).shape[1],
-        len(np.unique(Sinusoidal(d=d).frequencies().values)),
-    )
-    return conclude(
-        f"{waves} waves, {distinct} frequencies (d = {d})",
-        holds=waves == distinct,
-        partly=waves == d,
-    )
+    waves, distinct = Sinusoidal(d=d).table(1).shape[1], len(np.unique(Sinusoidal(d=d).frequencies().values))
+    return conclude(f"{waves} waves, {distinct} frequencies (d = {d})", holds=waves == distinct, partly=waves == d)
 
 
 def _series_growing_wavelength() -> Judgement:
     found = measure_faithfulness(Sinusoidal(d=256), length=100000)
     periods = 2 * np.pi / Sinusoidal(d=256).frequencies().values
     text = (
-        f"wavelengths {periods[0]:.5f} to {periods[-1]:.1f}; "
-        "smallest separation of 100000 positions "
+        f"wavelengths {periods[0]:.5f} to {periods[-1]:.1f}; smallest separation of 100000 positions "
         f"{found.min_separation:.5f} (d = 256)"
     )
     return conclude(text, holds=bool(np.all(np.diff(periods) > 0)) and found.injective is True)

@@ -12,6 +12,9 @@ from pe_spectra.vocabulary import Grade
 
 #: Deviations below this are rounding; their digits differ from machine to machine.
 ROUNDING = 1e-12
+#: Width and positions of the paper's figures.
+D = 256
+POSITIONS = (5, 40, 75)
 
 
 @dataclass(frozen=True, kw_only=True)

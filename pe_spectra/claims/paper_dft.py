@@ -8,16 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pe_spectra import fourier
-from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
+from pe_spectra.claims.judging import POSITIONS, ROUNDING, D, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_dft_weights, compute_spectrum
 
-D = 256
 K = D // 2 - 1
-POSITIONS = (5, 40, 75)
 
 
 class _Scores(NamedTuple):
@@ -167,8 +165,7 @@ def _dft_perfect_reconstruction() -> Judgement:
     off = float(np.linalg.norm(literal - one_hot))
     text = (
         f"relative error {describe_deviation(error)} with constant multipliers, "
-        f"{off:.4f} with Eq. 22 literally "
-        f"(peak {literal.max():.5f})"
+        f"{off:.4f} with Eq. 22 literally (peak {literal.max():.5f})"
     )
     return conclude(text, holds=max(error, off) < ROUNDING, partly=error < ROUNDING)
 

@@ -11,15 +11,13 @@ import os
 import re
 import shlex
 import shutil
-from difflib import get_close_matches
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from pe_spectra.cli.options import ENCODING_NAMES
-from pe_spectra.errors import InputError
-from pe_spectra.numbers import Choice
+from pe_spectra.errors import QUOTED_CHARACTERS, InputError
+from pe_spectra.numbers import Choice, suggest
 from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.vocabulary import RECIPE_TITLES
 
@@ -31,23 +29,6 @@ _SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
 _NARROW = 60
 #: Columns before the second line of a placeholder.
 _DEEPER = 6
-
-
-class PaperCommand(TyperCommand):
-    """A command whose repeatable options take what follows, until the next option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Rewrite the arguments, then let Typer parse them."""
-        if not ctx.resilient_parsing:
-            args = _Rewriter(self, ctx).rewrite(list(args))
-            if args != ["--help"]:
-                _check_switches(self)
-        return super().parse_args(ctx, args)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, also on a narrow terminal."""
-        _fit_terminal(formatter)
-        super().format_help(ctx, formatter)
 
 
 class PaperGroup(TyperGroup):
@@ -72,26 +53,34 @@ class PaperGroup(TyperGroup):
         found = super().get_command(ctx, cmd_name)
         if found is None and not ctx.resilient_parsing:
             names = self.list_commands(ctx)
-            nearest = get_close_matches(cmd_name, names, n=1)
-            hint = f"did you mean {nearest[0]}? " if nearest else ""
-            raise InputError("no such command", cmd_name or "''", f"{hint}accepted: {', '.join(names)}")
+            accepted = f"{suggest(cmd_name, names)}accepted: {', '.join(names)}"
+            raise InputError("no such command", cmd_name or "''", accepted)
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, also on a narrow terminal."""
-        _fit_terminal(formatter)
+        fit_terminal(formatter)
         super().format_help(ctx, formatter)
 
 
-def _check_switches(command: Any) -> None:
-    """Refuse a variable that sets a flag to something else, in our own words."""
-    for option in command.params:
+def rewrite_arguments(command: Any, ctx: Any, args: list[str]) -> list[str]:
+    """Write the arguments of a command as Typer reads them, and refuse a variable that sets a flag to nonsense.
+
+    >>> from pe_spectra.cli.commands import Commands
+    >>> command = Commands()["reconstruct"]
+    >>> rewrite_arguments(command, command.context_class(command), ["--s", "5", "40"])
+    ['--s=5', '--s=40']
+    """
+    rewritten = _Rewriter(command, ctx).rewrite(list(args))
+    for option in command.params if rewritten != ["--help"] else ():
         value = os.environ.get(str(option.envvar), "")
         if getattr(option, "is_flag", False) and value and value.lower() not in _SWITCHES:
             raise InputError(f"{option.envvar} is not known", value, f"accepted: {', '.join(_SWITCHES)}")
+    return rewritten
 
 
-def _fit_terminal(formatter: Any) -> None:
+def fit_terminal(formatter: Any) -> None:
+    """Let help be written for a narrow terminal, too, and break placeholders that are too long for a line."""
     columns = shutil.get_terminal_size((80, 24)).columns
     write_list, settings = formatter.write_dl, {}
     if columns < _NARROW:
@@ -128,9 +117,14 @@ def _is_spec(text: str) -> bool:
     return isinstance(spec, FileSpec) or spec.name in ENCODING_NAMES
 
 
+def _names_file(text: str) -> bool:
+    return text.endswith((".json", ".gguf")) or "/" in text or os.path.exists(text)
+
+
 class _Rewriter:
-    def __init__(self, command: PaperCommand, ctx: typer.Context) -> None:
+    def __init__(self, command: Any, ctx: Any) -> None:
         parameters = command.get_params(ctx)
+        self.elsewhere = command.elsewhere
         named = [p for p in parameters if p.param_type_name == "option"]
         self.options = {name: p for p in named for name in (*p.opts, *p.secondary_opts)}
         self.arguments = [p for p in parameters if p.param_type_name == "argument"]
@@ -175,10 +169,15 @@ class _Rewriter:
         """Refuse what was meant as one more value of an option that takes a few words: the last, or a slip."""
         for place, option in sorted(self.behind.items(), reverse=True):
             members = _list_members(option)
-            if place >= most or get_close_matches(given[place], members, n=1):
+            if place >= most or suggest(given[place], members):
                 Choice(members=members).parse(given[place], max(option.opts, key=len))
 
     def _refuse_arguments(self, tokens: list[str]) -> None:
+        if self.elsewhere and _names_file(tokens[0]):
+            name = shlex.quote(tokens[0])
+            is_plain = len(name) <= QUOTED_CHARACTERS and name.isprintable()
+            audit = f"pe-spectra audit {name}" if is_plain else "pe-spectra audit"
+            raise InputError("unexpected argument", tokens[0], f"{self.elsewhere}; {audit} prints them")
         if "-e" in self.options and _is_spec(tokens[0]):
             raise InputError("unexpected argument", tokens[0], f"give it with -e: -e {shlex.quote(tokens[0])}")
         single = [name for name in self.seen if name.startswith("--")]
@@ -195,7 +194,9 @@ class _Rewriter:
             if attached is not None:
                 raise InputError(f"{name} takes no value", attached or "''", f"{name} alone")
             return [name]
-        values = [attached] if attached is not None else self._take_value(name, option, tokens)
+        if attached is None and (not tokens or tokens[0] == "--" or tokens[0].partition("=")[0] in self.options):
+            raise InputError(f"{name} has no value", accepted=f"{name} {option.metavar or 'VALUE'} is accepted")
+        values = [tokens.pop(0) if attached is None else attached]
         if getattr(option, "multiple", False):
             while attached != "" and tokens and self._looks_like_value(tokens[0], option):
                 values.append(tokens.pop(0))
@@ -215,14 +216,8 @@ class _Rewriter:
             raise InputError("no such option", name, "give the SPEC without -e")
         names = sorted(name for name in self.options if name.startswith("--"))
         # without the dashes, which make all options alike
-        nearest = get_close_matches(name.lstrip("-"), [known.lstrip("-") for known in names], n=1)
-        hint = f"did you mean --{nearest[0]}? " if nearest else ""
+        hint = suggest(name.lstrip("-"), [known.lstrip("-") for known in names], "--")
         raise InputError("no such option", name, f"{hint}accepted: {', '.join(names)}")
-
-    def _take_value(self, name: str, option: Any, tokens: list[str]) -> list[str]:
-        if not tokens or tokens[0] == "--" or tokens[0].partition("=")[0] in self.options:
-            raise InputError(f"{name} has no value", accepted=f"{name} {option.metavar or 'VALUE'} is accepted")
-        return [tokens.pop(0)]
 
     def _looks_like_value(self, token: str, option: Any) -> bool:
         if self.arguments:

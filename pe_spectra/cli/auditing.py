@@ -1,73 +1,35 @@
-"""The command about configurations of models: what positional encoding each really gives, and its known problems."""
+"""The commands about models: what a configuration really gives, and what each way to lengthen its context would do."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from pe_spectra.cli import options
-from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import read_level, read_model_length
-from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, fail_files
+from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
+from pe_spectra.cli.subject import MODEL_LENGTH, read, read_level
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.numbers import IntegerRange, RealRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.figure import Figure
-
     from pe_spectra.models.audit import ModelAudit
     from pe_spectra.vocabulary import Level
 
-
-def complete_code(incomplete: str) -> list[str]:
-    """Complete the code of a finding; only this loads the checks."""
-    from pe_spectra.models.checks import KINDS
-
-    return [code for code in KINDS if code.startswith(incomplete)]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register the command."""
-    register(
-        app,
-        "audit",
-        draws=True,
-        examples=(
-            "pe-spectra audit config.json",
-            "pe-spectra audit config.json --served 131072 --fail-on warning",
-            "pe-spectra audit --explain unseen-phases",
-        ),
-    )(audit)
+#: Widest head; as for the encoding `rope`.
+_WIDTHS = IntegerRange(minimum=4, maximum=1 << 14)
+_BASES = RealRange(minimum=2, maximum=1e18)
+#: The shortest is longer than the wavelength of the fastest pair, 2 pi.
+_LENGTHS = IntegerRange(minimum=8, maximum=1 << 30)
 
 
 def audit(
     run: Run,
-    configs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CONFIG]...",
-            help="config.json, params.json, a .gguf file, a model's folder, org/model in the local cache, or -",
-        ),
-    ] = None,
-    trained: Annotated[
-        str | None, typer.Option("--trained", metavar="N", help="training context length  [the file's]")
-    ] = None,
-    served: Annotated[
-        str | None, typer.Option("--served", metavar="N", help="inference context length  [the file's]")
-    ] = None,
-    fail_on: options.FailOn = None,
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            "--explain",
-            metavar="CODE",
-            autocompletion=complete_code,
-            help="the reasoning behind a finding",
-        ),
-    ] = None,
+    configs: Sequence[str] | None,
+    trained: str | None,
+    served: str | None,
+    fail_on: str | None,
+    explain: str | None,
 ) -> Outcome:
     """What positional encoding a model's configuration really gives, and what is wrong with it.
 
@@ -82,8 +44,8 @@ def audit(
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
     level = read_level(fail_on)
     lengths = {
-        "trained": read_model_length(trained, "--trained"),
-        "served": read_model_length(served, "--served"),
+        "trained": read(trained, "--trained", MODEL_LENGTH.parse),
+        "served": read(served, "--served", MODEL_LENGTH.parse),
     }
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
@@ -92,7 +54,7 @@ def audit(
         errors = tuple(one.error for one in files if one.error)
         # a file that was asked for holds all of the answer, or is not written
         if len(errors) == len(files) or (errors and run.output is not None):
-            return fail_files(errors)
+            return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
         return _answer(run, files, lengths, level, errors)
 
 
@@ -105,14 +67,12 @@ def _answer(
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
 
-    # a pipe has the rows of CSV, in the order of the files
-    is_watched = run.format == "table" and run.screen.watched
     rows = _choose_rows(run, files)
-    answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=is_watched)
+    answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=run.watched)
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
-    return run.finish(answer, lambda: _draw(files[0]), errors=errors)
+    return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 
 
 def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pairs", "all pairs"]:
@@ -144,7 +104,51 @@ def _count_pairs(one: ModelAudit) -> int:
     return sum(len(layer.frequencies) for layer in one.layers)
 
 
-def _draw(one: ModelAudit) -> Figure:
-    from pe_spectra.plots.audit_figure import compose_audit
+def context(run: Run, d: str, base: str | None, trained: str | None, target: str | None) -> Outcome:
+    """What each way to lengthen a context would do to a rotary model, side by side.
 
-    return compose_audit(one)
+    Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
+    covered in training), what is kept, and the bases that the literature proposes. Without --base and --trained: which
+    base for this context.
+    """
+    from pe_spectra.answers.lengthenings import answer_lengthenings
+    from pe_spectra.models.lengths.methods import compare_methods, propose_bases
+
+    width = _read_width(d)
+    wanted = _LENGTHS.parse(_need(target, "--target", "the number of positions that is wanted"), "--target")
+    model = _read_model(base, trained, wanted)
+    if run.figure is not None and model is None:
+        raise InputError("--figure has nothing to draw without a model", str(run.figure), "--base and --trained")
+    with Progress("looking for negative sums", quiet=run.quiet):
+        report = propose_bases(width, wanted) if model is None else compare_methods(width, *model, wanted)
+        every_pair = run.format == "csv" and run.screen.full
+        return run.finish(
+            answer_lengthenings(report, every_pair=every_pair),
+            plot("pe_spectra.plots.wavelengths.compose_context", report),
+        )
+
+
+def _read_width(text: str) -> int:
+    d = _WIDTHS.parse(text, "--d")
+    if d % 2:
+        raise InputError("--d is odd", text, "an even width is accepted: pairs of channels are turned")
+    return d
+
+
+def _read_model(base: str | None, trained: str | None, target: int) -> tuple[float, int] | None:
+    """Read the model to be lengthened; None where only the length is asked about."""
+    if base is None and trained is None:
+        return None
+    both = "both of them for a model to be lengthened, none for the bases that suit --target"
+    rho = _BASES.parse(_need(base, "--base", both), "--base")
+    length = _LENGTHS.parse(_need(trained, "--trained", both), "--trained")
+    if target <= length:
+        accepted = "a longer context than the trained one is accepted"
+        raise InputError("--target is not above --trained", f"{target} and {length}", accepted)
+    return rho, length
+
+
+def _need(text: str | None, name: str, accepted: str) -> str:
+    if text is None:
+        raise InputError(f"{name} is missing", accepted=accepted)
+    return text

@@ -1,167 +1,314 @@
-"""How a command is registered: its own options, the shared ones, examples, and the origin of values."""
+"""Every command, once: what it takes, where it draws, examples; and how one is run within the shared options."""
 
 from __future__ import annotations
 
-import inspect
+import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from importlib import import_module
+from inspect import getdoc
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Any
 
-import typer
+from typer.core import TyperCommand
 
-from pe_spectra.cli import options
-from pe_spectra.cli.arguments import PaperCommand
-from pe_spectra.cli.inputs import refuse_overwriting
-from pe_spectra.cli.run import Outcome, Run, prepare_run
+from pe_spectra.cli.arguments import fit_terminal, rewrite_arguments
+from pe_spectra.cli.options import OPTIONS
+from pe_spectra.cli.run import Outcome, prepare_run
 from pe_spectra.cli.settings import load_settings, note_unknown_variables
-from pe_spectra.cli.subject import join_subject
+from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.spec import FileSpec, parse_spec, split_list
 
-Settings = Annotated[
-    str | None,
-    typer.Option(
-        "--settings", metavar="FILE", is_eager=True, callback=load_settings,
-        help="defaults from a TOML file: flat keys, or a [command] table",
-    ),
-]  # fmt: skip
-_TEXT: dict[str, Any] = {"quiet": options.Quiet, "color": options.Colour, "settings": Settings}
-_DATA: dict[str, Any] = {"form": options.Format, "json": options.Json, "output": options.Output, "full": options.Full}
-_FIGURE: dict[str, Any] = {
-    "figure": options.FigurePath,
-    "no_figure": options.NoFigure,
-    "style": options.Style,
-    "width": options.FigureWidth,
-    "height": options.FigureHeight,
-    "dpi": options.Dpi,
-    "no_title": options.NoTitle,
-    "no_caption": options.NoCaption,
-}
-_FLAGS = ("json", "full", "no_figure", "no_title", "no_caption", "quiet")
+#: What commands share: those that answer with data, those that draw, all.
+_DATA = "format json output full"
+_FIGURE = "figure no_figure style width height dpi no_title no_caption"
+_TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides")
+_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings")
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
 
-Body = Callable[..., Outcome]
 
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What is declared of a command.
 
-def register(
-    app: typer.Typer,
-    name: str,
-    *,
-    examples: tuple[str, ...],
-    answers: bool = True,
-    lists: bool = False,
-    figure: str = "",
-    draws: bool = False,
-) -> Callable[[Body], Body]:
-    """Register a command: its function gets a checked :class:`~pe_spectra.cli.run.Run` and its own options.
-
-    Parameters
+    Attributes
     ----------
+    module : where the function of its name stands. takes : its own options and arguments, in the order of its help.
     examples : command lines that `--help` shows; the tests run them.
-    answers : whether it has the options for data (--format, --json, --output, --full).
-    lists : whether a command without these has --full.
-    figure : where it draws unless told otherwise; empty for a command that does so only when told.
-    draws : whether a command without such a place has the options for a figure.
+    data : the options for data that it has. figure : where it draws unless told otherwise; None for
+        one that never does.
+    elsewhere : what whoever names a model's file is told, where the command takes none.
     """
-    data = _DATA if answers else {"full": options.Full} if lists else {}
-    shared = {**data, **(_FIGURE if figure or draws else {}), **_TEXT}
 
-    def decorate(body: Body) -> Body:
-        lines = "\n".join(f"  {example}" for example in examples)
-        app.command(name, cls=PaperCommand, epilog=f"\b\nExamples:\n{lines}", short_help=_first_line(body))(
-            _join_options(body, shared, figure)
+    module: str
+    takes: str = ""
+    examples: tuple[str, ...]
+    data: str = _DATA
+    figure: str | None = None
+    elsewhere: str = ""
+
+
+COMMANDS: Mapping[str, Declaration] = {
+    "spectrum": Declaration(
+        module="paper",
+        takes="encoding d rho rows start step positions length:averaged grid bandwidth boundary",
+        figure="figures/spectrum.png",
+        examples=(
+            "pe-spectra spectrum --d 256 --rho 10000",
+            "pe-spectra spectrum --boundary reflect --bandwidth 1 4 16",
+        ),
+    ),
+    "reconstruct": Declaration(
+        module="paper",
+        takes="encoding d rho rows start step length:averaged s grid bandwidth boundary window_free",
+        figure="figures/reconstruction.png",
+        examples=("pe-spectra reconstruct --s 5 40 75", "pe-spectra reconstruct --s 40 --bandwidth 0.25 1 4 16 64"),
+    ),
+    "faithfulness": Declaration(
+        module="paper",
+        takes="encoding d rho rows start step length positions limit within require",
+        figure="",
+        examples=("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
+    ),
+    "count-low-bin": Declaration(
+        module="paper",
+        takes="encoding d:several rho:several length:edge",
+        figure="",
+        examples=("pe-spectra count-low-bin --d 256 512 --rho 10000", "pe-spectra count-low-bin --d 128 --length 4096"),
+    ),
+    "figures": Declaration(
+        module="listings",
+        takes="check output:folder grid:figures",
+        data="full",
+        examples=("pe-spectra figures --output figures", "pe-spectra figures --check"),
+    ),
+    "claims": Declaration(
+        module="listings",
+        takes="check",
+        examples=("pe-spectra claims", "pe-spectra claims --check --json"),
+    ),
+    "schema": Declaration(module="listings", data="", examples=("pe-spectra schema",)),
+    "encodings": Declaration(
+        module="listings",
+        takes="name",
+        examples=("pe-spectra encodings", "pe-spectra encodings rope", "pe-spectra encodings --json"),
+    ),
+    "export": Declaration(
+        module="listings",
+        takes="d rho length rows positions start step spec output:array what",
+        data="",
+        examples=(
+            "pe-spectra export sinusoidal:d=64 --output table.npy",
+            "pe-spectra export alibi:heads=8 --length 16 --output -",
+        ),
+    ),
+    "compare": Declaration(
+        module="inspecting",
+        takes="d rho rows positions start step length:all specs all sort periods require:metric",
+        figure="",
+        examples=(
+            "pe-spectra compare sinusoidal dft rope:d=256 --sort kernel_half_width",
+            "pe-spectra compare calendar sinusoidal:d=64 --step 1h --periods day,week",
+        ),
+    ),
+    "inspect": Declaration(
+        module="inspecting",
+        takes="d rho rows positions start step length spec:optional resize method align_corners fail_on explain",
+        figure="",
+        examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
+    ),
+    "audit": Declaration(
+        module="auditing",
+        takes="configs trained:audit served:audit fail_on explain:completed",
+        figure="",
+        examples=(
+            "pe-spectra audit config.json",
+            "pe-spectra audit config.json --served 131072 --fail-on warning",
+            "pe-spectra audit --explain unseen-phases",
+        ),
+    ),
+    "diff": Declaration(
+        module="diff",
+        takes="sides stack all_stacks trained served check:found",
+        examples=(
+            "pe-spectra diff hf/config.json port/inv_freq.npy",
+            "pe-spectra diff config.json --stack transformers-5,vllm",
+            "pe-spectra diff --all-stacks config.json",
+        ),
+    ),
+    "context": Declaration(
+        module="auditing",
+        takes="d:head base trained:context target",
+        figure="",
+        examples=(
+            "pe-spectra context --d 128 --base 500000 --trained 8192 --target 131072",
+            "pe-spectra context --d 128 --target 131072",
+        ),
+        elsewhere="context takes no file: give --d, --base and --trained",
+    ),
+    "precision": Declaration(
+        module="inspecting",
+        takes="d rho length rows spec dtype recipe embedding require:codes",
+        figure="",
+        examples=(
+            "pe-spectra precision sinusoidal --length 8192 --dtype bfloat16",
+            "pe-spectra precision rope:base=500000 --length 8192 --recipe fp32-then-cast",
+            "pe-spectra precision alibi --length 256 --dtype bfloat16 --require injective",
+        ),
+    ),
+}
+
+
+class DeclaredCommand(TyperCommand):
+    """A command as it is declared; its function gets a checked run, its subject if it has one, and its own options."""
+
+    def __init__(self, name: str) -> None:
+        declared = COMMANDS[name]
+        function = getattr(import_module(f"pe_spectra.cli.{declared.module}"), name.replace("-", "_"))
+        shared = [*declared.data.split(), *(_FIGURE.split() if declared.figure is not None else ()), *_TEXT.split()]
+        options = [OPTIONS[key] for key in (*declared.takes.split(), *shared)]
+        settings = {"settings": {"is_eager": True, "callback": load_settings}}
+        super().__init__(
+            name,
+            params=[option.build(name, **settings.get(option.name, {})) for option in options],
+            help=getdoc(function),
+            epilog="\n".join(("\b", "Examples:", *(f"  {example}" for example in declared.examples))),
+            # empty under python -OO, which strips docstrings
+            short_help=(getdoc(function) or "").partition("\n")[0],
+            rich_markup_mode=None,
         )
-        return body
+        self.elsewhere = declared.elsewhere
+        self._function: Callable[..., Outcome] = function
+        self._own = [option.name for option in options[: -len(shared)]]
+        self._figure = declared.figure or ""
 
-    return decorate
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, also on a narrow terminal."""
+        fit_terminal(formatter)
+        super().format_help(ctx, formatter)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Rewrite the arguments, then let Typer parse them; completion sees them as they were typed."""
+        return super().parse_args(ctx, args if ctx.resilient_parsing else rewrite_arguments(self, ctx, args))
 
-def _join_options(body: Body, shared: Mapping[str, Any], figure: str) -> Callable[..., Outcome]:
-    """Return the function that Typer sees: with the command's own options first, then the shared ones."""
-    hints = get_type_hints(body, include_extras=True)
-    own = dict(inspect.signature(body).parameters)
-    takes_run = own.pop("run", None) is not None
-    subject: Mapping[str, Any] = get_args(hints["subject"])[1] if "subject" in own else {}
-
-    def command(ctx: typer.Context, **values: Any) -> Outcome:
-        values.pop("settings")
-        mine = {name: values.pop(name) for name in [*own, *subject] if name != "subject"}
+    def invoke(self, ctx: Any) -> Outcome:
+        """Check the shared options, run the function, and say where a value that it refuses came from."""
+        values: dict[str, Any] = {name: None if value == () else value for name, value in ctx.params.items()}
         _settle_rivals(values, ctx)
+        texts = [values[name] for name in _MAY_NAME_FILES if values.get(name)]
+        own = {name: values.pop(name) for name in self._own}
+        values.pop("settings")
         try:
-            run = prepare_run(default_figure=figure, **values)
-            _protect_inputs(run, mine, ctx.params.get("settings"))
-            if subject:
-                mine["subject"] = join_subject({name: mine.pop(name) for name in subject})
-            outcome = body(run, **mine) if takes_run else body(**mine)
+            run = prepare_run(default_figure=self._figure, **values)
+            figure = "--figure" if run.figure_asked else "the figure"
+            written = {"--output": run.output or own.get("output"), figure: run.figure}
+            _refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
+            outcome = self._function(run, **_join_subject(own))
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
         notes = () if run.quiet else note_unknown_variables(ctx)
         return replace(outcome, messages=(*notes, *outcome.messages))
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context)]
-    for name, own_parameter in own.items():
-        if name != "subject":
-            parameters.append(own_parameter.replace(kind=keyword, annotation=hints[name]))
-            continue
-        for inner, hint in subject.items():  # what may be left out may be None
-            default = inspect.Parameter.empty if get_args(hint)[0] is str else None
-            parameters.append(inspect.Parameter(inner, keyword, default=default, annotation=hint))
-    for name, annotation in shared.items():
-        parameters.append(
-            inspect.Parameter(name, keyword, default=False if name in _FLAGS else None, annotation=annotation)
-        )
-    vars(command)["__signature__"] = inspect.Signature(parameters)
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = body.__doc__
-    return command
+
+class Commands(Mapping[str, DeclaredCommand]):
+    """The commands by their names, each made when it is asked for."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+    def __getitem__(self, name: str) -> DeclaredCommand:
+        return _make_command(name)
 
 
-def _protect_inputs(run: Run, mine: Mapping[str, Any], settings: str | None) -> None:
-    """Refuse, before any work, to write over a file that is read."""
-    own = mine.get("output")
-    figure = "--figure" if run.figure_asked else "the figure"
-    outputs = {"--output": run.output or (Path(own) if own else None), figure: run.figure}
-    named = [mine[name] for name in _MAY_NAME_FILES if mine.get(name)] + ([settings] if settings else [])
-    texts = [text for value in named for text in ([value] if isinstance(value, str) else value)]
-    refuse_overwriting(outputs, texts)
+_make_command = cache(DeclaredCommand)
 
 
-def _first_line(body: Body) -> str:
-    # empty under python -OO, which strips docstrings
-    return (body.__doc__ or "").strip().partition("\n")[0]
+def _join_subject(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Join what names and places encodings in one value, where a command takes encodings."""
+    naming = next((name for name in ("encoding", "spec", "specs") if name in values), None)
+    if naming is None:
+        return dict(values)
+    named = values[naming]
+    inner = {field.name: values[field.name] for field in fields(Subject) if field.name in values}
+    inner["encoding"] = [named] if isinstance(named, str) else named
+    subject = Subject(label="--encoding" if naming == "encoding" else "SPEC", **inner)
+    return {"subject": subject, **{name: value for name, value in values.items() if name not in (*inner, naming)}}
 
 
-def _settle_rivals(values: dict[str, Any], ctx: typer.Context) -> None:
-    for first, second in _RIVALS:
-        if values.get(first) and values.get(second):
-            ranks = [_RANKS.get(getattr(ctx.get_parameter_source(name), "name", ""), 0) for name in (first, second)]
+def _settle_rivals(values: dict[str, Any], ctx: Any) -> None:
+    for names in _RIVALS:
+        if all(values.get(name) for name in names):
+            ranks = [_RANKS.get(getattr(ctx.get_parameter_source(name), "name", ""), 0) for name in names]
             if ranks[0] != ranks[1]:
-                loser = first if ranks[0] < ranks[1] else second
-                values[loser] = False if loser in _FLAGS else None
+                loser = names[ranks[0] > ranks[1]]
+                values[loser] = False if values[loser] is True else None
 
 
-def _name_origin(error: InputError | FileError, ctx: typer.Context) -> InputError | FileError:
+def _name_origin(error: InputError | FileError, ctx: Any) -> InputError | FileError:
     """Where a value came from a variable or a settings file, say so in place of the option's name."""
+    file = ctx.params.get("settings")
     for parameter in ctx.command.params:
-        if parameter.param_type_name != "option":
-            continue
         option = max(parameter.opts, key=len)
-        source = getattr(ctx.get_parameter_source(str(parameter.name)), "name", "")
-        file, key = ctx.params.get("settings"), option.lstrip("-")
+        source = getattr(ctx.get_parameter_source(parameter.name), "name", "")
+        if not option.startswith("-") or source not in ("ENVIRONMENT", "DEFAULT_MAP"):
+            continue
+        key = parameter.envvar if source == "ENVIRONMENT" else option.lstrip("-")
         if isinstance(error, FileError):
-            origins = {"ENVIRONMENT": f"({parameter.envvar})", "DEFAULT_MAP": f"({key} in {file})"}
-            if source in origins and f"({option})" in error.reason:
-                return FileError(error.path, error.reason.replace(f"({option})", origins[source]))
+            if f"({option})" in error.reason:
+                origin = key if source == "ENVIRONMENT" else f"{key} in {file}"
+                return FileError(error.path, error.reason.replace(f"({option})", f"({origin})"))
         elif re.match(rf"{option}(?![a-z-])", error.what):
-            rest = str(error)[len(option) :]
-            if source == "ENVIRONMENT":
-                return InputError(f"{parameter.envvar}{rest}")
-            if source == "DEFAULT_MAP":
-                return FileError(file, f"{key}{rest}")
+            text = f"{key}{str(error)[len(option) :]}"
+            return InputError(text) if source == "ENVIRONMENT" else FileError(file, text)
     return error
+
+
+def _refuse_overwriting(outputs: Mapping[str, str | Path | None], texts: Sequence[str]) -> None:
+    """Refuse, before any work, an output that is a file which the command reads, however both are spelled.
+
+    Parameters
+    ----------
+    outputs : option -> where its file goes, or None.
+    texts : what options and arguments name that may be a SPEC or a file.
+    """
+    present = [(option, Path(place)) for option, place in outputs.items() if place and os.path.exists(place)]
+    for text in texts if present else ():
+        for path in _list_files(text):
+            for option, place in present:
+                if _is_same(place, Path(path).expanduser()):
+                    raise FileError(place, f"is read by this command ({option}); another file is accepted")
+
+
+def _list_files(text: str) -> Iterator[str]:
+    """What a SPEC may read: its file, the files that its parameters name, and those of SPECs in it."""
+    yield text
+    try:
+        spec = parse_spec(text)
+    except InputError:
+        return  # refused in its turn, if it is a SPEC at all
+    if isinstance(spec, FileSpec):
+        yield spec.path
+        return
+    for _, value in spec.raw:
+        for part in split_list(value):
+            yield from _list_files(part)
+
+
+def _is_same(output: Path, source: Path) -> bool:
+    """Whether an output is a file that is read, or one of the files of a model that is read."""
+    try:
+        whole_model = source.is_dir() or source.name.endswith(".index.json")
+        if whole_model and output.resolve().parent == (source if source.is_dir() else source.parent).resolve():
+            return output.is_file()
+        return os.path.samefile(output, source)
+    except (OSError, ValueError):
+        return False  # not there, or no possible name

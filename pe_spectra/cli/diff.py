@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import typer
-
-from pe_spectra.cli import options
-from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import read_model_length
 from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.subject import MODEL_LENGTH, read
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import STACKS
@@ -27,64 +24,27 @@ if TYPE_CHECKING:
 _LENGTH = 32768
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register the command."""
-    register(
-        app,
-        "diff",
-        examples=(
-            "pe-spectra diff hf/config.json port/inv_freq.npy",
-            "pe-spectra diff config.json --stack transformers-5,vllm",
-            "pe-spectra diff --all-stacks config.json",
-        ),
-    )(diff)
-
-
-def complete_stacks(incomplete: str) -> list[str]:
-    """Complete the last name of --stack."""
-    before, comma, last = incomplete.rpartition(",")
-    chosen = before.split(",")
-    return [f"{before}{comma}{name}" for name in STACKS if name.startswith(last) and name not in chosen]
-
-
 def diff(
     run: Run,
-    sides: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="A [B]", help="config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables"
-        ),
-    ] = None,
-    stack: Annotated[
-        str | None,
-        typer.Option(
-            "--stack",
-            metavar="X,Y",
-            autocompletion=complete_stacks,
-            help="A as two implementations read it",
-        ),
-    ] = None,
-    all_stacks: Annotated[
-        bool, typer.Option("--all-stacks", help="A as every implementation reads it, and one example of each scaling")
-    ] = False,
-    trained: options.Trained = None,
-    served: options.Served = None,
-    check: Annotated[bool, typer.Option("--check", help="exit 1 when something differs")] = False,
+    sides: Sequence[str] | None,
+    stack: str | None,
+    all_stacks: bool,
+    trained: str | None,
+    served: str | None,
+    check: bool,
 ) -> Outcome:
     """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
 
     A and B are configurations, or what a port really computes: a dump of its frequencies or of its
     cosines and sines. Rows are the parts that differ; with --full the pairs.
     """  # fmt: skip
-    lengths = read_model_length(trained, "--trained"), read_model_length(served, "--served")
+    lengths = read(trained, "--trained", MODEL_LENGTH.parse), read(served, "--served", MODEL_LENGTH.parse)
     named = _check_sides(sides or [], stack, all_stacks)
     stacks = _read_stacks(stack) if stack is not None else ()
     if all_stacks and check:
         raise InputError("--check has no meaning with --all-stacks", accepted="two names for --stack")
     if all_stacks and trained is not None:
         raise InputError("--trained has no meaning with --all-stacks", str(trained), "--served is accepted")
-    from dataclasses import replace
-
     from pe_spectra.model_sources import read_side
 
     found = [read_side(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
@@ -95,9 +55,7 @@ def diff(
     if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, lengths)
-    # a pipe has the rows of CSV
-    is_watched = run.format == "table" and run.screen.watched
-    setting = replace(setting, full=run.screen.full, listed=not is_watched, check=check, again=again)
+    setting = replace(setting, full=run.screen.full, listed=not run.watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
 
 
@@ -137,7 +95,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
-    from pe_spectra.models.comparison.wave_tables import remark_rotations, remark_table, shows_rotations
+    from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
 
     if stacks:
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
@@ -150,7 +108,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
     if tables is not None and not shows_rotations(tables, found):
         return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))
     said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
-    said += [remark_table(tables)] if tables is not None else []
+    said += [f"entry by entry: {'; '.join(tables.findings)}"] if tables is not None else []
     return run.finish(answer_differences(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
 
 
@@ -173,7 +131,7 @@ def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
 
 
 def _answer_tables(run: Run, a: Side, b: Side, found: TableDiff, check: bool, *more: str) -> Outcome:
-    from pe_spectra.answers.table_differences import answer_tables
+    from pe_spectra.answers.agreements import answer_tables
 
     # what the rotation of a cache is called says nothing of it as a table
     said = [(letter, note, side.dump) for letter, side in (("A", a), ("B", b)) for note in side.notes]
@@ -191,7 +149,7 @@ def _tabulate(run: Run, side: Side, served: int | None, again: str) -> Outcome:
         reason = (rows[0].refusal or "").removeprefix(f"{configuration.path}: ")
         raise FileError(side.shown, f"no implementation takes it: {reason}")
     length = served or find_length_served(configuration)
-    examples = tabulate_scalings(configuration, served=served)
+    examples = tabulate_scalings(configuration, served)
     return run.finish(answer_conformance(side.shown, rows, examples, length=length, full=run.screen.full, again=again))
 
 
@@ -205,8 +163,6 @@ def _need_rotation(side: Side) -> Configuration:
 
 def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedSide:
     """The rotations of one side: of a dump its own, of a model those of its library or of a stack."""
-    from dataclasses import replace
-
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import turn_layer
@@ -263,5 +219,5 @@ def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
 
 def _name_base(configuration: Configuration) -> str:
     """The key that the base comes from; empty where it is another in other layers."""
-    keys = {layer.block.base_key if layer.block is not None else "" for layer in configuration.layers}
+    keys = {layer.block.base_key for layer in configuration.layers}
     return keys.pop() if len(keys) == 1 else ""

@@ -1,35 +1,28 @@
-"""The commands that look at encodings as a whole: compare them, inspect one."""
+"""The commands that look at encodings as a whole: compare them, inspect one, round one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from pe_spectra.cli import options
-from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import check_together, check_work, read_level
-from pe_spectra.cli.run import Outcome, Progress, Run, explain_code
-from pe_spectra.cli.subject import Subject, takes
+from pe_spectra.cli.options import RECIPE_NAMES
+from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
+from pe_spectra.cli.subject import Subject, check_together, check_work, read, read_level
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
-from pe_spectra.numbers import Choice, IntegerRange
-from pe_spectra.vocabulary import CORNER_METHODS, RESIZE_METHODS
+from pe_spectra.numbers import Choice, IntegerRange, RealRange, suggest
+from pe_spectra.vocabulary import COMMON_DTYPES, CORNER_METHODS, DTYPES, RECIPE_TITLES, RESIZE_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.figure import Figure
-
-    from pe_spectra.compare import Comparison
     from pe_spectra.encodings import Encoding
-    from pe_spectra.inspection.portrait import Portrait
     from pe_spectra.inspection.resize import Resized
+    from pe_spectra.precision import PrecisionReport
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+_SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 _STEP = "1h"
-_OPTIONS = ("d", "rho", "rows", "positions", "start", "step")
 #: So many metrics are named where one is not known.
 _LISTED = 10
 #: What a position costs at least, in columns, whatever the width.
@@ -38,35 +31,13 @@ _LEAST_WIDTH = 64
 _ORDER_OF_ALL = "min_separation"
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register both commands."""
-    register(
-        app,
-        "compare",
-        draws=True,
-        examples=(
-            "pe-spectra compare sinusoidal dft rope:d=256 --sort kernel_half_width",
-            "pe-spectra compare calendar sinusoidal:d=64 --step 1h --periods day,week",
-        ),
-    )(compare)
-    register(
-        app,
-        "inspect",
-        draws=True,
-        examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
-    )(inspect)
-
-
 def compare(
     run: Run,
-    subject: Annotated[Subject, takes(*_OPTIONS, length=options.ComparedLength, specs=options.Specs)],
-    all_: Annotated[bool, typer.Option("--all", help="the whole catalogue, random values last")] = False,
-    sort: Annotated[str | None, typer.Option("--sort", metavar="METRIC", help="order by a metric, best first")] = None,
-    periods: Annotated[
-        str | None,
-        typer.Option("--periods", metavar="NAME,..", help="periods to look for: day,week or durations such as 12h"),
-    ] = None,
-    require: options.RequireMetric = None,
+    subject: Subject,
+    every: bool,
+    sort: str | None,
+    periods: str | None,
+    require: Sequence[str] | None,
 ) -> Outcome:
     """Encodings side by side: every metric that needs no model, sorted by one of them.
 
@@ -74,13 +45,13 @@ def compare(
     its definition. With --step and --periods lags are times.
     """
     from pe_spectra.answers.comparisons import answer_comparison
-    from pe_spectra.cli.requirements import check_metrics, parse_requirements
-    from pe_spectra.compare import choose_length, compare_encodings, sort_comparisons
+    from pe_spectra.cli.requirements import check_requirements, parse_requirements
     from pe_spectra.domains import parse_periods
+    from pe_spectra.metrics.compare import choose_length, compare_encodings, sort_comparisons
 
-    requirements = parse_requirements(require or [], _list_metrics(sort))
+    requirements = parse_requirements(require or [], ("separation", *_list_metrics(sort)))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    encodings, (seconds, notes) = _collect(subject, all_, timed=bool(wanted))
+    encodings, (seconds, notes) = _collect(subject, every, timed=bool(wanted))
     size = subject.read_length(encodings)
     sizes = [size or choose_length(encoding) for encoding in encodings]
     check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
@@ -88,33 +59,26 @@ def compare(
         compared = compare_encodings(
             encodings, length=size, step_seconds=seconds, periods=wanted, progress=progress.step
         )
-        order = sort or (_ORDER_OF_ALL if all_ else None)
+        order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
-        answer = answer_comparison(compared, order, check_metrics(requirements, compared))
-        return run.finish(replace(answer, notes=(*notes, *answer.notes)), lambda: _draw_comparison(compared, order))
+        found = [
+            (c.encoding.label, c.injective, {**c.values, "separation": c.values["min_separation"]}) for c in compared
+        ]
+        answer = answer_comparison(compared, order, check_requirements(requirements, found))
+        return run.finish(
+            replace(answer, notes=(*notes, *answer.notes)),
+            plot("pe_spectra.plots.comparison.compose_comparison", compared, order),
+        )
 
 
 def inspect(
     run: Run,
-    subject: Annotated[Subject, takes(*_OPTIONS, "length", spec=options.OptionalSpec)],
-    resize: Annotated[
-        str | None, typer.Option("--resize", metavar="N|HxW", help="what interpolation to another size does")
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            autocompletion=options.complete(RESIZE_METHODS),
-            show_default=False,
-            help=f"how to interpolate: {', '.join(RESIZE_METHODS)}  [bicubic]",
-        ),
-    ] = "bicubic",
-    align_corners: Annotated[
-        bool, typer.Option("--align-corners", help="keep the first and last rows in place")
-    ] = False,
-    fail_on: options.FailOn = None,
-    explain: options.Explain = None,
+    subject: Subject,
+    resize: str | None,
+    method: str,
+    align_corners: bool,
+    fail_on: str | None,
+    explain: str | None,
 ) -> Outcome:
     """The portrait of one encoding or checkpoint table: what is in it, and its known problems.
 
@@ -130,18 +94,22 @@ def inspect(
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     level = read_level(fail_on)
     how = Choice(members=RESIZE_METHODS).parse(method, "--method")
-    new = _read_size(resize) if resize is not None else None
+    new = read(resize, "--resize", _read_size)
     encodings = subject.build()
     size = subject.read_length(encodings)
-    from pe_spectra.inspection.portrait import draw_portrait, is_given
+    from pe_spectra.encodings.learned import Learned
+    from pe_spectra.inspection.portrait import draw_portrait
 
-    if not is_given(encodings[0]):  # what a file holds is there already, and is looked at as far as possible
+    # what a file holds is there already, and is looked at as far as possible
+    if encodings[0].is_random or not isinstance(encodings[0], Learned):
         numbers = (size or encodings[0].default_length) * int(getattr(encodings[0], "d", 1))
         check_work("--length and the width", numbers, MAX_INSPECTED_NUMBERS)
     with Progress("looking at rows and spectra", quiet=run.quiet):
         resized = _resize(encodings[0], new, how, align_corners, size)
         portrait = draw_portrait(encodings[0], length=size, resized=resized)
-        return run.finish(answer_portrait(portrait, level), lambda: _draw_portrait(portrait))
+        return run.finish(
+            answer_portrait(portrait, level), plot("pe_spectra.plots.inspection.compose_portrait", portrait)
+        )
 
 
 def _collect(
@@ -202,20 +170,19 @@ def _list_metrics(name: str | None) -> tuple[str, ...]:
         return known
     from difflib import get_close_matches
 
-    near, hint = list(known), ""
+    near = [one for one in known if name and name in one]
     if len(name) <= max(map(len, known)):  # beyond that nothing is near, and the comparison would take its time
-        hint = "".join(f"did you mean {one}? " for one in get_close_matches(name, known, n=1))
-        near = [*(one for one in known if name and name in one), *get_close_matches(name, known, n=_LISTED, cutoff=0)]
+        near += get_close_matches(name, known, n=_LISTED, cutoff=0)
     listed = ", ".join([*dict.fromkeys([*near, *known])][:_LISTED])
-    accepted = f"{hint}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
+    accepted = f"{suggest(name, known)}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
     raise InputError("--sort is not known", name or "''", accepted)
 
 
-def _read_size(text: str) -> tuple[int, ...]:
+def _read_size(text: str, label: str) -> tuple[int, ...]:
     parts = text.split("x")
     if len(parts) > 2 or "" in parts:
-        raise InputError("--resize is no size", text or "''", "N, or HxW for a grid, is accepted")
-    return tuple(_SIDE.parse(part, "--resize") for part in parts)
+        raise InputError(f"{label} is no size", text or "''", "N, or HxW for a grid, is accepted")
+    return tuple(_SIDE.parse(part, label) for part in parts)
 
 
 def _resize(
@@ -232,13 +199,67 @@ def _resize(
     return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)
 
 
-def _draw_comparison(compared: Sequence[Comparison], sorted_by: str | None) -> Figure:
-    from pe_spectra.plots.comparison import compose_comparison
+def precision(
+    run: Run,
+    subject: Subject,
+    dtype: Sequence[str] | None,
+    recipe: Sequence[str] | None,
+    embedding: str,
+    require: Sequence[str] | None,
+) -> Outcome:
+    """What finite precision leaves of an encoding, stage by stage.
 
-    return compose_comparison(compared, sorted_by)
+    Positions, frequencies, phases, sines and cosines, the code, and its sum with a token's embedding:
+    how many positions are still distinct after each, the first that are not, phase errors, channels
+    that no longer change, and the smallest separation in units in the last place.
+    """
+    from pe_spectra.answers.roundings import answer_precision
+    from pe_spectra.cli.requirements import check_requirements, parse_requirements
+
+    requirements = parse_requirements(require or [], ("separation", "ulp_margin"))
+    dtypes = _read_names(dtype, "--dtype", DTYPES) or COMMON_DTYPES
+    recipes = _read_names(recipe, "--recipe", RECIPE_NAMES) or None
+    spread = _SPREAD.parse(embedding, "--embedding")
+    (encoding,) = subject.build()
+    size = subject.read_length((encoding,))
+    with Progress("rounding", quiet=run.quiet):
+        report = _measure(encoding, size, dtypes, recipes, spread)
+        answer = answer_precision(report, check_requirements(requirements, _list_codes(report)))
+        return run.finish(answer, plot("pe_spectra.plots.staircases.compose_precision", report))
 
 
-def _draw_portrait(portrait: Portrait) -> Figure:
-    from pe_spectra.plots.inspection import compose_portrait
+def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, float | None]]]:
+    """What is demanded of the code of each recipe in each type.
 
-    return compose_portrait(portrait)
+    Codes that are one in exact arithmetic, and that rounding alone distinguishes, are not injective, and
+    neither are codes that have become infinite or no number.
+    """
+    merged = report.exact_distinct is not None and report.exact_distinct < report.codes[0].total
+    return [
+        (
+            f"{code.dtype}, {RECIPE_TITLES.get(code.recipe, code.recipe)}",
+            code.distinct == code.total and not merged and not code.not_finite,
+            {"separation": code.min_separation, "ulp_margin": code.ulp_margin},
+        )
+        for code in report.codes
+    ]
+
+
+def _read_names(texts: Sequence[str] | None, name: str, members: tuple[str, ...]) -> tuple[str, ...]:
+    choice = Choice(members=members)
+    items = [item for text in texts or () for part in text.split(",") for item in (part.split() or [""])]
+    # a recipe's name of release 0.1.0 stays accepted
+    return tuple(dict.fromkeys(choice.parse(RECIPE_TITLES.get(item, item), name) for item in items))
+
+
+def _measure(
+    encoding: Encoding, size: int | None, dtypes: Sequence[str], recipes: Sequence[str] | None, spread: float
+) -> PrecisionReport:
+    from pe_spectra.precision import measure_precision
+
+    try:
+        return measure_precision(encoding, length=size, dtypes=dtypes, recipes=recipes, embedding=spread)
+    except InputError as error:
+        if error.what.startswith(("length", "recipe")):
+            raise InputError(f"--{error.what}", error.given, error.accepted) from None
+        raise

@@ -1,43 +1,94 @@
-"""The commands about encodings themselves: the catalogue, and export."""
+"""The commands that list and write what there is: figures, claims, schema, encodings, export."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from pe_spectra.cli import options
-from pe_spectra.cli.commands import register
-from pe_spectra.cli.inputs import check_work
-from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.cli.subject import Subject, read_times, takes
-from pe_spectra.errors import InputError
-from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
-from pe_spectra.numbers import Choice
+from pe_spectra.cli.run import Outcome, Progress, Run
+from pe_spectra.cli.subject import Subject, check_work, read, read_times
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS, MAX_WIDTH, MIN_WIDTH
+from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.vocabulary import EXPORTED
+from pe_spectra.wording import compose_command
 
-_OPTIONS = ("d", "rho", "length", "rows", "positions", "start", "step")
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register both commands."""
-    register(
-        app, "encodings", examples=("pe-spectra encodings", "pe-spectra encodings rope", "pe-spectra encodings --json")
-    )(encodings)
-    register(
-        app,
-        "export",
-        answers=False,
-        examples=(
-            "pe-spectra export sinusoidal:d=64 --output table.npy",
-            "pe-spectra export alibi:heads=8 --length 16 --output -",
-        ),
-    )(export)
+_GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
 
 
-def encodings(run: Run, name: options.EncodingName = None) -> Outcome:
+def figures(run: Run, check: bool, output: str, grid: str | None) -> Outcome:
+    """Regenerate the paper's figures and ours, each with its numbers.
+
+    Every figure is written as .png and .svg beside a .csv of exactly the numbers drawn. --check
+    recomputes them and compares with those files instead.
+    """
+    size = read(grid, "--grid", _GRID.parse)
+    place = _read_directory(output)
+    from pe_spectra.answers.drawn import answer_checked, answer_drawn
+    from pe_spectra.figures import RECIPES, build_figures, check_figures, compare_figures, list_figure_files
+    from pe_spectra.files.places import check_writable
+
+    with Progress("computing figures", quiet=run.quiet) as progress:
+        if check:
+            found = check_figures(place, grid=size, progress=progress.step)
+            return run.finish(answer_checked(output, found, len(RECIPES)))
+        check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
+        files = build_figures(grid=size, progress=progress.step)
+        then = compose_command("figures", check=True, output=output if output != "figures" else None, grid=grid)
+        titles = {recipe.name: recipe.title for recipe in RECIPES}
+        before = compare_figures(files, place)
+        outcome = run.finish(answer_drawn(titles, tuple(files), output, before, next_command=then))
+    return Outcome(
+        text=outcome.text,
+        messages=outcome.messages,
+        files={place / name: data for name, data in files.items()},
+        makes_folders=True,
+    )
+
+
+def claims(run: Run, check: bool) -> Outcome:
+    """Grade every statement of the paper that can be checked.
+
+    Each with its place, the printed value, ours, a verdict, why, and the command that shows it.
+    --check exits 1 when a computed verdict is not the recorded one.
+    """
+    from pe_spectra.answers.catalogues import answer_claims
+    from pe_spectra.claims import find_disagreements, grade_claims
+
+    with Progress("grading claims", quiet=run.quiet) as progress:
+        graded = grade_claims(progress.step)
+    differing = [
+        f"claim {claim.id}: recorded {claim.expected_verdict}, computed {claim.verdict}"
+        for claim in find_disagreements(graded)
+    ]
+    return run.finish(answer_claims(graded, tuple(differing) if check else ()))
+
+
+def schema(_: Run) -> Outcome:
+    """Print the JSON Schema of the answers.
+
+    Every document that --json prints is valid under it; what each field means stands beside it.
+    """
+    import json
+
+    from pe_spectra.answers.documents import build_schema
+
+    return Outcome(text=f"{json.dumps(build_schema(), indent=2)}\n")
+
+
+def _read_directory(text: str) -> Path:
+    if not text or text == "-":
+        raise InputError("--output is no name of a folder", text or "''", "a folder is accepted")
+    path = Path(text)
+    try:
+        if path.exists() and not path.is_dir():
+            raise FileError(path, "is no folder (--output)")
+    except OSError as error:
+        raise FileError(path, "is no possible folder (--output)") from error
+    return path
+
+
+def encodings(run: Run, name: str | None) -> Outcome:
     """The catalogue: every encoding with its formula, parameters, source and pitfalls.
 
     With a name, everything about that one; with a SPEC, the values that its parameters take.
@@ -54,61 +105,32 @@ def encodings(run: Run, name: options.EncodingName = None) -> Outcome:
     return run.finish(answer_encoding(type(encoding), encoding))
 
 
-def export(
-    run: Run,
-    subject: Annotated[Subject, takes(*_OPTIONS, spec=options.Spec)],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", metavar="FILE", help=".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
-    ] = None,
-    what: Annotated[
-        str | None,
-        typer.Option(
-            "--what",
-            metavar="|".join(EXPORTED),
-            autocompletion=options.complete(EXPORTED),
-            show_default=False,
-            help="what to export  [the first that it has]",
-        ),
-    ] = None,
-) -> Outcome:
+def export(run: Run, subject: Subject, output: str | None, what: str | None) -> Outcome:
     """Export the table, frequencies, kernel or bias of an encoding.
 
     A table has a row for each position, a kernel or bias one for each lag and a column for each
     head, frequencies a row each (frequency, mass, phase).
     """  # fmt: skip
     place = _read_place(output)
-    chosen = None if what is None else Choice(members=EXPORTED).parse(what, "--what")
+    chosen = read(what, "--what", Choice(members=EXPORTED).parse)
     subject.refuse_length()
     (encoding,) = replace(subject, positions=None).build()
     size = subject.read_length([encoding])
-    from pe_spectra.export import count_exported, export_encoding
-    from pe_spectra.files.encoding import encode_array, write_lines
+    from pe_spectra.export import count_exported, encode_exported, export_encoding, write_lines
 
     times = read_times(subject.positions) if subject.positions is not None else None
     places = len(times) if times is not None else size or encoding.default_length
-    _check_size(count_exported(encoding, chosen, places), place)
-    found = export_encoding(encoding, chosen, length=size, positions=times)
-    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.all_notes)
-    if place is None:
-        return Outcome(text=write_lines(found.values, found.index_name, found.index, found.columns), messages=notes)
-    data = encode_array(
-        found.values,
-        place.suffix.lower(),
-        name=found.what,
-        index_name=found.index_name,
-        index=found.index,
-        columns=found.columns,
-        metadata={"encoding": encoding.spec, "what": found.what},
-    )
-    written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
-    return Outcome(messages=(*notes, *written), files={place: data})
-
-
-def _check_size(numbers: int, place: Path | None) -> None:
+    numbers = count_exported(encoding, chosen, places)
     if place is None or place.suffix.lower() in (".csv", ".tsv"):
         check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
     check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
+    found = export_encoding(encoding, chosen, length=size, positions=times)
+    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.all_notes)
+    if place is None:
+        return Outcome(text=write_lines(found), messages=notes)
+    data = encode_exported(found, place.suffix.lower())
+    written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
+    return Outcome(messages=(*notes, *written), files={place: data})
 
 
 def _read_place(output: str | None) -> Path | None:
@@ -119,8 +141,8 @@ def _read_place(output: str | None) -> Path | None:
         )
     if output == "-":
         return None
-    from pe_spectra.files.encoding import check_suffix
-    from pe_spectra.files.writer import check_writable
+    from pe_spectra.export import check_suffix
+    from pe_spectra.files.places import check_writable
 
     check_suffix(Path(output), "--output")
     check_writable([Path(output)], label="--output")

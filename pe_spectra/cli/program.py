@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from pe_spectra._version import __version__
-from pe_spectra.cli import auditing, casting, context, diff, inspecting, listings, paper, reports
 from pe_spectra.cli.arguments import PaperGroup
+from pe_spectra.cli.commands import Commands
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
@@ -33,48 +33,21 @@ Examples:
   pe-spectra figures --check"""
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        write_answer(f"{NAME} {__version__}\n")
-        raise typer.Exit
-
-
-def _print_citation(wanted: bool) -> None:
+def _print_text(option: typer.CallbackParam, wanted: bool) -> None:
+    """Print the version or the citation, whichever was asked for, and no more."""
     if wanted:
         from pe_spectra.citation import BIBTEX
 
-        write_answer(BIBTEX)
+        write_answer(BIBTEX if option.name == "cite" else f"{NAME} {__version__}\n")
         raise typer.Exit
-
-
-def build_app() -> typer.Typer:
-    """Return the program with all its commands."""
-    app = typer.Typer(
-        name=NAME,
-        cls=PaperGroup,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["--help", "-h"]},
-        epilog=_EPILOG,
-    )
-    app.callback()(describe_program)
-    paper.add_commands(app)
-    reports.add_commands(app)
-    listings.add_commands(app)
-    inspecting.add_commands(app)
-    auditing.add_commands(app)
-    diff.add_commands(app)
-    context.add_commands(app)
-    casting.add_commands(app)
-    return app
 
 
 def describe_program(
     version: Annotated[
         bool,
-        typer.Option("--version", is_eager=True, callback=_print_version, help="print the version"),
+        typer.Option("--version", is_eager=True, callback=_print_text, help="print the version"),
     ] = False,
-    cite: Annotated[bool, typer.Option("--cite", is_eager=True, callback=_print_citation, help="print BibTeX")] = False,
+    cite: Annotated[bool, typer.Option("--cite", is_eager=True, callback=_print_text, help="print BibTeX")] = False,
 ) -> None:
     """Which frequencies a positional encoding has, whether it distinguishes positions, and what it blurs.
 
@@ -85,20 +58,22 @@ def describe_program(
 
 
 def build_command() -> Any:
-    """Return the program as Typer runs it, with a variable for each option of each command.
+    """Return the program as Typer runs it; each command is made when it is asked for.
 
-    The variables are named after the options, and help tells of them in one sentence. The program's
-    own options have none: a variable must not turn every command into --version.
+    The program's own options have no variables: one must not turn every command into --version.
     """
-    command: Any = typer.main.get_command(build_app())
-    for name, one in command.commands.items():
-        for parameter in one.params:
-            if parameter.param_type_name != "option":
-                continue
-            option = max(parameter.opts, key=len).lstrip("-")
-            parameter.envvar = f"PE_SPECTRA_{name}_{option}".replace("-", "_").upper()
-            parameter.show_envvar = False
-    return command
+    app = typer.Typer(
+        name=NAME,
+        cls=PaperGroup,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+        epilog=_EPILOG,
+    )
+    app.callback()(describe_program)
+    program: Any = typer.main.get_command(app)
+    program.commands = Commands()
+    return program
 
 
 def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
@@ -111,18 +86,16 @@ def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
         if "_PE_SPECTRA_COMPLETE" in os.environ:
-            _complete_without_rich()
-        command = build_command()
-        outcome = command.main(args=arguments, prog_name=NAME, standalone_mode=False)
+            # Typer would load Rich at every Tab press to strip markup that our help does not have, and Rich would
+            # wrap the descriptions; a module that stands as None counts as not installed
+            vars(sys)["modules"]["rich"] = None
+        outcome = build_command().main(args=arguments, prog_name=NAME, standalone_mode=False)
         if outcome == _INTERRUPTED:
             raise KeyboardInterrupt  # Typer turns Ctrl-C into this code, without a word
         return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
-    except BrokenPipeError:
-        silence_stdout()
-        return 0
-    except SystemExit as end:
+    except (BrokenPipeError, SystemExit) as end:
         # Typer answers a reader of the help that has gone with exit code 1
-        if not isinstance(end.__context__, BrokenPipeError):
+        if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):
             raise
         silence_stdout()
         return 0
@@ -130,13 +103,6 @@ def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
         if was_interrupted():
             raise KeyboardInterrupt from error  # Python and compiled code make other errors of some
         return _fail(error)
-
-
-def _complete_without_rich() -> None:
-    # Typer would load Rich at every Tab press to strip markup that our help does not have, and Rich
-    # would wrap the descriptions; a module that stands as None counts as not installed
-    modules: Any = sys.modules
-    modules["rich"] = None
 
 
 def _deliver(outcome: Outcome) -> int:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer
@@ -17,7 +17,6 @@ from pe_spectra.cli.terminal import (
     fold,
     guard_cell,
     measure,
-    open_console,
     shorten_paths,
     to_ascii,
 )
@@ -79,18 +78,19 @@ def _write_exactly(cell: Cell) -> str:
 
 def _write_terminal(answer: Answer, screen: Screen) -> str:
     """The verdict, a curve, what carries the answer, and its rows: as much as fits, unless all was asked for."""
-
-    paint = _paint if screen.colour else _leave
+    paint = _paint if screen.colour else lambda text, _: text
     lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
     if answer.drawing is not None:
         lines += ["", *draw(answer.drawing, screen.width)]
     facts = _choose_facts(answer, screen.full)
     if facts:
         lines += ["", *_write_facts(facts, screen.width, paint)]
-    if answer.details and not screen.full:
-        lines += [*([] if facts else [""]), f"{count(len(answer.details), 'detail')}: --full"]
-    rows = _write_rows(answer, screen, len(lines))
+    rows, hidden = _write_rows(answer, screen, len(lines))
     lines += ["", *rows] if rows else []
+    left = [count(len(answer.details), "detail")] if answer.details and not screen.full else []
+    left += [count(hidden, "more row" if rows else "row")] if hidden else []
+    if left:
+        lines += [*([] if facts or rows else [""]), f"{' and '.join(left)}: --full"]
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text if screen.unicode else to_ascii(text)
 
@@ -100,10 +100,6 @@ def _paint(text: str, style: str) -> str:
     from rich.style import Style
 
     return Style.parse(_STYLES[style]).render(text, color_system=ColorSystem.STANDARD)
-
-
-def _leave(text: str, _: str) -> str:
-    return text
 
 
 def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
@@ -142,29 +138,23 @@ def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[
     return lines
 
 
-def _write_rows(answer: Answer, screen: Screen, used: int) -> list[str]:
-    """Write the table, with what of it is not shown and how to see that."""
+def _write_rows(answer: Answer, screen: Screen, used: int) -> tuple[list[str], int]:
+    """Write the table, with the columns that are not shown and how to see them; and how many rows are not."""
     names = list(answer.columns if screen.full or not answer.shown else answer.shown)
     total = len(next(iter(answer.columns.values()), ()))
     brief = _count_brief(total, screen.height - used) if answer.brief is None else answer.brief
     shown = total if screen.full else min(total, brief)
     lines: list[str] = []
     if shown:
-        columns = [_make_column(name, answer, shown) for name in names]
-        fitted = _fit(columns, screen.width)
-        if fitted.everywhere:
-            lines += fold(f"each row: {', '.join(fitted.everywhere)}", screen.width, _GAP)
-        blocks = [fitted.columns]
-        if fitted.left_out and screen.full:
-            blocks = _split(fitted.columns, fitted.left_out, screen.width)
-        for number, block in enumerate(blocks):
+        columns, left_out, everywhere = _fit([_make_column(name, answer, shown) for name in names], screen.width)
+        if everywhere:
+            lines += fold(f"each row: {', '.join(everywhere)}", screen.width, _GAP)
+        for number, block in enumerate(_split(columns, left_out if screen.full else [], screen.width)):
             lines += [""] * bool(number) + _write_block(block, screen)
-        if fitted.left_out and not screen.full:
-            left = ", ".join(column.name for column in fitted.left_out)
+        if left_out and not screen.full:
+            left = ", ".join(column.name for column in left_out)
             lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
-    if total > shown:
-        lines.append(f"{total - shown} {'more ' if shown else ''}row{'s' if total - shown > 1 else ''}: --full")
-    return lines
+    return lines, total - shown
 
 
 def _count_brief(total: int, room: int) -> int:
@@ -172,9 +162,9 @@ def _count_brief(total: int, room: int) -> int:
     return total if total <= _MOST else max(_FEWEST, min(_MOST, room - 5))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class _Column:
-    """A column of a table: its heading, with line feeds where it is broken, and its cells.
+    """A column of a table, to be narrowed: its heading, with line feeds where it is broken, and its cells.
 
     `same` : all cells, also of rows that are not shown, are one.
     `least` : the fewest characters of one whose cells are sentences, which may be continued; None for others.
@@ -195,21 +185,11 @@ class _Column:
         return max(_widest(self.heading), own)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Fitted:
-    """A table that fits: its columns, those that do not, and what all rows have in common."""
-
-    columns: Sequence[_Column]
-    left_out: Sequence[_Column] = ()
-    everywhere: Sequence[str] = ()
-
-
 def _make_column(name: str, answer: Answer, shown: int) -> _Column:
     every = answer.columns[name]
     cells = every[:shown]
-    spelled = answer.spelled
     written = [write_cell(cell, answer.digits) for cell in cells]
-    texts = tuple(escape(spelled.get(text, text), _CELL_CHARACTERS) for text in written)
+    texts = tuple(escape(answer.spelled.get(text, text), _CELL_CHARACTERS) for text in written)
     is_prose = any(" " in text for text in texts) and max(map(measure, texts)) > _WRAPPED
     heading = escape(name, _CELL_CHARACTERS)
     return _Column(
@@ -223,61 +203,58 @@ def _make_column(name: str, answer: Answer, shown: int) -> _Column:
     )
 
 
-def _fit(columns: Sequence[_Column], width: int) -> _Fitted:
+def _fit(columns: list[_Column], width: int) -> tuple[list[_Column], list[_Column], list[str]]:
     """Make a table of a terminal's width, without cutting a number.
 
-    One after the other, until it fits: what all rows have in common stands above them, headings are broken at
-    underscores, sentences and names of columns that may be narrow are, paths lose their middle, and columns are
-    left out from the right.
+    Gives its columns, those that do not fit, and what all rows have in common: that stands above the rows of a table
+    that does not fit as it is. Of one that is still too wide, columns are left out from the right.
     """
     if _measure_table(columns) <= width:
-        return _Fitted(columns=columns)
+        return columns, [], []
     common = [column for column in columns[1:] if column.same]
     everywhere = [f"{column.name} {column.cells[0]}" for column in common if column.cells[0]]
     kept = [column for column in columns if column not in common]
-    for narrowed in _narrow(kept, width):
-        if _measure_table(narrowed) <= width:
-            return _Fitted(columns=narrowed, everywhere=everywhere)
-        kept = narrowed
-    count = max((n for n in range(1, len(kept)) if _measure_table(kept[:n]) <= width), default=1)
-    return _Fitted(columns=kept[:count], left_out=kept[count:], everywhere=everywhere)
+    if any(_measure_table(kept) <= width for _ in _narrow(kept, width)):
+        return kept, [], everywhere
+    most = max((n for n in range(1, len(kept)) if _measure_table(kept[:n]) <= width), default=1)
+    return kept[:most], kept[most:], everywhere
 
 
-def _narrow(columns: list[_Column], width: int) -> Iterator[list[_Column]]:
-    yield columns
-    columns = [replace(column, heading=_break(column.heading)) for column in columns]
-    yield columns
-    columns = [
-        replace(column, least=_longest_word(column)) if column.narrow and column.least is not None else column
-        for column in columns
-    ]
-    yield columns
-    paths = [i for i, column in enumerate(columns) if any("/" in cell for cell in column.cells)]
-    columns = [
-        replace(column, cells=tuple(map(_break, column.cells)))
-        if column.narrow and i not in paths and not column.numeric
-        else column
-        for i, column in enumerate(columns)
-    ]
-    yield columns
-    for i in paths:
-        room = max(_SHORTEST, width - _measure_table(columns) + columns[i].width)
-        columns[i] = replace(columns[i], cells=shorten_paths(columns[i].cells, room), least=None)
-        yield columns
+def _narrow(columns: list[_Column], width: int) -> Iterator[None]:
+    """Narrow columns step by step: headings, sentences and names that may be narrow; then paths lose their middle."""
+    yield
+    for column in columns:
+        column.heading = _break(column.heading)
+    yield
+    for column in columns:
+        if column.narrow and column.least is not None:
+            words = [word for cell in column.cells for word in cell.split(" ")]
+            column.least = min(_WRAPPED, max(map(measure, words)))
+    yield
+    paths = [column for column in columns if any("/" in cell for cell in column.cells)]
+    for column in columns:
+        if column.narrow and not column.numeric and column not in paths:
+            column.cells = tuple(map(_break, column.cells))
+    yield
+    for column in paths:
+        room = max(_SHORTEST, width - _measure_table(columns) + column.width)
+        column.cells, column.least = shorten_paths(column.cells, room), None
+        yield
 
 
-def _split(first: Sequence[_Column], others: Sequence[_Column], width: int) -> list[Sequence[_Column]]:
+def _split(first: list[_Column], others: list[_Column], width: int) -> list[list[_Column]]:
     """All columns as tables below each other, each with the first column."""
-    blocks = [list(first)]
+    blocks = [[*first]]
     for column in others:
         if _measure_table([*blocks[-1], column]) > width:
             blocks.append([first[0]])
         blocks[-1].append(column)
-    return [*blocks]
+    return blocks
 
 
 def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
     """Lay out a table whose columns fit; sentences are continued in the room that is left."""
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -293,8 +270,15 @@ def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
         first, *others = map(Text, row)
         table.add_row(first, *(part for other in others for part in (Text(), other)))
     stream = io.StringIO()
-    console = open_console(stream, screen, max(screen.width, _measure_table(columns)))
-    console.print(table)
+    Console(
+        file=stream,
+        force_terminal=screen.colour,
+        color_system="standard" if screen.colour else None,
+        no_color=not screen.colour,
+        width=max(screen.width, _measure_table(columns)),
+        legacy_windows=False,
+        _environ={},  # nothing is read from the environment
+    ).print(table)
     return stream.getvalue().split("\n")[:-1]
 
 
@@ -316,10 +300,6 @@ def _measure_table(columns: Sequence[_Column]) -> int:
 
 def _widest(text: str) -> int:
     return max(map(measure, text.split("\n")))
-
-
-def _longest_word(column: _Column) -> int:
-    return min(_WRAPPED, max(measure(word) for cell in column.cells for word in cell.split(" ")))
 
 
 def _break(name: str) -> str:

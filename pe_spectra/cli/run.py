@@ -8,9 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pe_spectra.cli.terminal import Screen, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
@@ -68,6 +68,11 @@ class Run:
     notes: tuple[str, ...]
     drawing: FigureOptions | None = None
 
+    @property
+    def watched(self) -> bool:
+        """Whether the answer takes the form that people read; a pipe has the rows of CSV, in their order."""
+        return self.format == "table" and self.screen.watched
+
     def finish(
         self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
     ) -> Outcome:
@@ -92,9 +97,8 @@ class Run:
             notes += [f"note: {note}" for note in answer.notes]
         by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
         messages = [*notes, *(f"wrote {path}{by_default if path == figure else ''}" for path in files)]
-        failed = tuple(f"check failed: {text}" for text in answer.failed) + fail_files(errors).messages
-        is_short = 0 < len(answer.next_command) <= _LONGEST_COMMAND
-        if self.screen.hinted and is_short:
+        failed = (*(f"check failed: {text}" for text in answer.failed), *(f"error: {text}" for text in errors))
+        if self.screen.hinted and 0 < len(answer.next_command) <= _LONGEST_COMMAND:
             messages.append(f"next: {answer.next_command}")
         return Outcome(
             text=text,
@@ -105,20 +109,24 @@ class Run:
         )
 
 
+def plot(name: str, *results: object, **settings: object) -> Callable[[], Figure]:
+    """Return what draws results, by the name of its function: only drawing loads Matplotlib.
+
+    >>> draw = plot("pe_spectra.plots.strips.compose_low_bin")
+    """
+    module, _, function = name.rpartition(".")
+    return lambda: cast("Figure", getattr(import_module(module), function)(*results, **settings))
+
+
 def _render_figure(draw: Callable[[], Figure], suffix: str, drawing: FigureOptions | None) -> bytes:
     import numpy as np
 
     from pe_spectra.plots.choices import FigureOptions, draw_with
-    from pe_spectra.plots.save import render
+    from pe_spectra.plots.sheet import render
 
     # axes of numbers near the largest: what overflows there is the drawing library's business
     with np.errstate(over="ignore", invalid="ignore"), draw_with(drawing or FigureOptions()):
         return render(draw(), suffix)
-
-
-def fail_files(errors: tuple[str, ...]) -> Outcome:
-    """What a command over many files leaves of those that it cannot use: one line on stderr each."""
-    return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2 if errors else 0)
 
 
 def prepare_run(
@@ -148,14 +156,13 @@ def prepare_run(
     place = _read_figure(figure) if figure is not None else None
     target = _read_output(output, form) if output is not None else None
     chosen = _read_format(form, json, target)
-    asked = [path for path in (place, target) if path is not None]
+    asked = {label: path for label, path in (("--figure", place), ("--output", target)) if path is not None}
     if asked:
-        from pe_spectra.files.writer import check_writable
+        from pe_spectra.files.places import check_writable
 
-        for path, label in ((place, "--figure"), (target, "--output")):
-            if path is not None:
-                check_writable([path], label=label)
-        check_writable(asked, label="--figure and --output" if len(asked) > 1 else "")
+        for label, path in asked.items():
+            check_writable([path], label=label)
+        check_writable([*asked.values()], label=" and ".join(asked))
     chosen_drawing = None
     if no_title or no_caption or any(value is not None for value in drawing.values()):
         from pe_spectra.plots.choices import read_figure_options
@@ -177,16 +184,12 @@ def prepare_run(
 
 
 def _read_figure(text: str) -> Path:
-    path = Path(text)
-    if not text or text == "-" or path.suffix.lower() not in FIGURE_SUFFIXES or text.endswith("/"):
+    suffix = "" if text.endswith("/") else Path(text).suffix
+    if suffix.lower() not in FIGURE_SUFFIXES:
         *others, last = FIGURE_SUFFIXES
-        what = (
-            f"--figure cannot write {path.suffix}"
-            if path.suffix and not text.endswith("/")
-            else "--figure names no file"
-        )
+        what = f"--figure cannot write {suffix}" if suffix else "--figure names no file"
         raise InputError(what, text or "''", f"use {', '.join(others)} or {last}")
-    return path
+    return Path(text)
 
 
 def _read_output(text: str, form: str | None) -> Path:
@@ -210,7 +213,7 @@ def _read_format(form: str | None, json: bool, output: Path | None) -> str:
 
 
 def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
-    from pe_spectra.files.writer import check_writable
+    from pe_spectra.files.places import check_writable
 
     try:
         check_writable([Path(name)], label="", create_parents=True)
@@ -234,9 +237,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._done.set()
         if self._shown:
             self._thread.join()
@@ -269,7 +270,7 @@ def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: 
     ------
     InputError : a code that is not known, or something else beside it.
     """
-    from pe_spectra.answers.explanations import answer_explanation
+    from pe_spectra.answers.catalogues import answer_explanation
 
     if run.figure is not None:
         raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from datetime import date
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,18 @@ import typer
 
 from pe_spectra.cli.run import NO_FIGURE
 from pe_spectra.errors import FileError, shorten
+from pe_spectra.numbers import suggest
 
 _PREFIX = "PE_SPECTRA_"
 #: What the program reads that belongs to no option.
 _OTHERS = ("PE_SPECTRA_DEBUG", NO_FIGURE)
 #: Options whose values are numbers; all others take text or are flags.
 _NUMBERS = {"d", "rho", "s", "grid", "bandwidth", "length", "limit"}
+#: Those that list numbers, and also take them as one text: s = "0:80:5".
+_LISTS = {"s", "bandwidth"}
 
 
-def load_settings(ctx: typer.Context, path: str | None) -> str | None:
+def load_settings(ctx: typer.Context, _: object, path: str | None) -> str | None:
     """Read a settings file into the defaults of this command (an eager callback of --settings).
 
     Raises
@@ -30,34 +31,30 @@ def load_settings(ctx: typer.Context, path: str | None) -> str | None:
     """
     if path is None or ctx.resilient_parsing:
         return path
-    from pe_spectra.files.toml import read_toml
+    from pe_spectra.files.json_toml import read_toml
 
     tables = read_toml(Path(path), label="--settings")
     program: Any = ctx.find_root().command
-    commands = {name: _options(ctx, program.get_command(ctx, name)) for name in program.list_commands(ctx)}
-    every = {option for options in commands.values() for option in options}
-    mine = commands[ctx.info_name or ""]
-    defaults: dict[str, Any] = {}
+    options = {name: _list_options(command) for name, command in program.commands.items()}
+    every = set().union(*options.values())
+    of_all: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for key, value in tables.items():
-        if key in commands:
-            if not isinstance(value, dict):
-                raise FileError(path, f"key {key} has the wrong type ({shorten(repr(value))}); a table is accepted")
-            for inner, inner_value in value.items():
-                checked = _check(path, inner, inner_value, commands[key], f"{key}.{inner}")
-                if key == ctx.info_name:
-                    defaults[inner] = checked
-        else:
-            checked = _check(path, key, value, every, key, every | set(commands))
-            if key in mine:
-                defaults.setdefault(key, checked)
-    ctx.default_map = dict(_fit(path, name, value, ctx) for name, value in defaults.items())
+        if key not in options:
+            of_all[key] = _check(path, key, value, every, key, every | set(options))
+            continue
+        if not isinstance(value, dict):
+            raise FileError(path, f"key {key} has the wrong type ({shorten(repr(value))}); a table is accepted")
+        checked = {inner: _check(path, inner, one, options[key], f"{key}.{inner}") for inner, one in value.items()}
+        own |= checked if key == ctx.info_name else {}
+    mine = {key: value for key, value in of_all.items() if key in options[ctx.info_name or ""]}
+    ctx.default_map = dict(_fit(path, key, value, ctx) for key, value in (mine | own).items())
     return path
 
 
-def _options(ctx: typer.Context, command: Any) -> set[str]:
-    named = [p for p in command.get_params(ctx) if p.param_type_name == "option"]
-    names = {max(p.opts, key=len).lstrip("-") for p in named}
-    return names - {"help", "settings"}
+def _list_options(command: Any) -> set[str]:
+    named = [max(p.opts, key=len) for p in command.params if p.param_type_name == "option"]
+    return {name.lstrip("-") for name in named} - {"settings"}
 
 
 def _fit(path: str, key: str, value: Any, ctx: typer.Context) -> tuple[str, Any]:
@@ -71,33 +68,21 @@ def _fit(path: str, key: str, value: Any, ctx: typer.Context) -> tuple[str, Any]
 
 
 def _check(path: str, key: str, value: Any, known: set[str], shown: str, suggested: set[str] | None = None) -> Any:
+    """Give a value with its members as texts or flags."""
     if key not in known:
-        nearest = get_close_matches(key, sorted(suggested or known), n=1)
-        hint = f"; did you mean {nearest[0]}?" if nearest else f"; accepted: {', '.join(sorted(known))}"
-        raise FileError(path, f"key {shorten(shown)} is not known{hint}")
+        hint = suggest(key, sorted(suggested or known)).rstrip() or f"accepted: {', '.join(sorted(known))}"
+        raise FileError(path, f"key {shorten(shown)} is not known; {hint}")
+    given = value if isinstance(value, list) else [value]
     # a moment may stand without quotes, as TOML has it: start = 2016-07-01T00:00:00
-    values = [item.isoformat() if isinstance(item, date) else item for item in _as_list(value)]
+    values = [item.isoformat() if isinstance(item, date) else item for item in given]
     for item in values:
         is_number = isinstance(item, int | float) and not isinstance(item, bool)
-        if not isinstance(item, str | int | float | bool) or (
-            key in _NUMBERS and not is_number and not _is_list(key, item)
-        ):
+        fits = is_number or key not in _NUMBERS or (key in _LISTS and isinstance(item, str))
+        if not fits or not isinstance(item, str | int | float | bool):
             accepted = "a number" if key in _NUMBERS else "a text, a number, true or false"
             raise FileError(path, f"key {shown} has the wrong type ({shorten(repr(item))}); {accepted} is accepted")
     texts = [item if isinstance(item, bool) else str(item) for item in values]
     return texts if isinstance(value, list) else texts[0]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _is_list(key: str, item: object) -> bool:
-    # the options that list values also take them as one text: s = "0:80:5"
-    return key in {"s", "bandwidth"} and isinstance(item, str)
-
-
-# ----------------------------------------------------------------------------------- variables
 
 
 def note_unknown_variables(ctx: typer.Context) -> tuple[str, ...]:
@@ -105,26 +90,18 @@ def note_unknown_variables(ctx: typer.Context) -> tuple[str, ...]:
 
     No error, for shells share their variables; those of the other commands are left to them.
     """
+    names = sorted(name for name, value in os.environ.items() if name.startswith(_PREFIX) and value)
+    if set(names) <= {*_OTHERS, *(p.envvar for p in ctx.command.params)}:
+        return ()  # the other commands need not be made
     program: Any = ctx.find_root().command
     known = {*_OTHERS, *(str(p.envvar) for command in program.commands.values() for p in command.params if p.envvar)}
     prefixes = {name: f"{_PREFIX}{name}_".replace("-", "_").upper() for name in program.commands}
     mine = prefixes.pop(ctx.info_name or "", "")
-    foreign = tuple(prefixes.values())
     notes = []
-    for name in sorted(os.environ):
-        if name.startswith(_PREFIX) and name not in known and not name.startswith(foreign) and os.environ[name]:
-            nearest = _find_nearest(name, mine if mine and name.startswith(mine) else _PREFIX, known)
-            hint = f"; did you mean {nearest}?" if nearest else ""
-            notes.append(f"note: {shorten(name)} is not known and sets nothing{hint}")
+    for name in names:
+        if name not in known and not name.startswith(tuple(prefixes.values())):
+            prefix = mine if mine and name.startswith(mine) else _PREFIX
+            rests = sorted(other.removeprefix(prefix) for other in known if other.startswith(prefix))
+            hint = suggest(name.removeprefix(prefix), rests, prefix).rstrip()
+            notes.append(f"note: {shorten(name)} is not known and sets nothing{hint and '; '}{hint}")
     return tuple(notes)
-
-
-def _find_nearest(name: str, prefix: str, known: Collection[str]) -> str:
-    """Return the known variable nearest to a name behind the prefix that both have; empty for none.
-
-    >>> _find_nearest("PE_SPECTRA_SPECTRM_D", "PE_SPECTRA_", ["PE_SPECTRA_SPECTRUM_D", "PE_SPECTRA_DEBUG"])
-    'PE_SPECTRA_SPECTRUM_D'
-    """
-    rests = sorted(other.removeprefix(prefix) for other in known if other.startswith(prefix))
-    nearest = get_close_matches(name.removeprefix(prefix), rests, n=1)
-    return prefix + nearest[0] if nearest else ""

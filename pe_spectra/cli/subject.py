@@ -1,39 +1,38 @@
-"""What a command is about: its options, each declared once, and the encodings and real positions that they name."""
+"""What a command is about: encodings and positions as they were typed; how they are read, and how much is too much."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
-from pe_spectra.cli import options
 from pe_spectra.errors import InputError
-from pe_spectra.limits import MAX_LENGTH, MAX_POSITION, MIN_LENGTH
-from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.limits import (
+    MAX_ANALYSED,
+    MAX_LENGTH,
+    MAX_MODEL_LENGTH,
+    MAX_PAIR_WORK,
+    MAX_PAIR_WORK_TOGETHER,
+    MAX_POSITION,
+    MIN_LENGTH,
+)
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.vocabulary import FINDING_LEVELS, Level
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.exact import F64
 
+T = TypeVar("T")
+#: Context lengths of models.
+MODEL_LENGTH = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
 _LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 _TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
 _FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
 _ACCEPTED = "A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
-_OPTIONS: Mapping[str, Any] = {
-    "encoding": options.Encodings,
-    "d": options.Width,
-    "rho": options.Rho,
-    "length": options.Length,
-    "rows": options.Rows,
-    "positions": options.RealPositions,
-    "start": options.Start,
-    "step": options.Step,
-}
-#: Arguments that take the place of --encoding.
-_ARGUMENTS = ("spec", "specs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,36 +121,24 @@ class Subject:
         return size
 
 
-def takes(*names: str, **special: Any) -> dict[str, Any]:
-    """Return the options of a subject that a command takes, by name; some with words or values of their own.
+def read(text: str | None, label: str, parse: Callable[[str, str], T]) -> T | None:
+    """Read the value of an option; None where it was not given.
 
-    >>> list(takes("encoding", "d", spec=None))
-    ['encoding', 'd', 'spec']
+    >>> read("8", "--grid", _LENGTH.parse), read(None, "--grid", _LENGTH.parse)
+    (8, None)
     """
-    return {**{name: _OPTIONS[name] for name in names}, **special}
+    return None if text is None else parse(text, label)
 
 
-def join_subject(values: Mapping[str, Any]) -> Subject:
-    """Return the subject that the values of its options make.
+def read_level(text: str | None) -> Level | None:
+    """Read --fail-on.
 
-    >>> subject = join_subject({"spec": "dft", "d": "8"})
-    >>> subject.encoding, subject.d, subject.label
-    (['dft'], '8', 'SPEC')
+    >>> read_level("warning")
+    'warning'
     """
-    named = [(name, values[name]) for name in _ARGUMENTS if name in values]
-    others = {name: value for name, value in values.items() if name not in _ARGUMENTS}
-    if not named:
-        return Subject(**others)
-    value = named[0][1]
-    return Subject(encoding=[value] if isinstance(value, str) else value, label="SPEC", **others)
-
-
-def _split(texts: Sequence[str], name: str) -> list[str]:
-    """Widths and bases may be joined by commas or blanks, as all lists may."""
-    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
-    if "" in items:
-        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
-    return items
+    if text is None:
+        return None
+    return FINDING_LEVELS[FINDING_LEVELS.index(Choice(members=FINDING_LEVELS).parse(text, "--fail-on"))]
 
 
 def read_times(text: str, label: str = "--positions") -> F64:
@@ -193,3 +180,47 @@ def read_times(text: str, label: str = "--positions") -> F64:
     for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
         _TIME.check(value, label)
     return times
+
+
+def check_work(options: str, numbers: int, most: int) -> None:
+    """Refuse what would take minutes or more memory than there is, before any of it is done."""
+    if numbers > most:
+        raise InputError(
+            f"{options} together ask for too much", f"{numbers:.3g} numbers", f"at most {most} is accepted"
+        )
+
+
+def check_count(encodings: Sequence[Encoding]) -> None:
+    """Refuse more encodings than one command analyses in time."""
+    if len(encodings) > MAX_ANALYSED:
+        raise InputError("too many encodings for one command", str(len(encodings)), f"at most {MAX_ANALYSED}")
+
+
+def check_together(label: str, encodings: Sequence[Encoding], sizes: Sequence[int], least: int, most: int) -> None:
+    """Refuse encodings that each would be accepted, but that together would take minutes.
+
+    Parameters
+    ----------
+    sizes : number of positions of each.
+    least : what a position costs at least, in numbers; the width, where that is more.
+    most : numbers of all together.
+    """
+    from pe_spectra.encodings import HasFrequencies, HasTable
+
+    check_count(encodings)
+    widths = [int(getattr(encoding, "d", 1)) for encoding in encodings]
+    check_work(label, sum(s * max(d, least) for s, d in zip(sizes, widths, strict=True)), most)
+    pairs = [
+        min(s * s * d, MAX_PAIR_WORK)
+        for encoding, s, d in zip(encodings, sizes, widths, strict=True)
+        if isinstance(encoding, HasTable) and not isinstance(encoding, HasFrequencies)
+    ]
+    check_work("all pairs of rows of these encodings", sum(pairs), MAX_PAIR_WORK_TOGETHER)
+
+
+def _split(texts: Sequence[str], name: str) -> list[str]:
+    """Widths and bases may be joined by commas or blanks, as all lists may."""
+    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
+    if "" in items:
+        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
+    return items

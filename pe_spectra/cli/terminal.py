@@ -11,40 +11,20 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from pe_spectra.errors import FileError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pe_spectra.answers.answer import Drawing
 
 _BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSAFE = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDIRECTIONAL, *range(0xD800, 0xE000))
 _ESCAPES = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _UNSAFE} | {0x5C: "\\\\"}
 #: What characters that we draw with become on a stream that is not UTF-8.
-_PLAIN = str.maketrans(
-    {
-        "▁": ".",
-        "▂": ".",
-        "▃": ":",
-        "▄": "-",
-        "▅": "=",
-        "▆": "+",
-        "▇": "*",
-        "█": "#",
-        "─": "-",
-        "│": "|",
-        "┤": "|",
-        "┼": "+",
-        "┬": "+",
-        "…": "...",
-    }
-)
+_PLAIN = str.maketrans("▁▂▃▄▅▆▇█─│┤┼┬", "..:-=+*#-||++") | {ord("…"): "..."}
 #: What a shell reads as one word.
 _QUOTED = re.compile(r"\"'\"|'[^']*'")
 _CUT = "..."
@@ -94,8 +74,9 @@ def measure(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    wide = sum(unicodedata.east_asian_width(character) in ("W", "F") for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def fold(text: str, width: int, indent: str = "", joint: str = "") -> list[str]:
@@ -161,7 +142,7 @@ def write_answer(text: str) -> bool:
     if sys.stdout is None:
         raise FileError("stdout", "is closed")
     try:
-        sys.stdout.write(_fit(text, sys.stdout))
+        sys.stdout.write(text if is_unicode(sys.stdout) else to_ascii(text))
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
@@ -183,7 +164,7 @@ def write_message(text: str) -> None:
     try:
         if text.startswith(("note: ", "next: ")) and is_terminal(sys.stderr):
             text = _fold_message(text, _measure_width())
-        sys.stderr.write(_fit(text, sys.stderr) + "\n")
+        sys.stderr.write((text if is_unicode(sys.stderr) else to_ascii(text)) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
         _silence(sys.stderr)  # else the interpreter's last flush fails and changes the exit code
@@ -227,10 +208,6 @@ def is_terminal(stream: TextIO | None) -> bool:
 def is_unicode(stream: TextIO | None) -> bool:
     """Whether the stream takes any character."""
     return (getattr(stream, "encoding", None) or "").lower().replace("-", "").startswith("utf8")
-
-
-def _fit(text: str, stream: TextIO) -> str:
-    return text if is_unicode(stream) else to_ascii(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,24 +256,6 @@ def look_at_screen(colour: str, *, full: bool, to_file: bool) -> Screen:
     )
 
 
-def open_console(stream: TextIO, screen: Screen, width: int) -> Console:
-    """Open a console of Rich that writes to a text; nothing is read from the environment or taken for markup."""
-    from rich.console import Console
-
-    return Console(
-        file=stream,
-        force_terminal=screen.colour,
-        color_system="standard" if screen.colour else None,
-        no_color=not screen.colour,
-        width=width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
-
-
 def _measure_width() -> int:
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size(_USUAL).columns))
 
@@ -305,11 +264,14 @@ def draw(drawing: Drawing, width: int) -> list[str]:
     """Draw a curve as bars with its axis, as wide as the terminal, at most 100 columns; a list of lines."""
     margin = 9
     columns = max(8, min(width, 100) - margin - 1)
-    peaks = _resample(drawing.values, columns, min if drawing.smallest else max)
+    choose = min if drawing.smallest else max
+    edges = [i * len(drawing.values) // columns for i in range(columns + 1)]
+    peaks = [choose(drawing.values[a : max(b, a + 1)]) for a, b in itertools.pairwise(edges)]
     top = max(0.0, *peaks) or 1.0
     lines = fold(escape(drawing.title), width)
     for row in range(_HEIGHT - 1, -1, -1):
-        cells = "".join(_EIGHTHS[_level(value / top, row)] for value in peaks)
+        levels = (round(value / top * _HEIGHT * 8 - row * 8) for value in peaks)
+        cells = "".join(_EIGHTHS[max(0, min(8, level))] for level in levels)
         label = f"{top:8.3g} ┤" if row == _HEIGHT - 1 else " " * margin + "│"
         lines.append((label + cells).rstrip())
     axis, labels = ["─"] * columns, [" "] * (columns + margin)
@@ -320,15 +282,3 @@ def draw(drawing: Drawing, width: int) -> list[str]:
         if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
             labels[start : start + len(text)] = text
     return [*lines, f"{0:8.3g} ┼{''.join(axis)}", "".join(labels).rstrip()]
-
-
-def _level(share: float, row: int) -> int:
-    return max(0, min(8, round(share * _HEIGHT * 8 - row * 8)))
-
-
-def _resample(values: Sequence[float], columns: int, choose: Callable[[Sequence[float]], float]) -> list[float]:
-    count = len(values)
-    if count >= columns:
-        edges = [i * count // columns for i in range(columns + 1)]
-        return [choose(values[a:b]) for a, b in itertools.pairwise(edges)]
-    return [values[i * count // columns] for i in range(columns)]

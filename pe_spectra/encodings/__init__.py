@@ -1,4 +1,4 @@
-"""Positional encodings, and what each of them can be asked.
+"""Positional encodings, what each of them can be asked, and the catalogue of all that have a name.
 
 Symbols, as in the paper and here:
 
@@ -20,8 +20,11 @@ tau         `lag`         difference of two positions                           
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
+from typing import overload
+
 from pe_spectra.encodings.absolute import DfsTrans, Dft
-from pe_spectra.encodings.catalogue import ENCODINGS, find_encoding
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.parameters import GivenArray, Parameter
 from pe_spectra.encodings.protocol import (
@@ -41,6 +44,9 @@ from pe_spectra.encodings.protocol import (
     Theorem,
 )
 from pe_spectra.encodings.sinusoidal import Sinusoidal
+from pe_spectra.errors import InputError
+from pe_spectra.names import ENCODING_CLASSES
+from pe_spectra.numbers import suggest
 
 __all__ = [
     "ENCODINGS",
@@ -66,3 +72,54 @@ __all__ = [
     "Theorem",
     "find_encoding",
 ]
+
+
+class _Catalogue(Sequence[type[Encoding]]):
+    """The classes in the order of their names; each is imported when it is looked at."""
+
+    @overload
+    def __getitem__(self, index: int) -> type[Encoding]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[type[Encoding], ...]: ...
+    def __getitem__(self, index: int | slice) -> type[Encoding] | tuple[type[Encoding], ...]:
+        if isinstance(index, slice):
+            return tuple(map(_load, list(ENCODING_CLASSES)[index]))
+        return _load(list(ENCODING_CLASSES)[index])
+
+    def __len__(self) -> int:
+        return len(ENCODING_CLASSES)
+
+    def __repr__(self) -> str:
+        return f"({', '.join(ENCODING_CLASSES)})"
+
+
+def _load(name: str) -> type[Encoding]:
+    module, cls = ENCODING_CLASSES[name]
+    found: type[Encoding] = getattr(import_module(f"pe_spectra.encodings.{module}"), cls)
+    return found
+
+
+ENCODINGS: Sequence[type[Encoding]] = _Catalogue()
+
+#: Variants with a class of their own, which may also be typed as a key of their relative.
+VARIANTS: dict[tuple[str, str, str], str] = {
+    ("mtan", "mode", "fixed"): "mtan",
+    ("mtan", "mode", "learned"): "mtan-learned",
+    ("rope", "scaling", "axial"): "rope-axial",
+}
+
+
+def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:
+    """Return the class of the encoding called `name`.
+
+    Raises
+    ------
+    InputError : no such name; the message has the nearest one and all there are.
+
+    >>> find_encoding("dft").__name__
+    'Dft'
+    """
+    if name not in ENCODING_CLASSES:
+        accepted = f"{suggest(name, tuple(ENCODING_CLASSES))}accepted: {', '.join(ENCODING_CLASSES)}"
+        raise InputError(f"{label} is not known", name, accepted)
+    return _load(name)

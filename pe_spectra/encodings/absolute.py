@@ -11,10 +11,10 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
+from pe_spectra.encodings.pairs import interleave
 from pe_spectra.encodings.parameters import WIDTH, parameter
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
-from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
@@ -77,12 +77,12 @@ class Dft(_OnLattice):
         return count_basis_functions(self.d)
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); zeros are exact."""
+        """Vectors of the positions, shape (S, d); zeros are exact."""
         s = np.mod(as_positions(positions, self.d), self.d)
         return evaluate_basis(s, self.d)
 
     def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: 1 at multiples of d, else 0; shape (1, L)."""
+        """Dot product of two position vectors by their lag: 1 at multiples of d, else 0; shape (1, L)."""
         repeats: F64 = np.equal(np.mod(as_lags(lags), self.d), 0).astype(float)
         return repeats[None, :]
 
@@ -93,10 +93,11 @@ class Dft(_OnLattice):
 
     @property
     def theorem(self) -> Theorem:
-        """Its codes are the orthonormal basis of d functions, again and again."""
+        """Its position vectors are the orthonormal basis of d functions, again and again."""
         return Theorem(
             kind="period",
-            text=f"any {self.d} codes in a row are orthonormal, and k s modulo d repeats after d = {self.d} positions",
+            text=f"any {self.d} position vectors in a row are orthonormal, and k s modulo d repeats after d = {self.d} "
+            "positions",
         )
 
 
@@ -130,13 +131,8 @@ class DfsTrans(_OnLattice):
         "a row depends on which positions are asked for, by its end factor"
     )
 
-    d: int = parameter(like=WIDTH)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 2:
-            # the published code fails on odd d: its sine and cosine columns differ in number
-            raise InputError("dfstrans: d is odd", str(self.d), "an even d is accepted")
+    # the published code fails on odd d: its sine and cosine columns differ in number
+    d: int = parameter(like=WIDTH, multiple=2)
 
     def lattice_masses(self) -> F64:
         """Columns at each DFT frequency that are not identically 0: 1, 2, .., 2, 0."""
@@ -145,10 +141,10 @@ class DfsTrans(_OnLattice):
         return masses
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); the first and last of them carry the end factor."""
+        """Vectors of the positions, shape (S, d); the first and last of them carry the end factor."""
         s = as_positions(positions, self.d)
         sine, cosine = sin_cos_of_turns(np.mod(s + 1, self.d)[:, None] * np.arange(self.d // 2), self.d)
-        rows: F64 = np.stack([cosine, sine], axis=2).reshape(len(s), self.d)
+        rows: F64 = interleave(cosine, sine)
         rows[1:-1] *= np.sqrt(2 / self.d)
         for end in (slice(0, 1), slice(-1, None)):  # in turn: a lone position carries both factors
             rows[end] *= np.sqrt(1 / self.d)
@@ -196,7 +192,7 @@ class Ramp(Encoding):
     )
     pitfalls: ClassVar[str] = (
         "rank 1 at any width, and dot products grow with the position: not a function of the lag; s/n or s/(n-1); the "
-        "same position has another code at another length; neighbours merge in float16 from 2050 positions on"
+        "same position has another vector at another length; neighbours merge in float16 from 2050 positions on"
     )
 
     d: int = parameter(
@@ -210,7 +206,6 @@ class Ramp(Encoding):
         meaning="number of positions n",
     )
     denominator: str = parameter(
-        default="n-1",
         accepts=Choice(members=("n-1", "n")),
         meaning="n-1: the last position has 1; n: it has 1 - 1/n",
     )
@@ -221,24 +216,18 @@ class Ramp(Encoding):
         return self.length
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d), correctly rounded."""
+        """Vectors of the positions, shape (S, d), correctly rounded."""
         s = as_positions(positions, self.d)
         check_rows(s, self.rows, self.name)
         return self.table_at(s.astype(float))
 
     def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d), correctly rounded; the line goes on beyond both ends."""
+        """Vectors of real positions, shape (S, d), correctly rounded; the line goes on beyond both ends."""
         share = as_times(times) / (self.length - (self.denominator == "n-1"))
         return np.repeat(share[:, None], self.d, axis=1)
 
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself."""
-        return positions
-
-    @property
-    def theorem(self) -> Theorem:
-        """A line that rises."""
-        return Theorem(kind="monotone", text="every column rises strictly with the position")
+    #: A line that rises.
+    theorem = Theorem(kind="monotone", text="every column rises strictly with the position")
 
 
 @final
@@ -260,10 +249,7 @@ class OneHot(Encoding):
         "encoding is these vectors rotated: the same distances and similarities up to position d-1"
     )
 
-    d: int = parameter(
-        like=WIDTH,
-        meaning="number of columns, and of positions",
-    )
+    d: int = parameter(like=WIDTH, meaning="number of columns, and of positions")
 
     @property
     def rows(self) -> int:
@@ -271,7 +257,7 @@ class OneHot(Encoding):
         return self.d
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d)."""
+        """Vectors of the positions, shape (S, d)."""
         s = as_positions(positions, self.d)
         check_rows(s, self.rows, self.name)
         rows = np.zeros((len(s), self.d))
@@ -279,15 +265,9 @@ class OneHot(Encoding):
         return rows
 
     def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: 1 at lag 0, else 0; shape (1, L)."""
+        """Dot product of two position vectors by their lag: 1 at lag 0, else 0; shape (1, L)."""
         same: F64 = np.equal(as_lags(lags), 0).astype(float)
         return same[None, :]
 
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself."""
-        return positions
-
-    @property
-    def theorem(self) -> Theorem:
-        """Unit vectors."""
-        return Theorem(kind="unit-vectors", text="different positions have different unit vectors")
+    #: Unit vectors.
+    theorem = Theorem(kind="unit-vectors", text="different positions have different unit vectors")

@@ -9,15 +9,16 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.encodings.codes import check_held
 from pe_spectra.encodings.heads import (
     HEAD,
     TABLE_SEED,
     HeadedEncoding,
     HeadTable,
     build_heads,
-    start_generator,
 )
 from pe_spectra.encodings.lag_tables import compute_buckets
+from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.parameters import SEED, YES_NO, FileOfNumbers, GivenArray, parameter
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
@@ -26,7 +27,7 @@ from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 #: Width of FIRE's network as published.
 _FIRE_HIDDEN = 32
-#: What TUPE's weights start with, and what its normalisation and its buckets are.
+#: The standard deviation that weights of TUPE and Swin v2 start with; TUPE's normalisation and buckets.
 _SPREAD = 0.02
 _LAYER_NORM_EPSILON = 1e-5
 _TUPE_BUCKETS = 32
@@ -49,7 +50,7 @@ class Fire(HeadedEncoding):
         "takes |i - j|, draws positions at random while it trains and adds 1e-6 to the divisor"
     )
 
-    head_count: int = parameter(like=build_heads(12))
+    heads: int = parameter(like=build_heads(12))
     head: int | None = parameter(like=HEAD)
     c: float = parameter(
         default=0.1,
@@ -63,15 +64,10 @@ class Fire(HeadedEncoding):
     )
     seed: int = parameter(like=SEED)
 
-    @property
-    def causal(self) -> bool:
-        """A query sees only keys before it."""
-        return True
-
-    @property
-    def is_random(self) -> bool:
-        """Its network is drawn, as PyTorch starts linear layers."""
-        return True
+    #: A query sees only keys before it.
+    causal = True
+    #: Its network is drawn, as PyTorch starts linear layers.
+    is_random = True
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -86,15 +82,15 @@ class Fire(HeadedEncoding):
         return (
             generator.uniform(-1, 1, _FIRE_HIDDEN),
             generator.uniform(-1, 1, _FIRE_HIDDEN),
-            self.choose_heads(generator.uniform(-bound, bound, (self.head_count, _FIRE_HIDDEN))),
-            self.choose_heads(generator.uniform(-bound, bound, self.head_count)),
+            self.choose_heads(generator.uniform(-bound, bound, (self.heads, _FIRE_HIDDEN))),
+            self.choose_heads(generator.uniform(-bound, bound, self.heads)),
         )
 
     def bias_map(self, length: int) -> F64:
         """What is added, shape (heads, S, S), query by key; 0 where the key comes after the query."""
         size = self.check_map(length)
         weights, shifts, outer, outer_shifts = self.layers
-        maps = np.zeros((self.heads, size, size))
+        maps = np.zeros((self.kernel_count, size, size))
         distances = np.log1p(self.c * np.arange(size))
         for i in range(size):  # a row at a time: the hidden layer is 32 times as large as a row
             x = distances[i::-1] / np.log1p(self.c * max(i, self.threshold))
@@ -120,7 +116,7 @@ class Tupe(HeadedEncoding):
         "one number each for all its partners; one set of weights serves all layers; no function of the lag"
     )
 
-    head_count: int = parameter(like=build_heads(12, most=64))
+    heads: int = parameter(like=build_heads(12, most=64))
     head: int | None = parameter(like=HEAD)
     width: int = parameter(
         default=64,
@@ -141,14 +137,12 @@ class Tupe(HeadedEncoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        d = self.head_count * self.width
-        self.check_size("table", self.length + 1, d)
-        self.check_size("projection", 2 * d, d)
+        d = self.heads * self.width
+        check_held("tupe: the table", self.length + 1, d)
+        check_held("tupe: the projection", 2 * d, d)
 
-    @property
-    def is_random(self) -> bool:
-        """Its weights are drawn, as published."""
-        return True
+    #: Its weights are drawn, as published.
+    is_random = True
 
     @property
     def rows(self) -> int:
@@ -163,15 +157,15 @@ class Tupe(HeadedEncoding):
     @cached_property
     def weights(self) -> tuple[F64, F64, F64]:
         """Queries (scaled) and keys of the length + 1 rows, (heads, length + 1, width), and biases (heads, 33)."""
-        d = self.head_count * self.width
+        d = self.heads * self.width
         generator = start_generator(self.seed)
         rows = _SPREAD * generator.standard_normal((self.length + 1, d))
         rows -= rows.mean(axis=1, keepdims=True)
         rows /= np.sqrt(np.mean(rows**2, axis=1, keepdims=True) + _LAYER_NORM_EPSILON)
         both = rows @ (_SPREAD * generator.standard_normal((2 * d, d))).T
-        query, key = both.reshape(self.length + 1, 2, self.head_count, self.width).transpose(1, 2, 0, 3)
+        query, key = both.reshape(self.length + 1, 2, self.heads, self.width).transpose(1, 2, 0, 3)
         query = self.choose_heads(query) * (2 * self.width) ** -0.5
-        buckets = _SPREAD * generator.standard_normal((_TUPE_BUCKETS + 1, self.head_count))
+        buckets = _SPREAD * generator.standard_normal((_TUPE_BUCKETS + 1, self.heads))
         return query, self.choose_heads(key), self.choose_heads(buckets.T)
 
     def bias_map(self, length: int) -> F64:
@@ -200,9 +194,8 @@ def _map_buckets(size: int) -> I64:
     return buckets
 
 
-#: Width of the network of Swin v2, and the standard deviation that its weights start with.
-_HIDDEN, _SPREAD = 512, 0.02
-
+#: Width of the network of Swin v2.
+_HIDDEN = 512
 #: Largest side: the map over all its cells, of 8 heads, can still be held.
 MAX_WINDOW = 48
 
@@ -229,16 +222,15 @@ class Swin(HeadTable):
         "training"
     )
 
-    window: int | None = parameter(
+    window: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=MAX_WINDOW),
         meaning="side M of the window; not set: that of the table, or 8",
     )
     mode: str = parameter(
-        default="table",
         accepts=Choice(members=("table", "cpb")),
         meaning="a table (Swin), or the continuous bias on a logarithmic scale (Swin v2)",
     )
-    head_count: int | None = parameter(like=build_heads(None))
+    heads: int = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     trained: int | None = parameter(
         accepts=IntegerRange(minimum=2, maximum=MAX_WINDOW),
@@ -255,54 +247,49 @@ class Swin(HeadTable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        held = self.held_rows
+        held = self.held[0]
         if held is not None and (math.isqrt(held) ** 2 != held or held % 2 == 0):
             raise InputError("swin: table has the wrong number of rows", str(held), "(2 M - 1)**2 rows are accepted")
-        self.settle("window", "window", None if held is None else (math.isqrt(held) + 1) // 2, 8)
-        self.check_size("table", self.height, self.all_heads)
-
-    @property
-    def side(self) -> int:
-        """Side of the window."""
-        return self.window or 8
+        self.settle("window", held and (math.isqrt(held) + 1) // 2, 8)
+        check_held("swin: the table", self.height, self.heads)
 
     @property
     def rows(self) -> int:
         """Cells of the window."""
-        return self.side**2
+        return self.window**2
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the window."""
-        return self.side, self.side
+        return self.window, self.window
 
     @property
     def height(self) -> int:
         """Pairs of offsets."""
-        return (2 * self.side - 1) ** 2
+        return (2 * self.window - 1) ** 2
 
     def describe_position(self, s: int) -> str:
         """The cell's row and column in the window."""
-        return f"{s} (row {s // self.side}, column {s % self.side} of the window)"
+        return f"{s} (row {s // self.window}, column {s % self.window} of the window)"
 
     @cached_property
     def offset_biases(self) -> F64:
         """Biases by offset, query minus key, shape (heads, 2M-1, 2M-1): vertical by horizontal, from -(M-1) on."""
-        sides = (2 * self.side - 1, 2 * self.side - 1)
+        sides = (2 * self.window - 1, 2 * self.window - 1)
         if self.mode == "table":
             return self.choose_heads(self.entries.T).reshape(-1, *sides)
-        scaled = _scale_offsets(self.side, self.trained or self.side)
+        scaled = _scale_offsets(self.window, self.trained or self.window)
         generator = start_generator(self.seed)
         inner = _SPREAD * generator.standard_normal((_HIDDEN, 2))
-        outer = self.choose_heads(_SPREAD * generator.standard_normal((self.all_heads, _HIDDEN)))
+        outer = self.choose_heads(_SPREAD * generator.standard_normal((self.heads, _HIDDEN)))
         coordinates = np.stack(np.meshgrid(scaled, scaled, indexing="ij")).reshape(2, -1)
         logits: F64 = outer @ np.maximum(inner @ coordinates, 0)
         return 16 / (1 + np.exp(-logits)).reshape(-1, *sides)
 
     def bias_map(self, length: int) -> F64:
         """What is added, shape (heads, S, S), query by key, over the first cells of the window in reading order."""
-        y, x = np.divmod(np.arange(self.check_map(length)), self.side)
-        last = self.side - 1
+        y, x = np.divmod(np.arange(self.check_map(length)), self.window)
+        last = self.window - 1
         return self.offset_biases[:, np.subtract.outer(y, y) + last, np.subtract.outer(x, x) + last]
 
 

@@ -18,12 +18,13 @@ from pe_spectra.encodings.heads import (
     MAX_HEADS,
     HeadedEncoding,
     build_heads,
-    start_generator,
 )
+from pe_spectra.encodings.learned import start_generator
+from pe_spectra.encodings.pairs import stack_words
 from pe_spectra.encodings.parameters import SEED, YES_NO, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 
 #: Terms up to which a sum of cosines less its first value is computed without cancellation.
@@ -75,7 +76,7 @@ class Alibi(HeadedEncoding):
         "are no functions of the lag; used in both directions it does not tell before from after"
     )
 
-    head_count: int = parameter(like=build_heads())
+    heads: int = parameter(like=build_heads())
     head: int | None = parameter(like=HEAD)
     direction: str = parameter(
         name="causal",
@@ -92,7 +93,7 @@ class Alibi(HeadedEncoding):
     def bias(self, lags: ArrayLike) -> F64:
         """What is added at the lags: -m_h |lag|, shape (heads, L)."""
         distances = np.abs(self.read_lags(lags)).astype(float)
-        slopes = self.choose_heads(compute_slopes(self.head_count)[:, None])
+        slopes = self.choose_heads(compute_slopes(self.heads)[:, None])
         penalties: F64 = slopes * distances
         return 0.0 - penalties
 
@@ -100,10 +101,8 @@ class Alibi(HeadedEncoding):
         """The distance |lag| of each lag."""
         return np.abs(self.read_lags(positions, 1))
 
-    @property
-    def theorem(self) -> Theorem:
-        """The penalty is strictly monotone in the distance."""
-        return Theorem(kind="monotone", text="every slope is positive, so m |lag| differs wherever |lag| does")
+    #: The penalty is strictly monotone in the distance.
+    theorem = Theorem(kind="monotone", text="every slope is positive, so m |lag| differs wherever |lag| does")
 
 
 @final
@@ -122,11 +121,10 @@ class Kerple(HeadedEncoding):
     )
 
     kind: str = parameter(
-        default="log",
         accepts=Choice(members=("log", "power")),
         meaning="the logarithm, or a power, of the distance",
     )
-    head_count: int | None = parameter(like=build_heads(None))
+    heads: int = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     r1: tuple[float, ...] | None = parameter(
         accepts=ListOf(of=RealRange(minimum=1e-6, maximum=1e6), most=1024),
@@ -141,9 +139,9 @@ class Kerple(HeadedEncoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, values in (("r1", self.r1), ("r2", self.r2)):
-            if values is not None and len(values) != self.all_heads:
+            if values is not None and len(values) != self.heads:
                 raise InputError(
-                    f"kerple: {name} has {len(values)} members", accepted=f"one for each of {self.all_heads} heads"
+                    f"kerple: {name} has {len(values)} members", accepted=f"one for each of {self.heads} heads"
                 )
         if self.kind == "power" and self.r2 and max(self.r2) > 2:
             # beyond, the kernel is no longer conditionally positive definite, which the paper rests on
@@ -160,17 +158,15 @@ class Kerple(HeadedEncoding):
         """Whether r1 or r2 were drawn."""
         return self.r1 is None or self.r2 is None
 
-    @property
-    def causal(self) -> bool:
-        """Only lags 0, 1, .. occur: the published models are decoders."""
-        return True
+    #: Only lags 0, 1, .. occur: the published models are decoders.
+    causal = True
 
     @cached_property
     def coefficients(self) -> tuple[F64, F64]:
         """r1 and r2 of all heads, each of shape (all heads,); drawn as published unless given."""
         generator = start_generator(self.seed)
-        wide = np.maximum(2 * generator.random(self.all_heads), 0.01)  # the code's p, then its a
-        narrow = np.maximum(generator.random(self.all_heads), 0.01)
+        wide = np.maximum(2 * generator.random(self.heads), 0.01)  # the code's p, then its a
+        narrow = np.maximum(generator.random(self.heads), 0.01)
         first, second = (wide, narrow) if self.kind == "log" else (narrow, wide)
         return (first if self.r1 is None else np.array(self.r1)), (second if self.r2 is None else np.array(self.r2))
 
@@ -181,24 +177,18 @@ class Kerple(HeadedEncoding):
         growth = np.log1p(r2 * distances) if self.kind == "log" else distances**r2
         return 0.0 - r1 * growth
 
-    def exact_key(self, positions: I64) -> I64:
-        """The lag itself."""
-        return self.read_lags(positions, 1)
-
-    @property
-    def theorem(self) -> Theorem:
-        """The penalty is strictly monotone in the lag."""
-        return Theorem(kind="monotone", text="r1 and r2 are positive, so the penalty grows strictly with the lag")
+    #: The penalty is strictly monotone in the lag.
+    theorem = Theorem(kind="monotone", text="r1 and r2 are positive, so the penalty grows strictly with the lag")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sandwich(HeadedEncoding):
-    """Sandwich, Chi et al. 2023: the dot product of two sinusoidal codes as a bias."""
+    """Sandwich, Chi et al. 2023: the dot product of two sinusoidal position vectors as a bias."""
 
     name: ClassVar[str] = "sandwich"
     family: ClassVar[str] = "relative"
-    summary: ClassVar[str] = "the dot product of two sinusoidal codes, with a scale for each head"
+    summary: ClassVar[str] = "the dot product of two sinusoidal position vectors, with a scale for each head"
     formula: ClassVar[str] = (
         "b_h(lag) = (sum over i of cos(w_i lag) - d/2) / (8 h/H), w_i = 10000**(-2 i/d), i = 1 .. d/2, h = 1 .. H"
     )
@@ -211,12 +201,13 @@ class Sandwich(HeadedEncoding):
         "heads; it is not monotone in the distance"
     )
 
-    head_count: int = parameter(like=build_heads())
+    heads: int = parameter(like=build_heads())
     head: int | None = parameter(like=HEAD)
     d: int = parameter(
         default=128,
         accepts=IntegerRange(minimum=2, maximum=4096),
-        meaning="width of the sinusoidal code, even",
+        multiple=2,
+        meaning="width of the sinusoidal vectors, even",
     )
     first: int = parameter(
         default=1,
@@ -224,20 +215,12 @@ class Sandwich(HeadedEncoding):
         meaning="index of the first frequency; 0: those of the sinusoidal encoding",
     )
     ratio: str = parameter(
-        default="divide",
         accepts=Choice(members=("divide", "multiply")),
         meaning="what is done with 8 h/H, the number of each head",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 2:
-            raise InputError("sandwich: d is odd", str(self.d), "an even d is accepted")
-
-    @property
-    def causal(self) -> bool:
-        """Only lags 0, 1, .. occur: the published models are decoders."""
-        return True
+    #: Only lags 0, 1, .. occur: the published models are decoders.
+    causal = True
 
     def words(self) -> F64:
         """Frequencies in rad/position as (3, d/2) words."""
@@ -260,26 +243,18 @@ class Sandwich(HeadedEncoding):
 
     @property
     def _factors(self) -> F64:
-        ratios = 8.0 * np.arange(1, self.head_count + 1) / self.head_count
+        ratios = 8.0 * np.arange(1, self.heads + 1) / self.heads
         return self.choose_heads((ratios if self.ratio == "multiply" else 1 / ratios)[:, None])
 
-    def exact_key(self, positions: I64) -> I64:
-        """The lag itself."""
-        return self.read_lags(positions, 1)
-
-    @property
-    def theorem(self) -> Theorem:
-        """Two lags would need the same set of angles."""
-        return Theorem(
-            kind="lindemann-weierstrass",
-            text="frequencies are algebraic, and exponentials of distinct algebraic numbers are linearly independent: "
-            "equal sums of cosines need equal largest angles, so equal lags",
-        )
+    #: Two lags would need the same set of angles.
+    theorem = Theorem(
+        kind="lindemann-weierstrass",
+        text="frequencies are algebraic, and exponentials of distinct algebraic numbers are linearly independent: "
+        "equal sums of cosines need equal largest angles, so equal lags",
+    )
 
 
 @lru_cache(maxsize=8)
 def _sandwich_words(d: int, first: int) -> F64:
     exponents = (CONTEXT.divide(Decimal(-2 * i), Decimal(d)) for i in range(first, first + d // 2))
-    words = np.array([to_words(CONTEXT.power(Decimal(10000), exponent)) for exponent in exponents]).T.copy()
-    words.flags.writeable = False  # the same array serves every call
-    return words
+    return stack_words(CONTEXT.power(Decimal(10000), exponent) for exponent in exponents)

@@ -1,4 +1,4 @@
-"""Calendar encodings: a position is a moment, and its code is made of fields such as hour and weekday."""
+"""Calendar encodings: a position is a moment, and its vector is made of fields such as hour and weekday."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
-from pe_spectra.encodings.parameters import RHO, SEED, YES_NO, Value, parameter
-from pe_spectra.encodings.positions import as_positions
+from pe_spectra.encodings.codes import as_positions
+from pe_spectra.encodings.parameters import RHO, SEED, WIDTH, YES_NO, Value, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos_of_turns
-from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, ListOf
 
 #: Fields, finest first: how many values each takes, its first value, its seconds (0: by the calendar), and the
@@ -59,7 +58,7 @@ class Calendar(Encoding):
     formula: ClassVar[str] = "e(s) = rows of the fields of the moment start + s step, side by side or summed"
     source: ClassVar[str] = "zhouhaoyi/Informer2020, models/embed.py (rows=fixed, mode=sum); Zhou et al. 2021"
     pitfalls: ClassVar[str] = (
-        "moments with the same fields share a code (hour and weekday: after a week), unless there is a timestamp; "
+        "moments with the same fields share a vector (hour and weekday: after a week), unless there is a timestamp; "
         "Informer's fixed rows are one sinusoid for all fields, so that swapped numbers give the same sum; fixed rows "
         "do not close: Sunday and Monday are far apart; slots of minutes that are coarser than the step hide steps"
     )
@@ -77,27 +76,21 @@ class Calendar(Encoding):
     )
     kind: str = parameter(
         name="rows",
-        default="cyclic",
         accepts=Choice(members=("cyclic", "fixed", "learned")),
         meaning="a circle for each field, one sinusoid for all (Informer), or a table drawn for each",
     )
     mode: str = parameter(
-        default="concat",
         accepts=Choice(members=("concat", "sum")),
         meaning="fields side by side, or summed (cyclic: the sum of the unit vectors, two columns)",
     )
     width: int = parameter(
         name="d",
+        like=WIDTH,
         default=64,
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
         meaning="columns of each field; all columns where fields are summed",
         only_with={"kind": ("fixed", "learned")},
     )
-    rho: float = parameter(
-        like=RHO,
-        meaning="base of the sinusoid of fixed rows",
-        only_with={"kind": ("fixed",)},
-    )
+    rho: float = parameter(like=RHO, meaning="base of the sinusoid of fixed rows", only_with={"kind": ("fixed",)})
     seed: int = parameter(
         like=SEED,
         meaning="seed of learned rows, which are standard normal",
@@ -108,19 +101,14 @@ class Calendar(Encoding):
         accepts=Moment(),
         meaning="moment of position 0, without time zone",
     )
-    step: str = parameter(
-        default="1h",
-        accepts=Duration(),
-        meaning="time from one position to the next",
-    )
+    step: str = parameter(default="1h", accepts=Duration(), meaning="time from one position to the next")
     timestamp: str = parameter(
-        default="no",
         accepts=YES_NO,
         meaning="a sinusoid (base rho) of the position itself, beside the fields or in their sum",
     )
     timestamp_d: int = parameter(
+        like=WIDTH,
         default=64,
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
         meaning="columns of the timestamp beside the fields",
         only_with={"timestamp": ("yes",), "mode": ("concat",)},
     )
@@ -132,16 +120,14 @@ class Calendar(Encoding):
 
     @property
     def d(self) -> int:
-        """Columns of the whole code."""
+        """Columns of all fields."""
         each = 2 if self.kind == "cyclic" else self.width
         if self.mode == "sum":
             return each
         return each * len(self.fields) + (self.timestamp_d if self.timestamp == "yes" else 0)
 
-    @property
-    def default_length(self) -> int:
-        """Eight days of hours, as in the traffic data of Li et al. 2019: more than one week."""
-        return 192
+    #: Eight days of hours, as in the traffic data of Li et al. 2019: more than one week.
+    default_length = 192
 
     @property
     def is_random(self) -> bool:
@@ -150,14 +136,17 @@ class Calendar(Encoding):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That neighbours share a code where the finest field lasts longer than a step."""
+        """That neighbours share a position vector where the finest field lasts longer than a step."""
         step = read_duration(self.step)
         lengths = [60 * self.minute_slot if field == "minute" else FIELDS[field][2] for field in self.fields]
         finest = min((length for length in lengths if length), default=31 * 86400)  # of months the longest
         if self.timestamp == "yes" or finest <= step:
             return super().notes
         name = f"minute slot of {self.minute_slot}" if finest == 60 * self.minute_slot else "finest field"
-        return (*super().notes, f"calendar: the {name} is coarser than the step ({self.step}): neighbours share a code")
+        return (
+            *super().notes,
+            f"calendar: the {name} is coarser than the step ({self.step}): neighbours share a position vector",
+        )
 
     @property
     def periods_in_steps(self) -> tuple[float, ...]:
@@ -200,7 +189,7 @@ class Calendar(Encoding):
         return np.stack([found[field] for field in self.fields], axis=1)
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); fields in the order given, then the timestamp.
+        """Vectors of the positions, shape (S, d); fields in the order given, then the timestamp.
 
         Raises
         ------
@@ -246,7 +235,7 @@ class Calendar(Encoding):
         return key_numbers(numbers, [self._number_rows(field) for field in self.fields])
 
     def _write_exactly(self, field: str) -> I64:
-        """The rows of a field in integers whose sums are equal if and only if the codes are."""
+        """The rows of a field in integers whose sums are equal if and only if the position vectors are."""
         if self.kind == "learned":
             return (self._build_rows(field) * _GRAIN).astype(np.int64)
         count = self.count_values(field)
@@ -263,7 +252,7 @@ class Calendar(Encoding):
 
     @property
     def theorem(self) -> Theorem:
-        """Why equal keys are equal codes, by the kind of rows and the way they are joined."""
+        """Why equal keys are equal position vectors, by the kind of rows and the way they are joined."""
         if self.mode == "concat" and self.timestamp == "yes":
             return Theorem(
                 kind="irrational-frequency",

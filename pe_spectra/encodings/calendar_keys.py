@@ -1,4 +1,4 @@
-"""Which calendar codes are equal, decided in integers: tuples, multisets and exact sums of fields."""
+"""Which calendar vectors are equal, decided in integers: tuples, multisets and exact sums of fields."""
 
 from __future__ import annotations
 

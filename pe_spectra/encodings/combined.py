@@ -10,15 +10,14 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.codes import as_positions, check_held
+from pe_spectra.encodings.learned import Learned, start_generator
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Value, format_value, parameter
-from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
 
 _MIXED = {"mode": ("mix",)}
 #: Widest mix: its layer is a full matrix.
@@ -26,32 +25,20 @@ _MAX_MIX = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtherEncodings:
+class OtherEncodings(Accepts[tuple[Encoding, ...]]):
     """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
 
     most: int = 16
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"1 to {self.most} SPECs joined by + are accepted, in quotes where they have , = or +"
 
-    def parse(self, text: str, name: str) -> Value:
-        """Refuse: SPECs are read where files are.
-
-        Raises
-        ------
-        InputError : always.
-        """
+    def parse(self, text: str, name: str) -> tuple[Encoding, ...]:
+        """Refuse: SPECs are read where files are."""
         raise InputError(f"{name} names encodings", text, "SPECs are read by pe_spectra.sources")
 
     def check(self, value: object, name: str) -> tuple[Encoding, ...]:
-        """Return the encodings.
-
-        Raises
-        ------
-        InputError : not a sequence of encodings, or too many.
-        """
         found = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
         if not 1 <= len(found) <= self.most or not all(isinstance(e, Encoding) for e in found):
             raise InputError(f"{name} is no list of encodings", repr(type(value).__name__), self.accepted)
@@ -89,7 +76,6 @@ class Hybrid(Encoding):
         meaning="a factor for each; not set: 0.5 each in a sum, else 1",
     )
     mode: str = parameter(
-        default="sum",
         accepts=Choice(members=("sum", "concat", "mix")),
         meaning="added, side by side, or side by side and then through a linear layer",
     )
@@ -132,12 +118,8 @@ class Hybrid(Encoding):
             shape = self.layer.values.shape
             if shape[1] != columns:
                 raise InputError(f"hybrid: layer has shape {shape}", accepted=f"d x {columns} is accepted")
-            if self.width not in (None, shape[0]):
-                raise InputError("hybrid: d contradicts the layer", str(self.width), f"the layer has {shape[0]} rows")
-            object.__setattr__(self, "width", int(shape[0]))
-        object.__setattr__(self, "width", self.width or 256)
-        if self.d * columns > MAX_HELD_ENTRIES:
-            raise InputError("hybrid: d is too large", f"{self.d} x {columns}", f"{MAX_HELD_ENTRIES} numbers at most")
+        self.settle("width", None if self.layer is None else len(self.layer.values), 256)
+        check_held("hybrid: the layer", self.d, columns)
 
     @property
     def _of(self) -> tuple[Encoding, ...]:
@@ -165,7 +147,7 @@ class Hybrid(Encoding):
 
     @property
     def d(self) -> int:
-        """Width of the code: that of each member, of all together, or of the layer."""
+        """Width: that of each member, of all together, or of the layer."""
         widths = [member.d for member in self.members]
         return {"sum": widths[0], "concat": sum(widths), "mix": self.width or 256}[self.mode]
 
@@ -229,10 +211,10 @@ class Hybrid(Encoding):
             return self.layer.values
         columns = sum(member.d for member in self.members)
         bound = 1 / np.sqrt(columns)
-        return np.random.Generator(np.random.PCG64(self.seed)).uniform(-bound, bound, (self.d, columns))
+        return start_generator(self.seed).uniform(-bound, bound, (self.d, columns))
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d).
+        """Vectors of the positions, shape (S, d).
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -11,22 +11,28 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.pairs import (
     Pairs,
     compute_geometric_words,
     compute_ratio,
     explain_aliasing,
-    fit_width,
     scale_to_words,
 )
-from pe_spectra.encodings.parameters import RHO, SEED, FileOfNumbers, GivenArray, parameter
+from pe_spectra.encodings.parameters import RHO, SEED, WIDTH, FileOfNumbers, GivenArray, Parameter, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos
-from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH, MIN_WIDTH
+from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 _WITHOUT_TABLE = {"values": (None,)}
+_TABLE = Parameter(
+    name="table",
+    accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
+    meaning="the learned frequencies, d/2 numbers in rad per unit of the coordinate; not set: drawn",
+)
+_WIDTH = replace(WIDTH, default=None, multiple=2, meaning="width; twice the frequencies of the table, or 256")
 #: Decades that the frequencies of the published code span at its start: 1 to 1e-9 rad/s.
 _DECADES = 9
 #: Largest frequency that a file may give, rad/position: that of the steepest ladder that is accepted.
@@ -37,16 +43,12 @@ class _GivenFrequencies(Pairs):
     """Frequencies that a file gives; without one they are drawn, or those that training starts from."""
 
     values: GivenArray | None
-    width: int | None
+    #: Number of columns, twice that of the frequencies.
+    d: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "width", fit_width(self.name, self.width, self._given))
-
-    @property
-    def d(self) -> int:
-        """Number of columns, twice that of the frequencies."""
-        return self.width or 0
+        self.settle("d", None if self._given is None else 2 * self._given.size, 256)
 
     @cached_property
     def _given(self) -> F64 | None:
@@ -74,13 +76,14 @@ class _GivenFrequencies(Pairs):
     def theorem(self) -> Theorem:
         """As for every rational frequency, and doubles are rational; or all frequencies are 0."""
         if not self._moves:
-            return Theorem(kind="constant", text="every frequency is 0, so that every position has the same code")
+            return Theorem(kind="constant", text="every frequency is 0, so that every position has the same vector")
         return super().theorem
 
 
+# Its frequencies are float64 numbers, and so rational: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class FourierFeatures(_GivenFrequencies):
+class FourierFeatures(_GivenFrequencies, HeldTable, keeps_theorem=True):
     """Random or learned Fourier features of the position, without the network that may follow them.
 
     The squared norm of every code is 1/2. Drawn frequencies approximate a Gaussian kernel: the mean
@@ -103,29 +106,16 @@ class FourierFeatures(_GivenFrequencies):
         "2 pi sigma = 1/gamma, sines first and no 1/sqrt(d); after the MLP of Li et al. only a table tells the spectrum"
     )
 
-    values: GivenArray | None = parameter(
-        name="table",
-        accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
-        meaning="the learned frequencies, d/2 numbers in rad per unit of the coordinate; not set: drawn",
-    )
-    width: int | None = parameter(
-        name="d",
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-        meaning="width of the code; twice the frequencies of the table, or 256",
-    )
+    values: GivenArray | None = parameter(like=_TABLE)
+    d: int = parameter(like=_WIDTH)
     gamma: float = parameter(
         default=10.0,
         accepts=RealRange(minimum=1e-5, maximum=1e9),
         meaning="width of the kernel in units of the coordinate: frequencies have standard deviation 1/gamma",
         only_with=_WITHOUT_TABLE,
     )
-    seed: int = parameter(
-        like=SEED,
-        meaning="seed of the frequencies that are drawn",
-        only_with=_WITHOUT_TABLE,
-    )
+    seed: int = parameter(like=SEED, meaning="seed of the frequencies that are drawn", only_with=_WITHOUT_TABLE)
     coordinate: str = parameter(
-        default="position",
         accepts=Choice(members=("position", "unit", "symmetric")),
         meaning="what frequencies multiply: s, s/n in [0, 1), or 2s/(n-1) - 1 in [-1, 1]",
     )
@@ -142,11 +132,6 @@ class FourierFeatures(_GivenFrequencies):
         return None if self.coordinate == "position" else self.length
 
     @property
-    def is_random(self) -> bool:
-        """Whether the frequencies are drawn."""
-        return self.values is None
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """That the frequencies are drawn, and that some are aliased."""
         drawn = (f"{self.label}: frequencies drawn at random, as before training",) if self.is_random else ()
@@ -157,15 +142,13 @@ class FourierFeatures(_GivenFrequencies):
         """The factor 1/sqrt(d)."""
         return 1 / math.sqrt(self.d)
 
-    @cached_property
+    def _draw(self, generator: np.random.Generator) -> F64:
+        return generator.standard_normal(self.d // 2) / self.gamma
+
+    @property
     def weights(self) -> F64:
         """The frequencies in rad per unit of the coordinate, (d/2,), with their signs."""
-        if self.values is not None:
-            return self.values.values.ravel()
-        generator = np.random.Generator(np.random.PCG64(self.seed))
-        drawn = generator.standard_normal(self.d // 2) / self.gamma
-        drawn.flags.writeable = False
-        return drawn
+        return self.entries.ravel()
 
     @cached_property
     def _words(self) -> F64:
@@ -191,15 +174,11 @@ class FourierFeatures(_GivenFrequencies):
     def _moves(self) -> bool:
         return bool(self.weights.any())
 
-    @property
-    def theorem(self) -> Theorem:
-        """Its frequencies are float64 numbers, and so rational."""
-        return super().theorem
 
-
+# Its frequencies are float64 numbers, or the first is 1 rad/position: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class LearnableSinusoid(_GivenFrequencies):
+class LearnableSinusoid(_GivenFrequencies, keeps_theorem=True):
     """Sines and cosines of learned frequencies: those that a file gives, or those that training starts from.
 
     A frequency below 0 is kept in its sine column, which turns its sign; everything else is as for |w|.
@@ -221,17 +200,10 @@ class LearnableSinusoid(_GivenFrequencies):
     )
 
     values: GivenArray | None = parameter(
-        name="table",
-        accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
-        meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start",
+        like=_TABLE, meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start"
     )
-    width: int | None = parameter(
-        name="d",
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-        meaning="width of the code; twice the frequencies of the table, or 256",
-    )
+    d: int = parameter(like=_WIDTH)
     start: str = parameter(
-        default="ladder",
         accepts=Choice(members=("ladder", "decades")),
         meaning="frequencies before training: those of sinusoidal, or 1 to 1e-9 evenly on a logarithmic scale",
         only_with=_WITHOUT_TABLE,
@@ -263,8 +235,3 @@ class LearnableSinusoid(_GivenFrequencies):
         if self._given is not None:
             sine = sine * np.where(self._given < 0, -1.0, 1.0)
         return np.concatenate([sine, cosine], axis=1)
-
-    @property
-    def theorem(self) -> Theorem:
-        """Its frequencies are float64 numbers, or the first is 1 rad/position."""
-        return super().theorem

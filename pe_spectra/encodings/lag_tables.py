@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.codes import as_integers, check_held, number_equal_rows
 from pe_spectra.encodings.heads import (
     HEAD,
     LAG_LENGTH,
@@ -18,10 +18,9 @@ from pe_spectra.encodings.heads import (
     LagEncoding,
     build_heads,
     build_table,
-    start_generator,
 )
+from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
-from pe_spectra.encodings.positions import as_integers
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
@@ -47,27 +46,27 @@ class Erpe(HeadTable):
         "normal numbers)"
     )
 
-    length: int | None = parameter(
+    length: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
         meaning=f"positions L, for 2 L - 1 lags; not set: as many as the table is for, or {LAG_LENGTH}",
     )
-    head_count: int | None = parameter(like=build_heads(None))
+    heads: int = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     values: GivenArray | None = parameter(like=build_table("2 L - 1 x heads, from lag -(L-1) on"))
     seed: int = parameter(like=TABLE_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        held = self.held_rows
+        held = self.held[0]
         if held is not None and held % 2 == 0:
             raise InputError("erpe: table has an even number of rows", str(held), "2 L - 1 rows are accepted")
-        self.settle("length", "length", None if held is None else (held + 1) // 2, LAG_LENGTH)
-        self.check_size("table", self.height, self.all_heads)
+        self.settle("length", held and (held + 1) // 2, LAG_LENGTH)
+        check_held("erpe: the table", self.height, self.heads)
 
     @property
     def rows(self) -> int:
         """Positions that the table is for."""
-        return self.length or LAG_LENGTH
+        return self.length
 
     @property
     def height(self) -> int:
@@ -87,15 +86,13 @@ class Erpe(HeadTable):
         """A number for each lag, the same for lags with equal rows."""
         return self.row_numbers[self.read_lags(positions, 1) + self.rows - 1]
 
-    @property
-    def theorem(self) -> Theorem:
-        """The numbers are given, so they are compared as they are."""
-        return Theorem(kind="rows", text="each lag has its own row of the table; rows are compared bit by bit")
+    #: The numbers are given, so they are compared as they are.
+    theorem = Theorem(kind="rows", text="each lag has its own row of the table; rows are compared bit by bit")
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Shaw(LagEncoding):
+class Shaw(LagEncoding, HeldTable):
     """Relative position representations, Shaw et al. 2018: a learned vector for each clipped lag."""
 
     name: ClassVar[str] = "shaw"
@@ -110,17 +107,15 @@ class Shaw(LagEncoding):
         "heads, others do not; rows count key minus query"
     )
 
-    clip: int | None = parameter(
+    clip: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=1 << 16),
         meaning="largest distance that is distinguished; not set: that of the table, or 16",
     )
-    width: int | None = parameter(
-        name="d",
+    d: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=1 << 10),
         meaning="width of a head; not set: that of the table, or 64",
     )
     side: str = parameter(
-        default="key",
         accepts=Choice(members=("key", "value")),
         meaning="the table that is added to keys, or the one that is added to values",
     )
@@ -129,22 +124,12 @@ class Shaw(LagEncoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        held = None if self.values is None else self.values.values.shape
-        if held is not None and (held[0] % 2 == 0 or held[0] < 3):
-            raise InputError("shaw: table has the wrong number of rows", str(held[0]), "2 clip + 1 rows are accepted")
-        self.settle("clip", "clip", None if held is None else held[0] // 2, 16)
-        self.settle("width", "d", None if held is None else held[1], 64)
-        self.check_size("table", 2 * self.farthest + 1, self.d)
-
-    @property
-    def d(self) -> int:
-        """Width of a head."""
-        return self.width or 64
-
-    @property
-    def farthest(self) -> int:
-        """Largest distance that is distinguished."""
-        return self.clip or 16
+        rows, columns = self.held
+        if rows is not None and (rows % 2 == 0 or rows < 3):
+            raise InputError("shaw: table has the wrong number of rows", str(rows), "2 clip + 1 rows are accepted")
+        self.settle("clip", rows and rows // 2, 16)
+        self.settle("d", columns, 64)
+        check_held("shaw: the table", 2 * self.clip + 1, self.d)
 
     @property
     def numbers_per_lag(self) -> int:
@@ -152,27 +137,16 @@ class Shaw(LagEncoding):
         return self.d
 
     @property
-    def is_random(self) -> bool:
-        """Whether the table was drawn."""
-        return self.values is None
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """From where on lags are not distinguished."""
-        return (*super().notes, f"shaw: lags of {self.farthest} and more share a vector, on each side")
+        return (*super().notes, f"shaw: lags of {self.clip} and more share a vector, on each side")
 
-    @cached_property
-    def entries(self) -> F64:
-        """The whole table, shape (2 clip + 1, d), read-only; unless given, uniform after Glorot as in TensorFlow."""
-        if self.values is not None:
-            return self.values.values
-        shape = (2 * self.farthest + 1, self.d)
+    def _draw(self, generator: np.random.Generator) -> F64:
+        """Uniform after Glorot as in TensorFlow; the table for values is drawn after that for keys."""
+        shape = (2 * self.clip + 1, self.d)
         bound = (6 / sum(shape)) ** 0.5
-        generator = start_generator(self.seed)
-        for _ in range(1 if self.side == "key" else 2):  # the table for values is drawn after that for keys
-            drawn: F64 = generator.uniform(-bound, bound, shape)
-        drawn.flags.writeable = False
-        return drawn
+        keys, values = (generator.uniform(-bound, bound, shape) for _ in range(2))
+        return keys if self.side == "key" else values
 
     @cached_property
     def row_numbers(self) -> I64:
@@ -187,14 +161,12 @@ class Shaw(LagEncoding):
         """A number for each clipped lag, the same for those with equal rows."""
         return self.row_numbers[self._find_rows(self.read_lags(positions, 1))]
 
-    @property
-    def theorem(self) -> Theorem:
-        """Lags are clipped in integers, and rows compared as they are."""
-        return Theorem(kind="rows", text="clipped lags share a row of the table; rows are compared bit by bit")
+    #: Lags are clipped in integers, and rows compared as they are.
+    theorem = Theorem(kind="rows", text="clipped lags share a row of the table; rows are compared bit by bit")
 
     def _find_rows(self, lags: I64) -> I64:
-        clipped = np.clip(lags, -self.farthest, self.farthest)
-        return self.farthest - clipped  # rows count key minus query
+        clipped = np.clip(lags, -self.clip, self.clip)
+        return self.clip - clipped  # rows count key minus query
 
 
 _BUCKETS, _MAX_DISTANCE = 32, 128
@@ -283,7 +255,7 @@ class T5(HeadTable):
         "not divided by sqrt(d)"
     )
 
-    buckets: int | None = parameter(
+    buckets: int = parameter(
         accepts=IntegerRange(minimum=4, maximum=256),
         meaning=f"number of buckets, over both directions; not set: rows of the table, or {_BUCKETS}",
     )
@@ -297,14 +269,14 @@ class T5(HeadTable):
         accepts=YES_NO,
         meaning="yes: an encoder, half of the buckets for keys after the query; no: a decoder",
     )
-    head_count: int | None = parameter(like=build_heads(None))
+    heads: int = parameter(like=build_heads(None))
     head: int | None = parameter(like=HEAD)
     values: GivenArray | None = parameter(like=build_table("buckets x heads"))
     seed: int = parameter(like=TABLE_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.settle("buckets", "buckets", self.held_rows, _BUCKETS)
+        self.settle("buckets", self.held[0], _BUCKETS)
         try:
             _start_buckets(self.height if self.causal else self.height // 2, self.max_distance)
         except InputError as error:
@@ -313,12 +285,12 @@ class T5(HeadTable):
     @property
     def height(self) -> int:
         """Number of buckets."""
-        return self.buckets or _BUCKETS
+        return self.buckets
 
     @property
     def spread(self) -> float:
         """d_model**-0.5 as published, with 64 columns for each head as in the small, base and large models."""
-        return float((64 * self.all_heads) ** -0.5)
+        return float((64 * self.heads) ** -0.5)
 
     @property
     def causal(self) -> bool:
@@ -349,7 +321,5 @@ class T5(HeadTable):
         """A number for the bucket of each lag, the same for buckets with equal rows."""
         return self.row_numbers[self.find_buckets(positions)]
 
-    @property
-    def theorem(self) -> Theorem:
-        """Buckets are decided in integers, and their numbers compared as they are."""
-        return Theorem(kind="buckets", text="lags of one bucket share a row of the table; rows are compared bit by bit")
+    #: Buckets are decided in integers, and their numbers compared as they are.
+    theorem = Theorem(kind="buckets", text="lags of one bucket share a row of the table; rows are compared bit by bit")

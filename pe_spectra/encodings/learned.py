@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
@@ -9,44 +10,72 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.codes import as_positions, check_rows, number_equal_rows
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
-from pe_spectra.encodings.positions import as_positions, check_rows
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
+
+
+def start_generator(seed: int) -> np.random.Generator:
+    """Return the random numbers that belong to a seed.
+
+    >>> bool(start_generator(7).normal() == start_generator(7).normal() != start_generator(8).normal())
+    True
+    """
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+class HeldTable(Encoding):
+    """An encoding with numbers that a file gives; without one they are drawn, as training would begin with."""
+
+    #: The numbers that were given, or None.
+    values: GivenArray | None
+    #: Seed of what is drawn.
+    seed: int = 0
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the numbers were drawn."""
+        return self.values is None
+
+    @property
+    def held(self) -> tuple[int, int] | tuple[None, None]:
+        """Rows and columns of the numbers, if they were given."""
+        return (None, None) if self.values is None else self.values.values.shape
+
+    @cached_property
+    def entries(self) -> F64:
+        """The numbers as the file has them or as they were drawn, read-only."""
+        if self.values is not None:
+            return self.values.values
+        drawn = self._draw(start_generator(self.seed))
+        drawn.flags.writeable = False
+        return drawn
+
+    @abstractmethod
+    def _draw(self, generator: np.random.Generator) -> F64:
+        """Draw the numbers that there are before training."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
-    """The kind of a grid's size: `14x14`, rows by columns; in Python the same text."""
+class Grid(Accepts[str | None]):
+    """The kind of a grid's size: `14x14`, rows by columns, or `none`: a line, though the number of rows is a square.
+
+    >>> Grid().parse("2x8", "grid")
+    '2x8'
+    """
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return "HxW, as 14x14, or none for a line is accepted"
 
     def parse(self, text: str, name: str) -> str | None:
-        """Read a size; None for `none`: a line, though the number of rows is a square.
-
-        Raises
-        ------
-        InputError : not two integers from 1 joined by x.
-
-        >>> Grid().parse("2x8", "grid")
-        '2x8'
-        """
         return None if text == "none" else self.check(text, name)
 
     def check(self, value: object, name: str) -> str:
-        """Return a size given in Python.
-
-        Raises
-        ------
-        InputError : not two integers from 1 joined by x.
-        """
         parts = value.split("x") if isinstance(value, str) else []
         if len(parts) != 2:
             raise InputError(f"{name} is no size of a grid", str(value) or "''", self.accepted)
@@ -59,7 +88,7 @@ _DRAWN = {"init": ("normal",)}
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Learned(Encoding):
+class Learned(HeldTable):
     """A table that training made, read from a file; or one as training would begin with.
 
     Rows before `prefix` (a CLS row, the padding offset of some models) and outside `first` .. `last`
@@ -77,7 +106,7 @@ class Learned(Encoding):
     source: ClassVar[str] = "Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2019, arXiv:1810.04805"
     pitfalls: ClassVar[str] = (
         "special rows (CLS, padding offset) and an untrained tail are part of the file; positions beyond its rows have "
-        "no code; a table of patches is a grid, not a line"
+        "no vector; a table of patches is a grid, not a line"
     )
 
     values: GivenArray | None = parameter(
@@ -86,12 +115,10 @@ class Learned(Encoding):
         meaning="the table, FILE or FILE::TENSOR; rows x d",
     )
     init: str = parameter(
-        default="none",
         accepts=Choice(members=("none", "normal")),
         meaning="without a file: normal draws a table as training would begin with",
     )
-    width: int | None = parameter(
-        name="d",
+    d: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=MAX_WIDTH),
         meaning="width; that of the table, or 256 where it is drawn",
     )
@@ -107,11 +134,7 @@ class Learned(Encoding):
         meaning="standard deviation of what is drawn, as in BERT and GPT-2",
         only_with=_DRAWN,
     )
-    seed: int = parameter(
-        like=SEED,
-        meaning="seed of what is drawn",
-        only_with=_DRAWN,
-    )
+    seed: int = parameter(like=SEED, meaning="seed of what is drawn", only_with=_DRAWN)
     first: int = parameter(
         default=0,
         accepts=IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES),
@@ -138,11 +161,8 @@ class Learned(Encoding):
                 "learned: needs its values, once",
                 accepted="table=FILE, or init=normal for an untrained one, is accepted",
             )
-        held = self._whole.shape
-        if self.width not in (None, held[1]):
-            accepted = f"the table has {held[1]} columns"
-            raise InputError(f"{self.called}: d contradicts the table", str(self.width), accepted)
-        object.__setattr__(self, "width", held[1])
+        held = self.entries.shape
+        self.settle("d", held[1], held[1])
         if not self.first < (self.last or held[0]) <= held[0]:
             given = f"{self.first}:{'' if self.last is None else self.last}"
             accepted = f"A:B within 0:{held[0]} is accepted"
@@ -163,25 +183,13 @@ class Learned(Encoding):
         """What messages call it: the file that was named, else the name of the class."""
         return abbreviate(self.values.spec) if self.values is not None and self.values.spec else self.name
 
-    @property
-    def d(self) -> int:
-        """Width of the table."""
-        return int(self._whole.shape[1])
-
-    @property
-    def _whole(self) -> F64:
-        return self.values.values if self.values is not None else self._drawn
-
-    @cached_property
-    def _drawn(self) -> F64:
-        width = self.width or 256
+    def _draw(self, generator: np.random.Generator) -> F64:
+        width = self.d or 256
         if self.length * width > MAX_DRAWN_NUMBERS:
             size = f"{self.length} x {width}"
             raise InputError("learned: the table is too large to draw", size, f"at most {MAX_DRAWN_NUMBERS} numbers")
-        generator = np.random.Generator(np.random.PCG64(self.seed))
         drawn = generator.standard_normal((self.length, width))
         drawn *= self.std  # in place: it may be as large as a table may be
-        drawn.flags.writeable = False
         return drawn
 
     @property
@@ -192,12 +200,12 @@ class Learned(Encoding):
     @property
     def codes(self) -> F64:
         """All rows that are used, (rows, d), read-only and not a copy."""
-        return self._whole[self.origin : self.last]
+        return self.entries[self.origin : self.last]
 
     @property
     def file_rows(self) -> F64:
         """The rows of the file that --rows chooses, special ones before the positions included; not a copy."""
-        return self._whole[self.first : self.last]
+        return self.entries[self.first : self.last]
 
     @property
     def rows(self) -> int:
@@ -218,26 +226,20 @@ class Learned(Encoding):
         return rows, columns
 
     @property
-    def is_random(self) -> bool:
-        """Whether it is what training would begin with."""
-        return self.values is None
-
-    @property
     def label(self) -> str:
         """The file and tensor, or that it is untrained, with its size."""
         size = f"{self.rows} x {self.d}"
-        part = f" rows {self.first}:{self.last or len(self._whole)}" if self.first or self.last else ""
+        part = f" rows {self.first}:{self.last or len(self.entries)}" if self.first or self.last else ""
         grid = f" grid {self.grid}" if self.grid else ""
         if self.values is None:
             std = "" if self.std == 0.02 else f" std={self.std:g}"
             return f"learned untrained {size} seed={self.seed}{std}{part}{grid}"
         return f"{abbreviate(self.values.origin)} {size}{part}{grid}"
 
-    @property
-    def spec(self) -> str:
+    def write_spec(self, *, brief: bool = False) -> str:
         """The file with the keys that choose its rows, or the name with its parameters."""
         if self.values is None or not self.values.spec:
-            return super().spec
+            return super().write_spec(brief=brief)
         keys = [f"rows={self.first}:{'' if self.last is None else self.last}"] if self.first or self.last else []
         keys += [f"prefix={self.prefix}"] if self.prefix else []
         keys += [f"grid={self.grid}"] if self.grid else []
@@ -262,10 +264,8 @@ class Learned(Encoding):
         in_order = np.array_equal(positions, np.arange(len(positions)))
         return number_equal_rows(self.table(len(positions) if in_order else positions))
 
-    @property
-    def theorem(self) -> Theorem:
-        """The numbers are given, so they are compared as they are."""
-        return Theorem(kind="rows", text="the rows are given numbers, compared bit by bit (0 and -0 are one)")
+    #: The numbers are given, so they are compared as they are.
+    theorem = Theorem(kind="rows", text="the rows are given numbers, compared bit by bit (0 and -0 are one)")
 
 
 def abbreviate(origin: str) -> str:
@@ -284,3 +284,16 @@ def abbreviate(origin: str) -> str:
 def _keep_end(text: str) -> str:
     most = QUOTED_CHARACTERS * 2 // 3
     return text if len(text) <= most else f"...{text[3 - most :]}"
+
+
+def describe_part(encoding: Encoding, length: int) -> str:
+    """Say that only the first rows of a table were taken, else nothing; a grid is always taken whole.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> table = Learned(init="normal", d=4, length=512)
+    >>> describe_part(table, 128), describe_part(table, 512), describe_part(Sinusoidal(), 128)
+    ('the first 128 of 512 rows', '', '')
+    """
+    if not isinstance(encoding, Learned) or encoding.shape is not None or length >= encoding.rows:
+        return ""
+    return f"the first {length} of {encoding.rows} rows"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times, check_rows
+from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
@@ -56,7 +58,7 @@ class Pairs(Encoding):
             amplitude=self.amplitude,
         )
 
-    def turns(self, index: int) -> Decimal:
+    def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position, to 48 digits."""
         value = Decimal(0)
         for word in self.words()[:, index]:
@@ -64,15 +66,15 @@ class Pairs(Encoding):
         return CONTEXT.divide(value, TWO_PI)
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); entries right to one or two units in the last place."""
+        """Vectors of the positions, shape (S, d); entries right to one or two units in the last place."""
         return self.arrange(*self.evaluate(as_positions(positions, self.d)))
 
     def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d); entries right to one or two units in the last place."""
+        """Vectors of real positions, shape (S, d); entries right to one or two units in the last place."""
         return self.arrange(*self.evaluate_at(as_times(times)))
 
     def kernel(self, lags: ArrayLike) -> F64:
-        """Dot product of two codes by their lag: amplitude**2 sum of cos(w tau), shape (1, L).
+        """Dot product of two position vectors by their lag: amplitude**2 sum of cos(w tau), shape (1, L).
 
         A lone sine counts one half; its further term in s + t is not a function of the lag.
         """
@@ -97,13 +99,9 @@ class Pairs(Encoding):
         """Put the columns in their order: all sines first, unless a class says otherwise."""
         return np.concatenate([sine, cosine], axis=1)
 
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself: no two integers share a code."""
-        return positions
-
     @property
     def theorem(self) -> Theorem:
-        """Equal codes need a lag that is a multiple of 2 pi/w, for a rational w."""
+        """Equal position vectors need a lag that is a multiple of 2 pi/w, for a rational w."""
         return Theorem(
             kind="irrational-period",
             text="a frequency is a rational number of rad/position, so its period is no rational number (pi is none): "
@@ -120,6 +118,17 @@ def interleave(sine: F64, cosine: F64) -> F64:
     return np.stack([sine, cosine], axis=2).reshape(len(sine), 2 * sine.shape[1])
 
 
+def stack_words(values: Iterable[Decimal]) -> F64:
+    """Return decimal numbers as (3, M) words whose sum is right to 48 digits; read-only, for many calls.
+
+    >>> stack_words([Decimal(1), Decimal("0.5")]).tolist()
+    [[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]
+    """
+    words = np.array([to_words(value) for value in values]).T.copy()
+    words.flags.writeable = False
+    return words
+
+
 @lru_cache(maxsize=8)
 def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
     """Return first ratio**i, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only.
@@ -127,23 +136,10 @@ def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
     >>> compute_geometric_words(Decimal(1), Decimal("0.5"), 4)[0].tolist()
     [1.0, 0.5, 0.25, 0.125]
     """
-    rows = []
-    value = first
-    for _ in range(count):
-        rows.append(to_words(value))
-        value = CONTEXT.multiply(value, ratio)
-    return _freeze(np.array(rows).T.copy())
-
-
-@lru_cache(maxsize=8)
-def compute_linear_words(first: Decimal, step: Decimal, count: int) -> F64:
-    """Return first + i step, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only.
-
-    >>> compute_linear_words(Decimal(1), Decimal("0.25"), 4)[0].tolist()
-    [1.0, 1.25, 1.5, 1.75]
-    """
-    rows = [to_words(CONTEXT.add(first, CONTEXT.multiply(step, Decimal(i)))) for i in range(count)]
-    return _freeze(np.array(rows).T.copy())
+    values = [first]
+    while len(values) < count:
+        values.append(CONTEXT.multiply(values[-1], ratio))
+    return stack_words(values)
 
 
 def compute_ratio(rho: float, width: int) -> Decimal:
@@ -156,35 +152,14 @@ def compute_ratio(rho: float, width: int) -> Decimal:
 
 
 def scale_to_words(values: F64, factor: Decimal) -> F64:
-    """Return doubles times a decimal number as (3, M) words whose sum is right to 48 digits; read-only.
+    """Return doubles times a decimal number as (3, M) words whose sum is right to 48 digits.
 
     >>> scale_to_words(np.array([1.0, 3.0]), Decimal("0.5"))[0].tolist()
     [0.5, 1.5]
     """
-    if factor == 1:
-        return _freeze(np.stack([values, np.zeros_like(values), np.zeros_like(values)]))
-    rows = [to_words(CONTEXT.multiply(Decimal.from_float(float(value)), factor)) for value in values]
-    return _freeze(np.array(rows).T.copy())
-
-
-def fit_width(name: str, width: int | None, table: F64 | None, default: int = 256) -> int:
-    """Return the number of columns: twice the frequencies that a file gives, else `width`, else `default`.
-
-    Raises
-    ------
-    InputError : an odd number, or one that contradicts the file.
-
-    >>> fit_width("fope", None, None), fit_width("fope", None, np.ones((1, 8))), fit_width("fope", 64, None)
-    (256, 16, 64)
-    """
-    if table is None:
-        found = default if width is None else width
-        if found % 2:
-            raise InputError(f"{name}: d is odd", str(found), "an even d is accepted: a sine and cosine each")
-        return found
-    if width not in (None, 2 * table.size):
-        raise InputError(f"{name}: d contradicts the table", str(width), f"2 x {table.size} = {2 * table.size}")
-    return 2 * table.size
+    if factor == 1:  # at once: a table may give half a million
+        return np.stack([values, np.zeros_like(values), np.zeros_like(values)])
+    return stack_words(CONTEXT.multiply(Decimal.from_float(float(value)), factor) for value in values)
 
 
 def explain_aliasing(encoding: Pairs) -> tuple[str, ...]:
@@ -200,8 +175,3 @@ def explain_aliasing(encoding: Pairs) -> tuple[str, ...]:
         return ()
     text = f"{beyond} of {len(values)} frequencies lie beyond pi rad/position (up to {values.max():.4g})"
     return (f"{encoding.label}: {text}: on integer positions they look like slower ones",)
-
-
-def _freeze(words: F64) -> F64:
-    words.flags.writeable = False  # the same array serves every call
-    return words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABCMeta
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, final
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
 
 _DECLARED = "parameter"
 
@@ -59,29 +60,17 @@ SCHEMA: Mapping[str, object] = {
 }
 
 
-class Accepts(Protocol):
-    """A kind of value: reads text, checks what Python gives, and says what it accepts."""
-
-    @property
-    def accepted(self) -> str:
-        """What is accepted, in words."""
-
-    def parse(self, text: str, name: str) -> Value:
-        """Read a value; `name` is the option or key that a message names."""
-
-    def check(self, value: object, name: str) -> Value:
-        """Return a value given in Python, or refuse it."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
     """One parameter of an encoding: what a SPEC may set, and what it accepts.
 
     Attributes
     ----------
-    default : what stands unless it is set; None for "not set", which `meaning` explains.
+    default : what stands unless it is set: of a choice its first member unless said; None for "not set", which
+        `meaning` explains.
     name : what a SPEC calls it, where it cannot be the field.
     only_with : other parameters and their values with which alone this one has a meaning.
+    multiple : what an integer must be a multiple of: 2 for a sine and cosine each.
     keyword : the field of the class that holds it.
 
     >>> from pe_spectra.numbers import IntegerRange
@@ -90,23 +79,37 @@ class Parameter:
     (12, 'an integer from 1 to 1024 is accepted')
     """
 
-    accepts: Accepts
+    accepts: Accepts[Value]
     meaning: str
     default: Value = None
     name: str = ""
     only_with: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    multiple: int = 1
     keyword: str = ""
+
+    def __post_init__(self) -> None:
+        if self.default is None and isinstance(self.accepts, Choice):
+            object.__setattr__(self, "default", self.accepts.members[0])
 
     def check(self, value: object, name: str) -> Value:
         """Return a value given in Python, or refuse it; the default is always accepted."""
-        return None if value is None and self.default is None else self.accepts.check(value, name)
+        if value is None and self.default is None:
+            return None
+        found = self.accepts.check(value, name)
+        if isinstance(found, int) and found % self.multiple:
+            if self.multiple == 2:
+                raise InputError(f"{name} is odd", str(found), f"an even {self.name} is accepted")
+            raise InputError(
+                f"{name} is no multiple of {self.multiple}", str(found), f"a multiple of {self.multiple} is accepted"
+            )
+        return found
 
 
 #: What several encodings have, each in its own words.
 WIDTH = Parameter(
     default=256,
     accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-    meaning="width of the code, and length of the lattice in the paper",
+    meaning="width of a position vector, and length of the lattice in the paper",
 )
 RHO = Parameter(
     default=10000.0,
@@ -149,6 +152,20 @@ def list_declared(cls: type) -> tuple[Parameter, ...]:
     )
 
 
+class ByName(ABCMeta):
+    """Lets a constructor take a parameter by its name in a SPEC, where the field has another: `Learned(table=..)`."""
+
+    accepts: tuple[Parameter, ...]
+
+    def __call__(cls, /, *given: Any, **named: Any) -> Any:
+        for one in cls.accepts:
+            if one.name in named and one.name != one.keyword:
+                if one.keyword in named:
+                    raise InputError(f"{one.name} and {one.keyword} are one parameter", accepted="either of them")
+                named[one.keyword] = named.pop(one.name)
+        return super().__call__(*given, **named)
+
+
 @final
 class GivenArray:
     """Numbers that a file or a caller gives: float64, read-only, the same if all their numbers are.
@@ -187,7 +204,7 @@ class GivenArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOfNumbers:
+class FileOfNumbers(Accepts[GivenArray]):
     """A file with an array, typed as FILE or FILE::TENSOR; in Python a :class:`GivenArray` or an array.
 
     Attributes
@@ -201,25 +218,13 @@ class FileOfNumbers:
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
         return f"a file with {self.what} is accepted (FILE or FILE::TENSOR)"
 
-    def parse(self, text: str, name: str) -> Value:
-        """Refuse: the text is read where files are.
-
-        Raises
-        ------
-        InputError : always.
-        """
+    def parse(self, text: str, name: str) -> GivenArray:
+        """Refuse: the text is read where files are."""
         raise InputError(f"{name} names a file", text, "files are read by pe_spectra.sources")
 
     def check(self, value: object, name: str) -> GivenArray:
-        """Return the array.
-
-        Raises
-        ------
-        InputError : no array of finite numbers of so many axes, or an empty one.
-        """
         if not isinstance(value, GivenArray | np.ndarray):
             raise InputError(f"{name} is no array", repr(type(value).__name__), self.accepted)
         given = value if isinstance(value, GivenArray) else GivenArray(value)

@@ -6,7 +6,6 @@ An encoding offers those views that it truly has. A diagnostic asks for the one 
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,12 +14,19 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import SCHEMA, Parameter, Value, format_value, list_declared, simplify_value
+from pe_spectra.encodings.parameters import (
+    SCHEMA,
+    ByName,
+    Parameter,
+    Value,
+    format_value,
+    list_declared,
+    simplify_value,
+)
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, find_largest
 from pe_spectra.limits import DEFAULT_LENGTH
 
-_EPS = float.fromhex("0x1p-52")
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")
 
@@ -67,9 +73,8 @@ class Ladder(NamedTuple):
     width: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Theorem:
-    """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal codes.
+class Theorem(NamedTuple):
+    """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal position vectors.
 
     >>> from pe_spectra.encodings import Sinusoidal
     >>> Sinusoidal(d=8).theorem.text
@@ -80,15 +85,11 @@ class Theorem:
     text: str
 
 
-class Encoding(ABC):
+class Encoding(metaclass=ByName):
     """A positional encoding. Subclasses are final, frozen and keyword-only.
 
     To add one: a frozen dataclass in its family's file with the class attributes below and the
     views it has, and a line in the table of `pe_spectra.names`.
-
-    Attributes
-    ----------
-    family : absolute, rotary, relative, temporal, structural, learned or combined.
 
     >>> from pe_spectra.encodings import Sinusoidal
     >>> Sinusoidal(d=64) == Sinusoidal(d=64, rho=10000.0), str(Sinusoidal(d=64))
@@ -100,6 +101,7 @@ class Encoding(ABC):
     schema_name: ClassVar[str] = "encoding"
 
     name: ClassVar[str]
+    #: absolute, rotary, relative, temporal, structural, learned or combined.
     family: ClassVar[str]
     summary: ClassVar[str]
     formula: ClassVar[str]
@@ -108,11 +110,10 @@ class Encoding(ABC):
     #: Its parameters: those of its fields that are declared with `parameter`, in their order.
     accepts: ClassVar[tuple[Parameter, ...]] = ()
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, *, keeps_theorem: bool = False, **more: Any) -> None:
         super().__init_subclass__(**more)
-        declared = {parameter.keyword: parameter for parameter in (*cls.accepts, *list_declared(cls))}
-        cls.accepts = tuple(declared.values())
-        if "theorem" not in vars(cls) and hasattr(cls, "theorem"):
+        cls.accepts = tuple({p.keyword: p for p in (*cls.accepts, *list_declared(cls))}.values())
+        if not keeps_theorem and "theorem" not in vars(cls) and hasattr(cls, "theorem"):
             type.__setattr__(cls, "theorem", None)  # proved of its parents, and of what they compute
 
     @property
@@ -122,7 +123,7 @@ class Encoding(ABC):
 
     @property
     def rows(self) -> int | None:
-        """How many positions have a code; None where there is no end."""
+        """How many positions have a vector; None where there is no end."""
         return None
 
     @property
@@ -132,11 +133,11 @@ class Encoding(ABC):
 
     @property
     def domain(self) -> str:
-        """What a code belongs to: "positions", or "lags" for an encoding of the distance of two of them."""
+        """What a vector belongs to: "positions", or "lags" for an encoding of the distance of two of them."""
         return "positions"
 
     @property
-    def heads(self) -> int:
+    def kernel_count(self) -> int:
         """How many heads have a kernel of their own."""
         return 1
 
@@ -155,21 +156,22 @@ class Encoding(ABC):
         """What a reader must know about how the encoding was read; of itself, that its values were drawn."""
         return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
 
+    def exact_key(self, positions: I64) -> I64:
+        """Return the position or lag itself, which is unique where a theorem says that no two vectors are equal."""
+        return positions
+
     def bound_error(self, table: F64) -> float | None:
         """Return by how much an entry of `table`, which it computed, may be wrong; None where no bound is known.
 
-        For codes that are a few roundings of sines and cosines, or sums of up to d products of such:
+        For vectors that are a few roundings of sines and cosines, or sums of up to d products of such:
         16 + 2 d units of the last place of the largest.
         """
-        largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
-        bound: float = (16 + 2 * table.shape[1]) * _EPS * largest
-        return bound
+        return float((16 + 2 * table.shape[1]) * 2.0**-52 * find_largest(table))
 
     @property
     def all_notes(self) -> tuple[str, ...]:
         """What was found out when it was read, and `notes`."""
-        remarks: tuple[str, ...] = self.__dict__.get("_remarks", ())
-        return (*remarks, *self.notes)
+        return (*self.__dict__.get("_remarks", ()), *self.notes)
 
     def remember(self, remarks: tuple[str, ...]) -> Self:
         """Keep sentences about how the encoding was read, from a file or a configuration; they compare as nothing."""
@@ -187,7 +189,7 @@ class Encoding(ABC):
 
     @property
     def parameters(self) -> dict[str, object]:
-        """The parameters by name, as JSON has them."""
+        """The same by name, as JSON has them."""
         return {p.name: simplify_value(value) for p, value in self._list_given()}
 
     def to_dict(self) -> dict[str, object]:
@@ -198,6 +200,11 @@ class Encoding(ABC):
         {'name': 'dft', 'parameters': {'d': 8}}
         """
         return {"name": self.name, "parameters": self.parameters}
+
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        return self.name
 
     @property
     def label(self) -> str:
@@ -211,16 +218,35 @@ class Encoding(ABC):
 
     @property
     def spec(self) -> str:
-        """The SPEC that names this encoding on the command line."""
-        keys = [f"{p.name}={format_value(value)}" for p, value in self._list_given()]
+        """The SPEC that names this encoding on the command line, with all of its parameters."""
+        return self.write_spec()
+
+    def write_spec(self, *, brief: bool = False) -> str:
+        """Write the SPEC, if `brief` without the parameters that have their defaults."""
+        given = self._list_given()
+        keys = [f"{p.name}={format_value(value)}" for p, value in given if not (brief and value == p.default)]
         return f"{self.name}:{','.join(keys)}" if keys else self.name
 
     def _list_given(self) -> list[tuple[Parameter, Value]]:
-        found = [(p, getattr(self, p.keyword)) for p in self.accepts if self._applies(p)]
-        return [(p, value) for p, value in found if value is not None]
+        applying = (p for p in self.accepts if self._applies(p))
+        return [(p, value) for p in applying if (value := getattr(self, p.keyword)) is not None]
 
     def _applies(self, parameter: Parameter) -> bool:
         return all(getattr(self, name) in values for name, values in parameter.only_with.items())
+
+    def settle(self, field: str, held: int | None, default: int) -> None:
+        """Set a size that was left open: to that of the values that a file gives, else to its default.
+
+        Raises
+        ------
+        InputError : the size was set, and the given values have another.
+        """
+        typed = getattr(self, field)
+        if held is not None and typed not in (None, held):
+            name = next(p.name for p in self.accepts if p.keyword == field)
+            what = f"{self.called}: {name} contradicts the given values"
+            raise InputError(what, str(typed), f"{name}={held} is accepted")
+        object.__setattr__(self, field, held or typed or default)
 
     def __post_init__(self) -> None:
         for parameter in self.accepts:
@@ -228,11 +254,9 @@ class Encoding(ABC):
             value = parameter.check(getattr(self, parameter.keyword), name)
             object.__setattr__(self, parameter.keyword, value)  # a plain int, float or str, whatever was given
             if value != parameter.default and not self._applies(parameter):
-                raise InputError(
-                    f"{name} has no meaning here", format_value(value), f"it goes {self._condition(parameter)}"
-                )
+                raise InputError(f"{name} has no meaning here", format_value(value), self._explain(parameter))
 
-    def _condition(self, parameter: Parameter) -> str:
+    def _explain(self, parameter: Parameter) -> str:
         """Say with which others, by their names, a parameter has a meaning."""
         names = {p.keyword: p.name for p in self.accepts}
         parts = []
@@ -240,7 +264,7 @@ class Encoding(ABC):
             name = names.get(keyword, keyword)
             typed = " or ".join(format_value(v) for v in values if v is not None)
             parts.append(f"with {name}={typed}" if typed else f"without {name}")
-        return " and ".join(parts)
+        return f"it goes {' and '.join(parts)}"
 
 
 @runtime_checkable
@@ -255,7 +279,7 @@ class HasTable(Protocol):
     d: int
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Return the codes, shape (S, d)."""
+        """Return the position vectors, shape (S, d)."""
 
 
 @runtime_checkable
@@ -270,7 +294,7 @@ class HasContinuousTable(Protocol):
     d: int
 
     def table_at(self, times: F64) -> F64:
-        """Return the codes at real positions, shape (S, d)."""
+        """Return the vectors of real positions, shape (S, d)."""
 
 
 @runtime_checkable
@@ -317,11 +341,19 @@ class HasKernel(Protocol):
     """
 
     def kernel(self, lags: ArrayLike) -> F64:
-        """Return the dot product of two codes that are `lags` apart, shape (heads, L)."""
+        """Return the dot product of two position vectors that are `lags` apart, shape (heads, L)."""
+
+
+class _Directed(Protocol):
+    """An encoding of the distance of query and key."""
+
+    @property
+    def causal(self) -> bool:
+        """Whether only lags 0, 1, .. occur (a query sees keys before it); else negative ones too."""
 
 
 @runtime_checkable
-class HasBias(Protocol):
+class HasBias(_Directed, Protocol):
     """An encoding that adds a number to the attention score, by the lag alone.
 
     >>> import numpy as np
@@ -330,16 +362,12 @@ class HasBias(Protocol):
     [[0.0, -0.0625, -0.125], [0.0, -0.00390625, -0.0078125]]
     """
 
-    @property
-    def causal(self) -> bool:
-        """Whether only lags 0, 1, .. occur (a query sees keys before it); else negative ones too."""
-
     def bias(self, lags: ArrayLike) -> F64:
         """Return what is added at `lags` (query minus key), shape (heads, L)."""
 
 
 @runtime_checkable
-class HasBiasMap(Protocol):
+class HasBiasMap(_Directed, Protocol):
     """An encoding that adds a number to the attention score by query and key, not by the lag alone.
 
     >>> from pe_spectra.encodings import find_encoding
@@ -347,26 +375,18 @@ class HasBiasMap(Protocol):
     ['fire', 'tupe']
     """
 
-    @property
-    def causal(self) -> bool:
-        """Whether a query sees only keys before it."""
-
     def bias_map(self, length: int) -> F64:
         """Return what is added, shape (heads, S, S): query by key."""
 
 
 @runtime_checkable
-class HasLagTable(Protocol):
+class HasLagTable(_Directed, Protocol):
     """An encoding that gives every lag a vector.
 
     >>> from pe_spectra.encodings import find_encoding
     >>> [name for name in ("alibi", "shaw") if isinstance(find_encoding(name)(), HasLagTable)]
     ['shaw']
     """
-
-    @property
-    def causal(self) -> bool:
-        """Whether only lags 0, 1, .. occur."""
 
     def lag_table(self, lags: ArrayLike) -> F64:
         """Return the vectors of the lags (query minus key), shape (L, d)."""
@@ -387,7 +407,7 @@ class HasLatticeMasses(Protocol):
 
 @runtime_checkable
 class HasExactKey(Protocol):
-    """An encoding for which equality of codes is decided without comparing computed floats.
+    """An encoding for which equality of position vectors is decided without comparing computed floats.
 
     >>> import numpy as np
     >>> from pe_spectra.encodings import Dft
@@ -396,7 +416,7 @@ class HasExactKey(Protocol):
     """
 
     def exact_key(self, positions: I64) -> I64:
-        """Return integers, shape (S,): equal if and only if the codes are equal.
+        """Return integers, shape (S,): equal if and only if the position vectors are equal.
 
         Where `domain` is "lags", the lags are given in place of positions.
         """
@@ -405,6 +425,5 @@ class HasExactKey(Protocol):
     def theorem(self) -> Theorem | None:
         """Return why the key is exact; None where no theorem applies to these parameters, and the key is void.
 
-        A class says so in its own body: what was proved of its parents holds of it only if it repeats it
-        (`return super().theorem`), for it may compute something else.
+        What was proved of a class holds of those made from it only if they say `keeps_theorem=True`.
         """

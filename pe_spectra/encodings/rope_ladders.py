@@ -87,15 +87,6 @@ def blend_by_turns(
     return blend_frequencies(frequencies, Decimal(factor), ramp)
 
 
-def snap_wavelengths(frequencies: Sequence[Decimal]) -> tuple[Decimal, ...]:
-    """Replace each theta by 2 pi/round(2 pi/theta); 0 stays 0.
-
-    >>> [round(float(w), 4) for w in snap_wavelengths([Decimal(1), Decimal(0)])]  # 2 pi/6
-    [1.0472, 0.0]
-    """
-    return tuple(CONTEXT.divide(TWO_PI, Decimal(round_wavelength(theta))) if theta else theta for theta in frequencies)
-
-
 def round_wavelength(theta: Decimal) -> int:
     """Round the wavelength 2 pi/theta to an integer, at least 1 position.
 

@@ -20,7 +20,7 @@ from pe_spectra.encodings.rope_ladders import (
     clip_to_unit,
     compute_ladder,
     divide_frequencies,
-    snap_wavelengths,
+    round_wavelength,
     taper_slowest,
 )
 from pe_spectra.errors import InputError
@@ -71,20 +71,8 @@ def scale_ntk(base: float, width: int, *, factor: float) -> Scaled:
     return Scaled(compute_ladder(enlarge_base(base, width, Decimal(factor)), width))
 
 
-def scale_dynamic(base: float, width: int, *, factor: float, original: int, served: int) -> Scaled:
-    """Enlarge the base with the length: b' = b (s l/L - (s-1))**(D/(D-2)) where l > L, else b.
-
-    Source: transformers, modeling_rope_utils.py.
-
-    Raises
-    ------
-    InputError : D below 4.
-
-    >>> [float(w) for w in scale_dynamic(10000.0, 4, factor=2.0, original=1024, served=1536).frequencies]
-    [1.0, 0.005]
-    >>> [float(w) for w in scale_dynamic(10000.0, 4, factor=2.0, original=1024, served=1024).frequencies]
-    [1.0, 0.01]
-    """
+def _scale_dynamic(base: float, width: int, *, factor: float, original: int, served: int) -> Scaled:
+    """Enlarge the base with the length: b' = b (s l/L - (s-1))**(D/(D-2)) where l > L, else b (transformers)."""
     s, ratio = Decimal(factor), CONTEXT.divide(Decimal(max(served, original)), Decimal(original))
     growth = CONTEXT.subtract(CONTEXT.multiply(s, ratio), CONTEXT.subtract(s, _ONE))
     return Scaled(compute_ladder(enlarge_base(base, width, growth), width))
@@ -165,7 +153,7 @@ def compute_yarn_attention(factor: float, mscale: float | None = None, mscale_al
     return _measure_yarn_scale(factor, 1)
 
 
-def scale_yarn_paper(
+def _scale_yarn_paper(
     base: float,
     width: int,
     *,
@@ -175,15 +163,9 @@ def scale_yarn_paper(
     beta_slow: float = 1,
     attention_factor: float | None = None,
 ) -> Scaled:
-    """Scale as YaRN's paper says: the blend of theta and theta/s is linear in the turns r.
+    """Scale as YaRN's paper says: the blend of theta and theta/s is linear in the turns r (its Eq. 17 to 22).
 
     theta' = (1 - g) theta/s + g theta, g = clip((r - beta_slow)/(beta_fast - beta_slow), 0, 1).
-    With beta_fast below beta_slow there is nothing between: a step at beta_slow, the first case of its ramp.
-    Source: Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22.
-
-    >>> scaled = scale_yarn_paper(10000.0, 4, factor=4.0, original=1024)  # 163 turns, and 1.6
-    >>> [round(float(w), 5) for w in scaled.frequencies]
-    [1.0, 0.00265]
     """
     frequencies = blend_by_turns(compute_ladder(base, width), factor, original, beta_slow, beta_fast)
     return Scaled(frequencies, _choose(attention_factor, compute_yarn_attention(factor)))
@@ -257,13 +239,10 @@ def compute_longrope_attention(factor: float, original: int) -> Decimal:
     return CONTEXT.sqrt(CONTEXT.add(_ONE, ratio))
 
 
-def scale_proportional(base: float, width: int, *, share: float, factor: float = 1) -> Scaled:
+def _scale_proportional(base: float, width: int, *, share: float, factor: float = 1) -> Scaled:
     """Turn the first int(share D // 2) pairs at b**(-2i/D)/s and leave the others at frequency 0.
 
     D is the whole head width here. Source: transformers 5.23, modeling_rope_utils.py (Gemma 4).
-
-    >>> [float(w) for w in scale_proportional(10000.0, 8, share=0.5).frequencies]
-    [1.0, 0.1, 0.0, 0.0]
     """
     pairs = int(share * width // 2)
     turning = divide_frequencies(compute_ladder(base, width, pairs), Decimal(factor))
@@ -281,21 +260,14 @@ def compute_xpos_decays(width: int) -> tuple[Decimal, ...]:
     return tuple(CONTEXT.divide(Decimal(20 * i + 4 * width), Decimal(14 * width)) for i in range(width // 2))
 
 
-def scale_resonance(base: float, width: int) -> Scaled:
-    """Round all wavelengths to integers (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope).
-
-    >>> [round(float(w), 6) for w in scale_resonance(10000.0, 4).frequencies]  # 2 pi/6 and 2 pi/628
-    [1.047198, 0.010005]
-    """
-    return Scaled(snap_wavelengths(compute_ladder(base, width)))
+def _scale_resonance(base: float, width: int) -> Scaled:
+    """Round all wavelengths to integers (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope)."""
+    ladder = compute_ladder(base, width)
+    return Scaled(tuple(CONTEXT.divide(TWO_PI, Decimal(round_wavelength(theta))) for theta in ladder))
 
 
-def scale_clipped(base: float, width: int, *, clipped_pairs: int = 20, taper: str = "hann") -> Scaled:
-    """Fade out the slowest pairs (CoPE: hrlics/CoPE, modeling_cope.py), see :func:`taper_slowest`.
-
-    >>> [float(w) for w in scale_clipped(10000.0, 8, clipped_pairs=2).frequencies]
-    [1.0, 0.1, 0.01, 0.0]
-    """
+def _scale_clipped(base: float, width: int, *, clipped_pairs: int = 20, taper: str = "hann") -> Scaled:
+    """Fade out the slowest pairs (CoPE: hrlics/CoPE, modeling_cope.py), see :func:`taper_slowest`."""
     return Scaled(taper_slowest(compute_ladder(base, width), clipped_pairs, taper))
 
 
@@ -318,15 +290,15 @@ SCALINGS: Mapping[str, Scaling] = {
     "none": _describe(scale_nothing),
     "linear": _describe(scale_linear),
     "ntk": _describe(scale_ntk),
-    "dynamic": _describe(scale_dynamic),
+    "dynamic": _describe(_scale_dynamic),
     "yarn": _describe(scale_yarn),
-    "yarn-paper": _describe(scale_yarn_paper),
+    "yarn-paper": _describe(_scale_yarn_paper),
     "llama3": _describe(scale_llama3),
     "longrope": _describe(scale_longrope),
-    "proportional": _describe(scale_proportional),
+    "proportional": _describe(_scale_proportional),
     "xpos": _describe(scale_nothing, "scale_base"),
-    "resonance": _describe(scale_resonance),
-    "clipped": _describe(scale_clipped),
+    "resonance": _describe(_scale_resonance),
+    "clipped": _describe(_scale_clipped),
 }
 
 

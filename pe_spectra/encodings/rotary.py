@@ -16,15 +16,16 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.parameters import YES_NO, Accepts, Parameter, Value, parameter
-from pe_spectra.encodings.positions import as_lags, as_positions, as_times
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
+from pe_spectra.encodings.codes import as_lags
+from pe_spectra.encodings.pairs import Pairs, interleave, stack_words
+from pe_spectra.encodings.parameters import YES_NO, Parameter, Value, parameter
+from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
-from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
 
 #: Entries of a table of decaying cosines that is held at a time.
 _TERMS = 1 << 20
@@ -50,7 +51,7 @@ class _ScalingChoice(Choice):
         return super().check(value, name)
 
 
-def _key(name: str, accepts: Accepts, meaning: str, default: Value = None) -> Parameter:
+def _key(name: str, accepts: Accepts[Value], meaning: str, default: Value = None) -> Parameter:
     """A key that has a meaning with some scalings alone."""
     scalings = tuple(scaling for scaling, found in SCALINGS.items() if name in found.keys)
     return Parameter(default=default, accepts=accepts, meaning=meaning, only_with={"scaling": scalings})
@@ -58,7 +59,7 @@ def _key(name: str, accepts: Accepts, meaning: str, default: Value = None) -> Pa
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Rope(Encoding):
+class Rope(Pairs):
     """The rotary encoding of Su et al. 2021: pair i of a query or key is turned by s theta_i.
 
     The table is the cache of cosines and sines that implementations store, times the attention
@@ -91,6 +92,7 @@ class Rope(Encoding):
     d: int = parameter(
         default=128,
         accepts=IntegerRange(minimum=2, maximum=MAX_HEAD_WIDTH),
+        multiple=2,
         meaning="width of a head, even (not of the model)",
     )
     base: float = parameter(
@@ -104,7 +106,6 @@ class Rope(Encoding):
         meaning="share of the head width that is turned (partial_rotary_factor): D = int(d share), even",
     )
     layout: str = parameter(
-        default="half",
         accepts=Choice(members=("half", "interleaved")),
         meaning="pairs (i, i + D/2) as in transformers, or (2i, 2i + 1) as in GPT-J and Meta's code",
     )
@@ -160,8 +161,6 @@ class Rope(Encoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.d % 2:
-            raise InputError("rope: d is odd", str(self.d), "an even d is accepted")
         if self.rotary_width % 2 or not self.rotary_width:
             raise InputError("rope: int(d share) is no even width", str(self.rotary_width), "2, 4, .. are accepted")
         for key in SCALINGS[self.scaling].needed:
@@ -171,11 +170,6 @@ class Rope(Encoding):
             _scale(self)
         except InputError as error:
             raise InputError(f"rope: {error.what}", error.given, error.accepted) from None
-
-    @property
-    def default_grid(self) -> int:
-        """As for other ladders, a lattice point for each channel."""
-        return self.d
 
     @property
     def rotary_width(self) -> int:
@@ -193,12 +187,10 @@ class Rope(Encoding):
             found.append("the decay of xpos belongs to a lag: it is in the kernel, not in the table")
         return tuple(found)
 
-    def frequencies(self) -> Frequencies:
-        """Frequencies of the D/2 pairs, fastest first as published; amplitude is the attention factor."""
-        words = self.words()
-        ones, zeros = np.ones_like(words[0]), np.zeros_like(words[0])
-        amplitude = float(_scale(self).attention_factor)
-        return Frequencies(values=words[0], low=words[1], masses=ones, phases=zeros, amplitude=amplitude)
+    @property
+    def amplitude(self) -> float:
+        """The attention factor."""
+        return float(_scale(self).attention_factor)
 
     def words(self) -> F64:
         """Frequencies in rad/position as (3, D/2) words."""
@@ -211,21 +203,13 @@ class Rope(Encoding):
             return Fraction(0)
         return Fraction(1, round_wavelength(theta)) if self.scaling == "resonance" else CONTEXT.divide(theta, TWO_PI)
 
-    def table(self, positions: int | ArrayLike) -> F64:
-        """The cache of cosines and sines, shape (S, d)."""
-        return self._arrange(*sin_cos(self.words(), as_positions(positions, self.d)))
-
-    def table_at(self, times: F64) -> F64:
-        """The same at real positions, shape (S, d)."""
-        return self._arrange(*sin_cos(self.words(), as_times(times)))
-
-    def _arrange(self, sine: F64, cosine: F64) -> F64:
-        amplitude = float(_scale(self).attention_factor)
+    def arrange(self, sine: F64, cosine: F64) -> F64:
+        """The cache of cosines and sines, in the order of the layout; channels that are not turned come last."""
         rows, still = len(sine), (self.d - self.rotary_width) // 2
         if self.layout == "half":
-            parts = [amplitude * cosine, amplitude * sine, np.ones((rows, still)), np.zeros((rows, still))]
+            parts = [self.amplitude * cosine, self.amplitude * sine, np.ones((rows, still)), np.zeros((rows, still))]
             return np.concatenate(parts, axis=1)
-        turned = amplitude * np.stack([cosine, sine], axis=2).reshape(rows, self.rotary_width)
+        turned = self.amplitude * interleave(cosine, sine)
         return np.concatenate([turned, np.tile([1.0, 0.0], (rows, still))], axis=1)
 
     def kernel(self, lags: ArrayLike) -> F64:
@@ -251,19 +235,21 @@ class Rope(Encoding):
         """A period, or the frequency of the first pair, of which no multiple is one of 2 pi."""
         period, first = _find_period(self), _scale(self).frequencies[0]
         if period == 1:
-            return Theorem(kind="period", text="every frequency is 0: all positions share one code")
+            return Theorem(kind="period", text="every frequency is 0: all positions share one vector")
         if self.scaling == "resonance":
             after = f"{period} positions" if period else "more than 2**53 positions"
-            return Theorem(kind="period", text=f"all wavelengths are integers, and codes repeat after {after}")
-        blend = {"yarn-paper", "llama3"}
-        if self.scaling in blend and first not in (Decimal(1), CONTEXT.divide(Decimal(1), _find_factor(self))):
+            return Theorem(
+                kind="period", text=f"all wavelengths are integers, and position vectors repeat after {after}"
+            )
+        factor = Decimal(8 if self.factor is None else self.factor)
+        if self.scaling in ("yarn-paper", "llama3") and first not in (1, CONTEXT.divide(Decimal(1), factor)):
             what, why = "a polynomial in 1/pi with rational coefficients", "transcendental"
         else:
             what, why = "a rational number", "irrational"
         return Theorem(
             kind="irrational-frequency",
-            text=f"the first pair turns by {float(first):.6g} rad per position, {what}: codes agree only where the lag "
-            f"times it is a multiple of 2 pi, and pi is {why}",
+            text=f"the first pair turns by {float(first):.6g} rad per position, {what}: position vectors agree only "
+            f"where the lag times it is a multiple of 2 pi, and pi is {why}",
         )
 
 
@@ -292,15 +278,9 @@ def _find_period(rope: Rope) -> int | None:
     return period
 
 
-def _find_factor(rope: Rope) -> Decimal:
-    return Decimal(8 if rope.factor is None else rope.factor)
-
-
 @lru_cache(maxsize=16)
 def _split_words(rope: Rope) -> F64:
-    words = np.array([to_words(theta, 3) for theta in _scale(rope).frequencies]).T.copy()
-    words.flags.writeable = False  # the same array serves every call
-    return words
+    return stack_words(_scale(rope).frequencies)
 
 
 def _sum_decaying_cosines(words: F64, width: int, scale_base: float, lags: I64) -> F64:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.codes import as_positions, check_rows
+from pe_spectra.encodings.learned import start_generator
+from pe_spectra.encodings.pairs import interleave, stack_words
 from pe_spectra.encodings.parameters import SEED, parameter
-from pe_spectra.encodings.positions import as_positions
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, sin_cos
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_RHO
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
@@ -47,13 +48,10 @@ class RopeAxial(Encoding):
     d: int = parameter(
         default=64,
         accepts=IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
+        multiple=4,
         meaning="width of a head, a multiple of 4",
     )
-    height: int = parameter(
-        default=14,
-        accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
-        meaning="rows of the grid",
-    )
+    height: int = parameter(default=14, accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE), meaning="rows of the grid")
     width: int = parameter(
         default=14,
         accepts=IntegerRange(minimum=1, maximum=_MAX_SIDE),
@@ -64,7 +62,6 @@ class RopeAxial(Encoding):
         meaning="base of the geometric ladder; not set: 100, or 10 for mixed",
     )
     mode: str = parameter(
-        default="axial",
         accepts=Choice(members=("axial", "mixed")),
         meaning="each pair along one axis, or along a direction of its own as drawn before training",
     )
@@ -75,11 +72,6 @@ class RopeAxial(Encoding):
         only_with={"mode": ("mixed",)},
     )
     seed: int = parameter(like=SEED, meaning=_DRAWN, only_with={"mode": ("mixed",)})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 4:
-            raise InputError("rope-axial: d is no multiple of 4", str(self.d), "4, 8, 12, .. are accepted")
 
     @property
     def rows(self) -> int:
@@ -105,13 +97,13 @@ class RopeAxial(Encoding):
         theta = self._words()[0]
         if self.mode == "axial":
             return np.stack([np.concatenate([theta, 0 * theta]), np.concatenate([0 * theta, theta])])
-        angle = 2 * np.pi * np.random.Generator(np.random.PCG64(self.seed)).random(self.head + 1)[-1]
+        angle = 2 * np.pi * start_generator(self.seed).random(self.head + 1)[-1]
         along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
         return np.concatenate([np.outer(along, theta), np.outer(across, theta)], axis=1)
 
     def _words(self) -> F64:
         base = self.base if self.base is not None else 100.0 if self.mode == "axial" else 10.0
-        return np.array([to_words(theta, 3) for theta in compute_ladder(base, self.d // 2)]).T
+        return stack_words(compute_ladder(base, self.d // 2))
 
     def table(self, positions: int | ArrayLike) -> F64:
         """The cache of cosines and sines, shape (S, d): cosine and sine of each pair in turn.
@@ -121,8 +113,7 @@ class RopeAxial(Encoding):
         InputError : a position outside the grid.
         """
         s = as_positions(positions, self.d)
-        if s.size and s.max() >= self.rows:
-            raise InputError("rope-axial: a position is outside the grid", str(s.max()), f"0 to {self.rows - 1}")
+        check_rows(s, self.rows, self.name)
         y, x = np.divmod(s, self.width)
         if self.mode == "axial":
             words = self._words()
@@ -132,11 +123,7 @@ class RopeAxial(Encoding):
             along_x, along_y = self.vectors()
             angles = np.multiply.outer(x, along_x) + np.multiply.outer(y, along_y)
             sine, cosine = np.sin(angles), np.cos(angles)
-        return np.stack([cosine, sine], axis=2).reshape(len(s), self.d)
-
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself: no two cells share a code."""
-        return positions
+        return interleave(cosine, sine)
 
     @property
     def theorem(self) -> Theorem:
@@ -147,8 +134,8 @@ class RopeAxial(Encoding):
             which = "c x + r y and by c y - r x with rational c and r"
         return Theorem(
             kind="irrational-frequency",
-            text=f"two pairs turn by {which}: codes agree only where both angles differ by a multiple of 2 pi, and pi "
-            "is irrational",
+            text=f"two pairs turn by {which}: position vectors agree only where both angles differ by a multiple of "
+            "2 pi, and pi is irrational",
         )
 
 
@@ -172,12 +159,13 @@ class Fope(Encoding):
         "channels without a frequency have 1 in cosine and sine alike, so they are not left as they are and double "
         "their part of a score; the variance of the drawn numbers depends on the number of heads, since a matrix of "
         "three axes is drawn at once; at most d/4 mixed pairs; some copies divide the "
-        "columns of the matrices by their sums; products of two codes are no function of the lag"
+        "columns of the matrices by their sums; products of two position vectors are no function of the lag"
     )
 
     d: int = parameter(
         default=64,
         accepts=IntegerRange(minimum=4, maximum=_MAX_MIXED_WIDTH),
+        multiple=2,
         meaning="width of a head, even",
     )
     base: float = parameter(
@@ -207,11 +195,6 @@ class Fope(Encoding):
     )
     seed: int = parameter(like=SEED, meaning=_DRAWN)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 2:
-            raise InputError("fope: d is odd", str(self.d), "an even d is accepted")
-
     @property
     def is_random(self) -> bool:
         """The matrices are drawn."""
@@ -225,37 +208,33 @@ class Fope(Encoding):
     def words(self) -> F64:
         """Frequencies that are mixed, in rad/position as (3, M) words."""
         floor = CONTEXT.divide(TWO_PI, self.length)
-        return np.array([to_words(w, 3) for w in compute_ladder(self.base, self.d) if w >= floor]).T
+        return stack_words(w for w in compute_ladder(self.base, self.d) if w >= floor)
 
+    @cached_property
     def mixing(self) -> tuple[F64, F64]:
         """The matrices of the sines and of the cosines, shape (M, min(M, d // 4)) each."""
-        return _draw_mixing(self)
+        frequencies = self.words().shape[1]
+        mixed = min(frequencies, self.d // 4)
+        # the published matrices have three axes (heads, M, mixed); the usual rule takes the last for a filter's size
+        std = self.gain * np.sqrt(2 / (mixed * (frequencies + self.model_heads)))
+        step = -(-frequencies // mixed)
+        kept = np.arange(0, frequencies, step)[:mixed]
+        matrices = []
+        for which in range(2):
+            normal = np.random.Generator(np.random.PCG64([self.seed, self.head, which]))
+            matrix = std * normal.standard_normal((frequencies, mixed))
+            matrix[kept, np.arange(len(kept))] += 1
+            matrix.flags.writeable = False
+            matrices.append(matrix)
+        return matrices[0], matrices[1]
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Mixed cosines, then mixed sines, with ones where the published code has them; shape (S, d)."""
         s = as_positions(positions, self.d)
         parts = []
-        for plain, matrix in zip(sin_cos(self.words(), s), self.mixing(), strict=True):
+        for plain, matrix in zip(sin_cos(self.words(), s), self.mixing, strict=True):
             ones = np.ones((len(s), self.d // 2 - matrix.shape[1]))
             # summed along an axis: a product of matrices would round a row by how many others there are
             mixed = [np.sum(plain * column, axis=1) for column in matrix.T]
             parts.append(np.concatenate([np.stack(mixed, axis=1), ones], axis=1))
         return np.concatenate(parts[::-1], axis=1)
-
-
-@lru_cache(maxsize=4)
-def _draw_mixing(fope: Fope) -> tuple[F64, F64]:
-    frequencies = fope.words().shape[1]
-    mixed = min(frequencies, fope.d // 4)
-    # the published matrices have three axes (heads, M, mixed); the usual rule takes the last for the size of a filter
-    std = fope.gain * np.sqrt(2 / (mixed * (frequencies + fope.model_heads)))
-    step = -(-frequencies // mixed)
-    kept = np.arange(0, frequencies, step)[:mixed]
-    matrices = []
-    for which in range(2):
-        normal = np.random.Generator(np.random.PCG64([fope.seed, fope.head, which]))
-        matrix = std * normal.standard_normal((frequencies, mixed))
-        matrix[kept, np.arange(len(kept))] += 1
-        matrix.flags.writeable = False
-        matrices.append(matrix)
-    return matrices[0], matrices[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, final
 
 import numpy as np
@@ -12,15 +13,13 @@ import numpy as np
 from pe_spectra.encodings.pairs import (
     Pairs,
     compute_geometric_words,
-    compute_linear_words,
     compute_ratio,
     explain_aliasing,
-    fit_width,
     interleave,
+    stack_words,
 )
 from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
 from pe_spectra.encodings.protocol import Frequencies, Ladder, Theorem
-from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, PI, TWO_PI, ladder_pairs, ladder_words, sin_cos, to_words
 from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
@@ -63,7 +62,6 @@ class Sinusoidal(Pairs):
     d: int = parameter(like=WIDTH)
     rho: float = parameter(like=RHO)
     layout: str = parameter(
-        default="interleaved",
         accepts=Choice(members=("interleaved", "concatenated")),
         meaning="sine and cosine columns in turns, or all sines first",
     )
@@ -113,18 +111,17 @@ class Sinusoidal(Pairs):
             rows = interleave(sine, cosine)[:, : self.d]
         return rows if self.scale == 1.0 else rows * self.scale
 
-    @property
-    def theorem(self) -> Theorem:
-        """Equal codes need a lag that is a multiple of 2 pi."""
-        return Theorem(
-            kind="irrational-frequency",
-            text="sin s and cos s (frequency 1 rad) agree only where s - t is a multiple of 2 pi, and pi is irrational",
-        )
+    #: Equal position vectors need a lag that is a multiple of 2 pi.
+    theorem = Theorem(
+        kind="irrational-frequency",
+        text="sin s and cos s (frequency 1 rad) agree only where s - t is a multiple of 2 pi, and pi is irrational",
+    )
 
 
+# The first frequency is 1/min_timescale, a rational number: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class Tensor2Tensor(Pairs):
+class Tensor2Tensor(Pairs, keeps_theorem=True):
     """The ladder as tensor2tensor, fairseq and Whisper compute it: its slowest frequency is exactly 1/max_timescale."""
 
     name: ClassVar[str] = "tensor2tensor"
@@ -175,15 +172,11 @@ class Tensor2Tensor(Pairs):
         """Put all sines first, and a column of zeros last where d is odd."""
         return np.concatenate([sine, cosine, np.zeros((len(sine), self.d % 2))], axis=1)
 
-    @property
-    def theorem(self) -> Theorem:
-        """The first frequency is 1/min_timescale, a rational number."""
-        return super().theorem
 
-
+# The first frequency is d/L, a rational number: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class Tape(Pairs):
+class Tape(Pairs, keeps_theorem=True):
     """Time absolute position encoding (tAPE): the sinusoid with angles times d/L, for series of length L."""
 
     name: ClassVar[str] = "tape"
@@ -195,22 +188,17 @@ class Tape(Pairs):
     )
     pitfalls: ClassVar[str] = (
         "frequencies go up to d/L: beyond pi, for L < d/pi, they alias; the code's docstring still states the formula "
-        "without d/L, and it has exactly L rows, of even d; the same position has another code in a longer series"
+        "without d/L, and it has exactly L rows, of even d; the same position has another vector in a longer series"
     )
 
-    d: int = parameter(like=WIDTH)
+    # the published code fails on odd d: its sine and cosine columns differ in number
+    d: int = parameter(like=WIDTH, multiple=2)
     rho: float = parameter(like=RHO)
     length: int = parameter(
         default=1024,
         accepts=IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH),
         meaning="length L of the series (max_len in the code), in positions",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 2:
-            # the published code fails on odd d: its sine and cosine columns differ in number
-            raise InputError("tape: d is odd", str(self.d), "an even d is accepted")
 
     @property
     def default_length(self) -> int:
@@ -230,11 +218,6 @@ class Tape(Pairs):
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """Put sine and cosine columns in turns."""
         return interleave(sine, cosine)
-
-    @property
-    def theorem(self) -> Theorem:
-        """The first frequency is d/L, a rational number."""
-        return super().theorem
 
 
 @final
@@ -256,16 +239,12 @@ class PixelBands(Pairs):
     )
     pitfalls: ClassVar[str] = (
         "the unit is rad per unit of x: times 2/(n-1) for rad/position; where all bands are integers the first and "
-        "last position share a code; max_freq above n-1 aliases; both sources also rotate by these angles; timm's "
+        "last position share a vector; max_freq above n-1 aliases; both sources also rotate by these angles; timm's "
         "FourierEmbed passes number of bands and max_freq in the wrong order (224 bands up to 32)"
     )
 
-    d: int = parameter(
-        like=WIDTH,
-        meaning="number of columns, two for each band",
-    )
+    d: int = parameter(like=WIDTH, multiple=2, meaning="number of columns, two for each band")
     bands: str = parameter(
-        default="linear",
         accepts=Choice(members=("linear", "octave")),
         meaning="bands evenly spaced, or evenly on a logarithmic scale (timm: linear_bands=False)",
     )
@@ -279,10 +258,6 @@ class PixelBands(Pairs):
         accepts=IntegerRange(minimum=2, maximum=MAX_LENGTH),
         meaning="number of positions n along the side, from x = -1 to x = 1",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fit_width(self.name, self.d, None)
 
     @property
     def rows(self) -> int:
@@ -300,7 +275,7 @@ class PixelBands(Pairs):
         last, gaps = CONTEXT.divide(Decimal.from_float(self.max_freq), Decimal(2)), Decimal(max(self.d // 2 - 1, 1))
         if self.bands == "linear":
             slope = CONTEXT.divide(CONTEXT.subtract(last, Decimal(1)), gaps)
-            return compute_linear_words(first, CONTEXT.multiply(first, slope), self.d // 2)
+            return _compute_linear_words(first, CONTEXT.multiply(first, slope), self.d // 2)
         return compute_geometric_words(first, CONTEXT.power(last, CONTEXT.divide(Decimal(1), gaps)), self.d // 2)
 
     def _turn(self, s: I64 | F64) -> tuple[F64, F64]:
@@ -323,7 +298,12 @@ class PixelBands(Pairs):
 
     @property
     def theorem(self) -> Theorem:
-        """Two codes are equal where (s - t) b/(n-1) is an integer for all bands b, and b = 1 is one of them."""
-        text = "codes agree where (s - t) b/(n-1) is an integer for every band b; b = 1 leaves s - t = n-1 alone, "
+        """Two positions have equal vectors where (s - t) b/(n-1) is an integer for all bands b, of which 1 is one."""
+        text = "position vectors agree where (s - t) b/(n-1) is an integer for every band b; b = 1 leaves s - t = n-1, "
         more = "and all bands are integers" if self._are_integers else "and a band that is no integer rules it out"
         return Theorem(kind="whole-turns", text=text + more)
+
+
+@lru_cache(maxsize=8)
+def _compute_linear_words(first: Decimal, step: Decimal, count: int) -> F64:
+    return stack_words(CONTEXT.add(first, CONTEXT.multiply(step, Decimal(i))) for i in range(count))

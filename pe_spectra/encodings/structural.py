@@ -9,12 +9,13 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings.codes import as_positions, check_held, check_rows
+from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import RHO, SEED, YES_NO, FileOfNumbers, GivenArray, parameter
-from pe_spectra.encodings.positions import as_positions, check_rows
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, ladder_words, sin_cos
-from pe_spectra.limits import DEFAULT_LENGTH, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_POSITION, MAX_WIDTH
+from pe_spectra.limits import DEFAULT_LENGTH, MAX_LENGTH, MAX_POSITION, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
 #: Branches of a path that are written out.
@@ -42,7 +43,7 @@ class Tree(Encoding):
     formula: ClassVar[str] = "e(child b of x) = (onehot_n(b), e(x) cut by n); then block j times p**j sqrt(1 - p**2)"
     source: ClassVar[str] = "Shiv & Quirk 2019, NeurIPS; microsoft/icecaps, icecaps/util/trees.py"
     pitfalls: ClassVar[str] = (
-        "paths that agree in their last steps share a code once they are longer than the depth; the root is all zeros; "
+        "paths that agree in their last steps share a vector once they are longer than the depth; the root is zero; "
         "icecaps takes the parent's own number of children for the width of a step, so that trees of different "
         "shapes can coincide; published code has several learned decays and a factor sqrt(d_model / 2) besides"
     )
@@ -57,7 +58,7 @@ class Tree(Encoding):
 
     @property
     def d(self) -> int:
-        """Width of the code, n k."""
+        """Width, n k."""
         return self.branching * self.depth
 
     def list_branches(self, positions: I64) -> I64:
@@ -73,7 +74,7 @@ class Tree(Encoding):
         return branches
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the nodes, shape (S, n k); row 0 is the root."""
+        """Vectors of the nodes, shape (S, n k); row 0 is the root."""
         branches = self.list_branches(as_positions(positions, self.d))
         weights = self.decay ** np.arange(self.depth)
         if self.decay < 1:
@@ -122,7 +123,7 @@ class Tree(Encoding):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Rnn(Encoding):
+class Rnn(HeldTable):
     """The states of an Elman network under constant input, in place of a positional encoding.
 
     h(s) = tanh(W h(s-1) + c), h(-1) = 0; c = U x + b + b' for the input x = 1. Without weights from a
@@ -144,8 +145,7 @@ class Rnn(Encoding):
         accepts=FileOfNumbers(what="a table of weights, d x (d + 1)"),
         meaning="learned weights: W, and in the last column U x + b; not set: drawn",
     )
-    width: int | None = parameter(
-        name="d",
+    d: int = parameter(
         accepts=IntegerRange(minimum=1, maximum=_MAX_STATE),
         meaning="width of the state; that of the weights, or 64 where they are drawn",
     )
@@ -154,44 +154,21 @@ class Rnn(Encoding):
         accepts=IntegerRange(minimum=1, maximum=MAX_LENGTH),
         meaning="steps that the network runs",
     )
-    seed: int = parameter(
-        like=SEED,
-        meaning="seed of the weights where they are drawn",
-        only_with={"values": (None,)},
-    )
+    seed: int = parameter(like=SEED, meaning="seed of the weights where they are drawn", only_with={"values": (None,)})
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.values is not None:
-            rows, columns = self.values.values.shape
-            if columns != rows + 1 or rows > _MAX_STATE:
-                raise InputError(
-                    f"rnn: table has shape {rows} x {columns}",
-                    accepted=f"d x (d + 1) is accepted, d up to {_MAX_STATE}",
-                )
-            if self.width not in (None, rows):
-                raise InputError("rnn: d contradicts the table", str(self.width), f"the table has {rows} rows")
-            object.__setattr__(self, "width", rows)
-        object.__setattr__(self, "width", self.width or 64)
-        if self.length * self.d > MAX_HELD_ENTRIES:
-            raise InputError(
-                "the table is too large to hold", f"{self.length} x {self.d}", f"{MAX_HELD_ENTRIES} numbers"
-            )
-
-    @property
-    def d(self) -> int:
-        """Width of the state."""
-        return self.width or 64
+        rows, columns = self.held
+        if rows is not None and (columns != rows + 1 or rows > _MAX_STATE):
+            accepted = f"d x (d + 1) is accepted, d up to {_MAX_STATE}"
+            raise InputError(f"rnn: table has shape {rows} x {columns}", accepted=accepted)
+        self.settle("d", rows, 64)
+        check_held("the table", self.length, self.d)
 
     @property
     def rows(self) -> int:
         """Steps that the network runs."""
         return self.length
-
-    @property
-    def is_random(self) -> bool:
-        """Whether its weights are drawn."""
-        return self.values is None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -209,18 +186,15 @@ class Rnn(Encoding):
         """None: an expanding network makes a rounding grow from state to state."""
         return
 
-    @cached_property
-    def weights(self) -> tuple[F64, F64]:
-        """W, shape (d, d), and the constant part c, shape (d,)."""
-        if self.values is not None:
-            return self.values.values[:, :-1], self.values.values[:, -1]
+    def _draw(self, generator: np.random.Generator) -> F64:
+        """W, shape (d, d), and the constant part c as a last column."""
         bound = 1 / np.sqrt(self.d)
-        drawn = np.random.Generator(np.random.PCG64(self.seed)).uniform(-bound, bound, (self.d, self.d + 3))
-        return drawn[:, : self.d], drawn[:, self.d :].sum(axis=1)
+        drawn = generator.uniform(-bound, bound, (self.d, self.d + 3))
+        return np.column_stack([drawn[:, : self.d], drawn[:, self.d :].sum(axis=1)])
 
     @cached_property
     def _states(self) -> F64:
-        matrix, constant = self.weights
+        matrix, constant = self.entries[:, :-1], self.entries[:, -1]
         states = np.empty((self.length, self.d))
         state = np.zeros(self.d)
         for s in range(self.length):
@@ -261,29 +235,17 @@ class Sincos2d(Encoding):
     d: int = parameter(
         default=256,
         accepts=IntegerRange(minimum=4, maximum=MAX_WIDTH),
-        meaning="width of the code, a multiple of 4",
+        multiple=4,
+        meaning="width, a multiple of 4",
     )
     height: int = parameter(default=14, accepts=_SIDE, meaning="rows of the grid")
     width: int = parameter(default=14, accepts=_SIDE, meaning="columns of the grid")
-    rho: float = parameter(
-        like=RHO,
-        meaning="base of the geometric ladder of frequencies",
-    )
-    cls: str = parameter(
-        default="no",
-        accepts=YES_NO,
-        meaning="a row of zeros for the CLS token before the grid",
-    )
+    rho: float = parameter(like=RHO, meaning="base of the geometric ladder of frequencies")
+    cls: str = parameter(accepts=YES_NO, meaning="a row of zeros for the CLS token before the grid")
     order: str = parameter(
-        default="mae",
         accepts=Choice(members=("mae", "timm", "timm-interleaved")),
         meaning="columns: (sin x, cos x, sin y, cos y), (sin y, sin x, cos y, cos x), (sin y, cos y, sin x, cos x)",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 4:
-            raise InputError("sincos2d: d is no multiple of 4", str(self.d), "a multiple of 4 is accepted")
 
     @property
     def rows(self) -> int:
@@ -300,7 +262,7 @@ class Sincos2d(Encoding):
         return int(self.cls == "yes")
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); entries right to one unit in the last place."""
+        """Vectors of the positions, shape (S, d); entries right to one unit in the last place."""
         s = as_positions(positions, self.d)
         check_rows(s, self.rows)
         words = ladder_words(self.rho, self.d // 2)
@@ -315,17 +277,11 @@ class Sincos2d(Encoding):
         codes[s < self._before] = 0.0
         return codes
 
-    def exact_key(self, positions: I64) -> I64:
-        """The position itself: no two places share a code."""
-        return positions
-
-    @property
-    def theorem(self) -> Theorem:
-        """Each axis has frequency 1 rad, and a CLS row of zeros is on no circle."""
-        return Theorem(
-            kind="irrational-frequency",
-            text="sin and cos of row and of column (frequency 1 rad) tell integers apart; only the CLS row is zero",
-        )
+    #: Each axis has frequency 1 rad, and a CLS row of zeros is on no circle.
+    theorem = Theorem(
+        kind="irrational-frequency",
+        text="sin and cos of row and of column (frequency 1 rad) tell integers apart; only the CLS row is zero",
+    )
 
     def describe_position(self, s: int) -> str:
         """The place on the grid: `row 3, column 5`, or CLS."""

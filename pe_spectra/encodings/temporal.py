@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -11,14 +10,15 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, compute_ratio, interleave
-from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Parameter, parameter
-from pe_spectra.encodings.positions import as_positions, as_times, check_rows
+from pe_spectra.encodings.codes import as_positions, as_times, check_rows
+from pe_spectra.encodings.learned import HeldTable
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, compute_ratio, interleave, stack_words
+from pe_spectra.encodings.parameters import SEED, WIDTH, FileOfNumbers, GivenArray, Parameter, parameter
 from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, to_words
-from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
-from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos
+from pe_spectra.limits import MIN_WIDTH
+from pe_spectra.numbers import RealRange
 
 _DRAWN = {"values": (None,)}
 _TABLE = Parameter(
@@ -34,11 +34,11 @@ _UNIT = Parameter(
 )
 
 
-class _TrendAndWaves(Encoding):
-    """A linear column and sines of frequencies and offsets that are given by a table, or drawn."""
+class _TrendAndWaves(HeldTable):
+    """A linear column and sines: the rows of the table are frequencies in rad per unit of time, and offsets in rad."""
 
-    values: GivenArray | None
-    width: int | None
+    #: Width, the linear column included.
+    d: int
     #: Width where the weights are drawn.
     _drawn_width: ClassVar[int]
     #: Positions in one unit of time.
@@ -46,69 +46,41 @@ class _TrendAndWaves(Encoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        held = None if self.values is None else self.values.values.shape
-        if held is not None and (held[0] != 2 or held[1] < MIN_WIDTH):
-            raise InputError(f"{self.name}: table has shape {held}", accepted="2 x d is accepted, d at least 2")
-        if held is not None and self.width not in (None, held[1]):
-            accepted = f"the table has {held[1]} columns"
-            raise InputError(f"{self.name}: d contradicts the table", str(self.width), accepted)
-        object.__setattr__(self, "width", (self.width or self._drawn_width) if held is None else int(held[1]))
-
-    @property
-    def d(self) -> int:
-        """Width of the code."""
-        return self.width or self._drawn_width
-
-    @property
-    def is_random(self) -> bool:
-        """Whether its weights are drawn."""
-        return self.values is None
-
-    @cached_property
-    def weights(self) -> F64:
-        """Frequencies in rad per unit of time and offsets in rad, shape (2, d); first those of the linear column."""
-        if self.values is not None:
-            return self.values.values
-        drawn = self._draw()
-        drawn.flags.writeable = False
-        return drawn
-
-    @abstractmethod
-    def _draw(self) -> F64:
-        """The weights before training, shape (2, d)."""
+        rows, columns = self.held
+        if columns is not None and (rows != 2 or columns < MIN_WIDTH):
+            raise InputError(f"{self.name}: table has shape {self.held}", accepted="2 x d is accepted, d at least 2")
+        self.settle("d", columns, self._drawn_width)
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the positions, shape (S, d); the linear column first, sines right to a few 1e-16 whatever s is."""
-        s, unit, weights = as_positions(positions, self.d), Decimal.from_float(self.unit), self.weights
-        words = np.array([to_words(CONTEXT.divide(Decimal.from_float(float(w)), unit)) for w in weights[0]]).T
+        """Vectors of the positions, shape (S, d); the linear column first, sines right to a few 1e-16 whatever s is."""
+        s, unit, weights = as_positions(positions, self.d), Decimal.from_float(self.unit), self.entries
+        words = stack_words(CONTEXT.divide(Decimal.from_float(float(w)), unit) for w in weights[0])
         sine, cosine = sin_cos(words, s)
         codes: F64 = sine * np.cos(weights[1]) + cosine * np.sin(weights[1])
         codes[:, 0] = weights[0, 0] * (s / self.unit) + weights[1, 0]
         return codes
 
     def table_at(self, times: F64) -> F64:
-        """Codes at real positions, shape (S, d), in plain float64."""
-        angles: F64 = (as_times(times) / self.unit)[:, None] * self.weights[0] + self.weights[1]
+        """Vectors of real positions, shape (S, d), in plain float64."""
+        angles: F64 = (as_times(times) / self.unit)[:, None] * self.entries[0] + self.entries[1]
         angles[:, 1:] = np.sin(angles[:, 1:])
         return angles
 
     def exact_key(self, positions: I64) -> I64:
         """The position itself, unless all frequencies are 0."""
-        return positions if self.weights[0].any() else np.zeros_like(positions)
+        return positions if self.entries[0].any() else np.zeros_like(positions)
 
-    @property
-    def theorem(self) -> Theorem:
-        """A rational multiple of an integer is no multiple of pi."""
-        return Theorem(
-            kind="rational-frequency",
-            text="w and b are float64 numbers and so rational: sin(w s + b) = sin(w t + b) for s != t needs pi to be "
-            "rational, or w = 0; only where all w are 0 do positions share a code",
-        )
+    #: A rational multiple of an integer is no multiple of pi.
+    theorem = Theorem(
+        kind="rational-frequency",
+        text="w and b are float64 numbers and so rational: sin(w s + b) = sin(w t + b) for s != t needs pi to be "
+        "rational, or w = 0; only where all w are 0 do positions share a vector",
+    )
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Time2Vec(_TrendAndWaves):
+class Time2Vec(_TrendAndWaves, keeps_theorem=True):
     """Time2Vec (Kazemi et al. 2019): a linear column and sines of learned frequencies and offsets.
 
     Without a table its weights are independent standard normal numbers, as in public PyTorch versions.
@@ -125,27 +97,22 @@ class Time2Vec(_TrendAndWaves):
     )
 
     values: GivenArray | None = parameter(like=_TABLE)
-    width: int | None = parameter(
-        name="d",
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+    d: int = parameter(
+        like=WIDTH,
+        default=None,
         meaning="width, the linear column included; that of the table, or 64 where it is drawn",
     )
     seed: int = parameter(like=_SEED)
 
     _drawn_width: ClassVar[int] = 64
 
-    def _draw(self) -> F64:
-        return np.random.Generator(np.random.PCG64(self.seed)).standard_normal((2, self.d))
-
-    @property
-    def theorem(self) -> Theorem:
-        """Its weights are those of the table or drawn, float64 numbers."""
-        return super().theorem
+    def _draw(self, generator: np.random.Generator) -> F64:
+        return generator.standard_normal((2, self.d))
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class MtanLearned(_TrendAndWaves):
+class MtanLearned(_TrendAndWaves, keeps_theorem=True):
     """The learned time embedding of mTAN (Shukla & Marlin 2021): a linear column and sines of a linear layer.
 
     Without a table its weights are uniform in [-1, 1], as PyTorch begins a linear layer of one input.
@@ -162,9 +129,9 @@ class MtanLearned(_TrendAndWaves):
     )
 
     values: GivenArray | None = parameter(like=_TABLE)
-    width: int | None = parameter(
-        name="d",
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
+    d: int = parameter(
+        like=WIDTH,
+        default=None,
         meaning="width, the linear column included; that of the table, or 128 where it is drawn",
     )
     unit: float = parameter(like=_UNIT)
@@ -172,13 +139,8 @@ class MtanLearned(_TrendAndWaves):
 
     _drawn_width: ClassVar[int] = 128
 
-    def _draw(self) -> F64:
-        return np.random.Generator(np.random.PCG64(self.seed)).uniform(-1, 1, (2, self.d))
-
-    @property
-    def theorem(self) -> Theorem:
-        """Its weights are those of the table or drawn, float64 numbers."""
-        return super().theorem
+    def _draw(self, generator: np.random.Generator) -> F64:
+        return generator.uniform(-1, 1, (2, self.d))
 
 
 @final
@@ -200,17 +162,12 @@ class Mtan(Pairs):
     )
 
     d: int = parameter(
+        like=WIDTH,
         default=128,
-        accepts=IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH),
-        meaning="width of the code; even",
+        multiple=2,  # the published code fails on odd d: its sine and cosine columns differ in number
+        meaning="width, even",
     )
     unit: float = parameter(like=_UNIT)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.d % 2:
-            # the published code fails on odd d: its sine and cosine columns differ in number
-            raise InputError("mtan: d is odd", str(self.d), "an even d is accepted")
 
     def words(self) -> F64:
         """Frequencies (48 / unit) 10**(-2i/d) in rad/position as (3, M) words, largest first; M = d / 2."""
@@ -225,13 +182,11 @@ class Mtan(Pairs):
         """Put sine and cosine columns in turns."""
         return interleave(sine, cosine)
 
-    @property
-    def theorem(self) -> Theorem:
-        """Equal codes need a rational number to be a multiple of 2 pi."""
-        return Theorem(
-            kind="irrational-frequency",
-            text="sin and cos of (48 / unit) s agree only where (48 / unit)(s - t), a rational number, is 2 pi k",
-        )
+    #: Equal position vectors need a rational number to be a multiple of 2 pi.
+    theorem = Theorem(
+        kind="irrational-frequency",
+        text="sin and cos of (48 / unit) s agree only where (48 / unit)(s - t), a rational number, is 2 pi k",
+    )
 
 
 def _find_scale(unit: float) -> Decimal:
@@ -253,15 +208,11 @@ class Sampled(Encoding):
     formula: ClassVar[str] = "row s is e(t_s)"
     source: ClassVar[str] = "the encoding that is sampled"
     pitfalls: ClassVar[str] = (
-        "unless all positions are integers, codes are computed in plain float64 arithmetic, without exact reduction"
+        "unless all positions are integers, vectors are computed in plain float64 arithmetic, without exact reduction"
     )
 
     encoding: Encoding
-    times: GivenArray | None = parameter(
-        name="positions",
-        accepts=FileOfNumbers(axes=(1,)),
-        meaning="real positions",
-    )
+    times: GivenArray | None = parameter(name="positions", accepts=FileOfNumbers(axes=(1,)), meaning="real positions")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -278,7 +229,7 @@ class Sampled(Encoding):
 
     @cached_property
     def integers(self) -> I64 | None:
-        """The positions, where all are integers that the encoding itself has codes for; else None."""
+        """The positions, where all are integers that the encoding itself has vectors for; else None."""
         times, rows = self.positions, self.encoding.rows
         if not (times.size and isinstance(self.encoding, HasTable) and np.array_equal(times, np.rint(times))):
             return None
@@ -287,7 +238,7 @@ class Sampled(Encoding):
 
     @property
     def d(self) -> int:
-        """Width of the codes."""
+        """Width of the position vectors."""
         return self.encoding.d if isinstance(self.encoding, HasContinuousTable) else 0
 
     @property
@@ -315,10 +266,9 @@ class Sampled(Encoding):
         """The parameters of the encoding, and how many positions there are."""
         return {**self.encoding.parameters, "encoding": self.encoding.name, "positions": self.rows}
 
-    @property
-    def spec(self) -> str:
+    def write_spec(self, *, brief: bool = False) -> str:
         """The SPEC of the encoding; --positions stands beside it."""
-        return self.encoding.spec
+        return self.encoding.write_spec(brief=brief)
 
     def describe_position(self, s: int) -> str:
         """The real position."""
@@ -337,7 +287,7 @@ class Sampled(Encoding):
         )
 
     def table(self, positions: int | ArrayLike) -> F64:
-        """Codes of the real positions with these numbers, shape (S, d)."""
+        """Vectors of the real positions with these numbers, shape (S, d)."""
         s = as_positions(positions, max(1, self.d))
         check_rows(s, self.rows)
         if self.integers is not None and isinstance(self.encoding, HasTable):

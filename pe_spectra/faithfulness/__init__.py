@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pe_spectra.faithfulness.certificates import Certificate
-from pe_spectra.faithfulness.collisions import Collisions
+from pe_spectra.faithfulness.certificates import Certificate, Collisions
 from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.faithfulness.near_pairs import NearPair, NearPairs, find_near_pairs
 from pe_spectra.faithfulness.report import Faithfulness, measure_faithfulness

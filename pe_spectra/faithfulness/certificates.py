@@ -1,13 +1,19 @@
-"""Definition 1: are all positions distinguished? A theorem where there is one, and the witnesses."""
+"""Definition 1: are all positions distinguished? A theorem where there is one, and the witnesses.
+
+Equality is decided by integers that stand for codes; computed floats are never compared. A position may be a
+moment, a place on a grid or a path in a tree: the key of an encoding knows which of these share a code, and its
+words (`describe_position`) name them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasBiasMap, HasExactKey
+from pe_spectra.encodings import Dft, Encoding, HasBiasMap, HasExactKey, HasTable
 from pe_spectra.encodings.absolute import OneHot, Ramp
 from pe_spectra.encodings.codes import find_exact_key, find_theorem, list_places
 from pe_spectra.encodings.combined import Hybrid
@@ -17,14 +23,137 @@ from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.encodings.rotary_variants import Fope
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import I64
-from pe_spectra.faithfulness.collisions import Collisions, decide_by_members, find_collisions
+from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.findings import CODE_PATTERN
+from pe_spectra.limits import MAX_DIRECT_WORK
 from pe_spectra.quantities import Result, quantity
 
+#: JSON Schema of texts, which may be empty.
+LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 #: Theorems whose proof holds for rational positions as it does for integers.
 _RATIONAL = ("irrational-frequency", "irrational-period", "rational-frequency", "monotone")
 #: Encodings whose entries are algebraic numbers: binary fractions, roots of unity, fractions.
 _ALGEBRAIC = (Learned, Dft, OneHot, Ramp)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collisions(Result):
+    """Pairs of positions with the same code: how many in all, the first, and as many as were asked for.
+
+    >>> from pe_spectra import Dft, measure_faithfulness
+    >>> found = measure_faithfulness(Dft(d=4), length=6).collisions
+    >>> found.count, found.distinct, found.sharing, found.first
+    (2, 4, 4, (0, 4))
+    """
+
+    count: int = quantity("Number of all such pairs; at least so many where `distinct` is null.", minimum=0)
+    distinct: int | None = quantity("How many different codes there are; null where it is not known.", minimum=0)
+    sharing: int = quantity("How many positions, or lags, have their code in common with another.", minimum=0)
+    largest: int | None = quantity(
+        "How many positions, or lags, have the code that most of them share; null where codes are not known.",
+        default=None,
+        minimum=1,
+    )
+    examples: tuple[tuple[int, int], ...] = quantity("Some of them, as [s, t].")
+    named: tuple[str, ...] = quantity(
+        "The same examples, so that a person can read them.", default=(), schema=LIST_OF_TEXTS
+    )
+    #: The first pair in order; None where there is none.
+    first: tuple[int, int] | None
+
+
+def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = ") -> str:
+    """Write two positions, or lags, so that a person can read them.
+
+    >>> from pe_spectra.encodings.calendar import Calendar
+    >>> describe_pair(Calendar(), (0, 73))
+    'Fri 2016-07-01 00:00 = Mon 2016-07-04 01:00'
+    """
+    if encoding.domain == "lags":
+        return f"lag {pair[0]}{between}lag {pair[1]}"
+    return between.join(encoding.describe_position(s) for s in pair)
+
+
+def _find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisions:
+    """Count the pairs of equal keys at `places` (default 0, 1, ..); name the first `limit`, each with the next."""
+    order = np.argsort(keys, kind="stable")
+    sorted_keys = keys[order]
+    same = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
+    sizes = np.diff(np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])))
+    pairs = np.stack([order[same], order[same + 1]], axis=1)
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")][: max(limit, 1)]
+    if places is not None:
+        pairs = np.sort(places[pairs], axis=1)  # the order among pairs stays: small positive places first
+    named = tuple((int(s), int(t)) for s, t in pairs)
+    return Collisions(
+        count=int(np.sum(sizes * (sizes - 1) // 2)),
+        distinct=len(sizes),
+        sharing=int(np.sum(sizes[sizes > 1])),
+        first=named[0] if named else None,
+        examples=named[:limit],
+        largest=int(sizes.max()),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExactKeys:
+    """Integers that stand for codes, one for each place, as far as they are known.
+
+    Attributes
+    ----------
+    merging : (S,) equal ones are proved to have equal codes; None where nothing is known.
+    splitting : (S,) different ones are proved to have different codes; None where nothing is known.
+    """
+
+    merging: I64 | None
+    splitting: I64 | None
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether codes are proved to be equal where keys are, and only there."""
+        if self.merging is None or self.splitting is None:
+            return False
+        # merged ones are not split: as many classes are the same classes
+        return self.merging is self.splitting or len(np.unique(self.merging)) == len(np.unique(self.splitting))
+
+
+def find_keys(encoding: Encoding, places: I64) -> ExactKeys:
+    """Return the keys of the codes: those of a theorem, or what follows for a hybrid from its members.
+
+    Members that repeat together make any sum, concatenation or mix of them repeat. Members side by side, and
+    one alone, tell apart what any of them does; in a sum of several one may undo another.
+
+    >>> from pe_spectra import Dft
+    >>> find_keys(Dft(d=4), np.arange(6))
+    ExactKeys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
+    """
+    key = find_exact_key(encoding, places)
+    if key is not None:
+        return ExactKeys(merging=key, splitting=key)
+    if not isinstance(encoding, Hybrid):
+        return ExactKeys(merging=None, splitting=None)
+    weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
+    members = [find_keys(member, places) for member, weight in weighted if weight]
+    if not members:  # all is multiplied with 0
+        nothing = np.zeros(len(places), dtype=np.int64)
+        return ExactKeys(merging=nothing, splitting=nothing)
+    merging = [keys.merging for keys in members if keys.merging is not None]
+    splitting = [keys.splitting for keys in members if keys.splitting is not None]
+    seen = encoding.mode == "concat" or (encoding.mode == "sum" and len(members) == 1)
+    return ExactKeys(
+        merging=_join_keys(merging) if len(merging) == len(members) else None,
+        splitting=_join_keys(splitting) if seen and splitting else None,
+    )
+
+
+def _join_keys(keys: Sequence[I64]) -> I64:
+    """Number the tuples of several keys, each (S,): two numbers are equal if and only if all keys are."""
+    numbers = [np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64) for key in keys]
+    # both are below S <= 2**20, so that the product stays in range
+    return reduce(lambda one, other: np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1], numbers)
+
+
+# --------------------------------------------------------------------- the theorem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +175,6 @@ Decision = tuple[bool | None, Certificate, Collisions]
 
 def certify(encoding: Encoding, length: int, limit: int) -> Decision:
     """Decide whether the codes of 0 .. length-1 are all different.
-
-    Equality is decided by integer keys, never by comparing computed floats.
 
     Returns
     -------
@@ -71,29 +198,6 @@ def certify(encoding: Encoding, length: int, limit: int) -> Decision:
     return None, Certificate(kind="undecided", text=why), nothing
 
 
-def certify_distance(distance: float, width: int, error: float | None) -> Certificate:
-    """Return what the smallest distance of computed codes proves: that they differ, or nothing.
-
-    Entries may be wrong by `error`; two codes that are equal are then computed no further apart than
-    twice that in each of `width` columns. Its kind is "separation", "rounding" where
-    the distance is none that can be told from 0, or "undecided".
-
-    >>> [certify_distance(0.5, 4, error).kind for error in (1e-15, 0.2, None)]
-    ['separation', 'rounding', 'undecided']
-    """
-    if error is None:
-        text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
-        return Certificate(kind="undecided", text=text)
-    bound = 2 * float(np.sqrt(width)) * error
-    if not distance > bound:
-        text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
-        return Certificate(kind="rounding", text=text)
-    text = (
-        f"all pairs were compared: the closest are {distance:.4g} apart, rounding could make {bound:.1g} of equal ones"
-    )
-    return Certificate(kind="separation", text=text)
-
-
 # --------------------------------------------------------------------- rules, in the order in which they are tried
 
 
@@ -102,7 +206,7 @@ def _decide_by_key(encoding: Encoding, places: I64, limit: int) -> Decision | No
     theorem, key = find_theorem(encoding), find_exact_key(encoding, places)
     if theorem is None or key is None:
         return None
-    found = find_collisions(key, limit, places)
+    found = _find_collisions(key, limit, places)
     return not found.count, Certificate(kind=theorem.kind, text=theorem.text), found
 
 
@@ -110,7 +214,7 @@ def _decide_single(encoding: Encoding, places: I64, limit: int) -> Decision | No
     if len(places) > 1 or encoding.domain != "positions":
         return None
     text = "a single position has none to share its vector with"
-    return True, Certificate(kind="single", text=text), find_collisions(places, limit, places)
+    return True, Certificate(kind="single", text=text), _find_collisions(places, limit, places)
 
 
 def _decide_sampled(encoding: Encoding, places: I64, limit: int) -> Decision | None:
@@ -120,15 +224,15 @@ def _decide_sampled(encoding: Encoding, places: I64, limit: int) -> Decision | N
     theorem = _find_rational_theorem(encoding.encoding)
     if theorem is not None and _is_constant(encoding.encoding):
         proof = Certificate(kind=theorem.kind, text=theorem.text)
-        return len(places) == 1, proof, find_collisions(np.zeros_like(places), limit, places)
+        return len(places) == 1, proof, _find_collisions(np.zeros_like(places), limit, places)
     keys = np.unique(encoding.positions[places], return_inverse=True)[1].astype(np.int64)
-    found = find_collisions(keys, limit, places)
+    found = _find_collisions(keys, limit, places)
     if theorem is not None:
         text = f"positions are float64 numbers and so rational; {theorem.text}"
         return not found.count, Certificate(kind=theorem.kind, text=text), found
     if not found.count:
         return None
-    text = "equal real positions have equal codes; whether others share theirs is not decided"
+    text = "equal real positions have equal vectors; whether others share theirs is not decided"
     return False, Certificate(kind="equal-positions", text=text), replace(found, distinct=None)
 
 
@@ -148,9 +252,9 @@ def _decide_sum(encoding: Encoding, places: I64, limit: int) -> Decision | None:
     if not isinstance(encoding, Hybrid) or encoding.mode != "sum":
         return None
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
-    members = [member for member, weight in weighted if weight]
-    waves = [member for member in members if not isinstance(member, _ALGEBRAIC)]
-    if len(waves) != 1 or not isinstance(waves[0], Pairs):
+    waves = [member for member, weight in weighted if weight and not isinstance(member, _ALGEBRAIC)]
+    # frequencies of a scaled rotary encoding may be polynomials in 1/pi
+    if len(waves) != 1 or not isinstance(waves[0], Pairs) or waves[0].family == "rotary":
         return None
     theorem = find_theorem(waves[0])
     if theorem is None or theorem.kind not in _RATIONAL:
@@ -159,7 +263,7 @@ def _decide_sum(encoding: Encoding, places: I64, limit: int) -> Decision | None:
         f"only {waves[0].name} has sines of algebraic angles; the other members add algebraic numbers, which cannot "
         "make up for a sin(w s) - a sin(w t), s != t"
     )
-    return True, Certificate(kind="lindemann-weierstrass", text=text), find_collisions(places, limit, places)
+    return True, Certificate(kind="lindemann-weierstrass", text=text), _find_collisions(places, limit, places)
 
 
 def _decide_mixed_waves(encoding: Encoding, places: I64, limit: int) -> Decision | None:
@@ -170,18 +274,50 @@ def _decide_mixed_waves(encoding: Encoding, places: I64, limit: int) -> Decision
     # base**(-2i/d) falls strictly unless the base rounds to 1
     if not len(frequencies) or (frequencies[1:] >= frequencies[0]).any():
         return None
-    if not any(matrix[0].any() for matrix in encoding.mixing()):
+    if not any(matrix[0].any() for matrix in encoding.mixing):
         return None
     text = (
         "frequencies are algebraic, and exponentials of distinct algebraic numbers are linearly independent: equal "
         "sums of waves need equal largest angles, and the highest frequency has a factor that is not 0"
     )
-    return True, Certificate(kind="lindemann-weierstrass", text=text), find_collisions(places, limit, places)
+    return True, Certificate(kind="lindemann-weierstrass", text=text), _find_collisions(places, limit, places)
 
 
 def _decide_members(encoding: Encoding, places: I64, limit: int) -> Decision | None:
-    found = decide_by_members(encoding, places, limit)
-    return None if found is None else (found[0], Certificate(kind="members", text=found[1]), found[2])
+    """Of a hybrid by its members.
+
+    Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
+    remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
+    """
+    keys = find_keys(encoding, places)
+    if keys.splitting is not None:
+        found = _find_collisions(keys.splitting, limit, places)
+        if not found.count:
+            text = "members that stand by themselves in its vector distinguish all positions"
+            return True, Certificate(kind="members", text=text), found
+    if keys.merging is None:
+        return None
+    found = _find_collisions(keys.merging, limit, places)
+    if not found.count:
+        return None
+    text = "where all of its members repeat, so does their sum, concatenation or mix"
+    if not keys.are_exact and not _distinguishes(encoding, places, keys.merging):
+        text += "; there may be more pairs, for the other vectors are too close or too many to be distinguished"
+        found = replace(found, distinct=None)
+    return False, Certificate(kind="members", text=text), found
+
+
+def _distinguishes(encoding: Encoding, places: I64, merging: I64) -> bool:
+    """Whether places with different merging keys are proved to have different codes."""
+    _, first = np.unique(merging, return_index=True)
+    if len(first) == 1:
+        return True
+    if not isinstance(encoding, HasTable) or len(first) ** 2 * encoding.d > MAX_DIRECT_WORK:
+        return False
+    codes = encoding.table(places)
+    error = encoding.bound_error(codes)
+    distance = find_closest_pair(codes[first]).distance
+    return error is not None and distance is not None and distance > 2 * float(np.sqrt(encoding.d)) * error
 
 
 _RULES: tuple[Callable[[Encoding, I64, int], Decision | None], ...] = (

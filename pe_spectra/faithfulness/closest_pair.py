@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.encodings.codes import number_equal_rows
-from pe_spectra.exact import F64, I64, two_product, two_sum
+from pe_spectra.exact import F64, I64, find_largest, two_product, two_sum
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK = 512
@@ -27,15 +27,13 @@ _TIE = 1 + 4 * _EPS
 _MANY = 1 << 12
 #: Numbers of the differences that are computed for pairs that float64 products cannot tell apart, in all.
 _BUDGET = 1 << 27
-#: Exponents of two whose squares, summed, are in the range of float32.
-_MODERATE = 24
 #: Above this exponent, distances could leave the range of float64.
-_HUGE = 1000
+ROOMY = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosestPair:
-    """The smallest distance, None where it is not representable, and the first pair of rows that has it.
+    """The smallest distance, None where it is not representable, and the first pair of rows or positions that has it.
 
     `error` : by how much the distance may be wrong, what is allowed for entries included.
     """
@@ -62,7 +60,7 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     >>> find_closest_pair(np.array([[0.0, 1e-200], [1e-200, 0.0], [1.0, 1.0]])).pair
     (0, 1)
     """
-    search = _Search(table, error)
+    search = _AllPairs(table, error)
     search.run()
     if search.has_twins:
         return ClosestPair(distance=0.0, pair=_find_twins(table))
@@ -79,7 +77,7 @@ def _find_twins(table: F64) -> tuple[int, int]:
     return first, int(later[keys[later] == first][0])
 
 
-class _Search:
+class _AllPairs:
     """All pairs, block by block, and the closest so far.
 
     Attributes
@@ -89,7 +87,7 @@ class _Search:
     """
 
     def __init__(self, table: F64, error: float) -> None:
-        self.table, self.exponent = make_room(table)
+        self.table, self.exponent = scale_down(table, below=ROOMY)
         self.best, self.has_twins = math.inf, False
         self._is_exact = not error and not self.exponent
         self._allowed: float = 2 * math.sqrt(table.shape[1]) * math.ldexp(error, -self.exponent)
@@ -192,11 +190,8 @@ class _Places:
         rows, width = table.shape
         self._table, self._scale = table, _find_exponent(table)
         self._mean, self._rescale = np.zeros(width), 0
-        if abs(self._scale) <= _MODERATE:
-            self._scale = 0
         self._mean = np.sum([self._centre(part).sum(axis=0) for part in self._split()], axis=0) / rows
-        spread = max(_find_exponent(self._centre(part)) for part in self._split())
-        self._rescale = spread if abs(spread) > _MODERATE else 0
+        self._rescale = max(_find_exponent(self._centre(part)) for part in self._split())
         self._rows = np.empty((rows, width), dtype=np.float32)
         self._halves = np.empty(rows)
         for part in self._split():
@@ -245,32 +240,18 @@ class _Places:
         return [slice(start, start + step) for start in range(0, len(self._table), step)]
 
     def _centre(self, part: slice) -> F64:
-        scaled = np.ldexp(self._table[part], -self._scale) if self._scale else self._table[part]
-        centred: F64 = scaled - self._mean
-        return np.ldexp(centred, -self._rescale) if self._rescale else centred
+        centred: F64 = np.ldexp(self._table[part], -self._scale) - self._mean
+        return np.ldexp(centred, -self._rescale)
 
 
 def _find_exponent(table: F64) -> int:
     """The exponent of two below whose power all entries are; 0 for zeros."""
-    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+    largest = find_largest(table)
     return math.frexp(largest)[1] if largest > 0 else 0
 
 
-def make_room(table: F64) -> tuple[F64, int]:
-    """Return the table times 2**-exponent, so that no distance of two rows overflows, and the exponent.
-
-    The exponent is 0 below 2**1000: scaled down further, the smallest differences could vanish.
-
-    >>> table, exponent = make_room(np.array([[1e308], [-1e308]]))
-    >>> bool(np.isfinite(table[0] - table[1]).all()), make_room(np.ones((2, 1)))[1]
-    (True, 0)
-    """
-    exponent = max(0, _find_exponent(table) - _HUGE)
-    return (np.ldexp(table, -exponent) if exponent else table), exponent
-
-
 def bound_underflow(width: int, exponent: int) -> float:
-    """Return what a distance may be wrong by as it, or entries that :func:`make_room` scales, become subnormal.
+    """Return what a distance may be wrong by as it, or entries that :func:`scale_down` scales, become subnormal.
 
     Errors that are shares of a distance do not have it.
 
@@ -281,16 +262,19 @@ def bound_underflow(width: int, exponent: int) -> float:
     return math.ldexp(units * math.ulp(0.0), exponent)
 
 
-def scale_down(table: F64) -> tuple[F64, int]:
-    """Return the table times 2**-exponent, entries below 1 in magnitude, and the exponent.
+def scale_down(table: F64, *, below: int = 0) -> tuple[F64, int]:
+    """Return the table times 2**-exponent, entries below 2**below in magnitude, and the exponent.
 
-    Where entries span more than the range of float64 does below 1, the smallest become 0.
+    Where entries span more than the range of float64 does below that, the smallest become 0. With `below`,
+    entries that are as small already keep the exponent 0: up to `ROOMY` no distance of two rows overflows.
 
     >>> table, exponent = scale_down(np.array([[3.0], [-8.0]]))
-    >>> table.tolist(), exponent
-    ([[0.1875], [-0.5]], 4)
+    >>> table.tolist(), exponent, scale_down(np.array([[3.0], [-8.0]]), below=ROOMY)[1]
+    ([[0.1875], [-0.5]], 4, 0)
     """
-    exponent = _find_exponent(table)
+    exponent = _find_exponent(table) - below
+    if below:
+        exponent = max(0, exponent)
     return (np.ldexp(table, -exponent) if exponent else table), exponent
 
 

@@ -22,21 +22,11 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, kw_only=True)
 class Conditioning:
-    """Rank and conditioning of the (S, d) table.
+    """Rank and condition of the (S, d) table as `Faithfulness` describes them, and why something is None."""
 
-    Attributes
-    ----------
-    rank : number of singular values above `rank_tolerance`; None beyond the budget of work.
-    rank_tolerance : max(S, d) eps times the largest singular value; None where float64 has no such number.
-    condition_number : largest over smallest of the min(S, d) singular values; None above 1e15.
-    singular_values : the largest 1024 of them, the largest first; None beyond the budget of work, and where
-        float64 has no such number.
-    notes : why something is None.
-    """
-
-    rank: int | None
-    rank_tolerance: float | None
-    condition_number: float | None
+    rank: int | None = None
+    rank_tolerance: float | None = None
+    condition_number: float | None = None
     singular_values: F64 | None = None
     notes: tuple[str, ...] = ()
 
@@ -60,14 +50,14 @@ def measure_conditioning(encoding: Encoding, length: int, codes: F64 | None = No
     elif isinstance(encoding, HasTable):
         rows, width = length, encoding.d
     else:
-        return Conditioning(rank=None, rank_tolerance=None, condition_number=None)
+        return Conditioning()
     work = rows * width * min(rows, width)
     if work > MAX_RANK_WORK or rows * width > MAX_HELD_ENTRIES:
         note = (
             f"rank and condition number of a {rows} x {width} table are beyond the budget of "
             f"{MAX_RANK_WORK:.2g} multiplications, so they are left out"
         )
-        return Conditioning(rank=None, rank_tolerance=None, condition_number=None, notes=(note,))
+        return Conditioning(notes=(note,))
     from scipy.linalg import svdvals
 
     if codes is None and isinstance(encoding, HasTable):

@@ -9,9 +9,8 @@ from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness.certificates import certify
-from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.pair_lags import PairWords, find_closest_lag
-from pe_spectra.faithfulness.separation import bound_entries, count_pair_work, find_closest_numbers, find_pair_words
+from pe_spectra.faithfulness.separation import bound_entries, count_pair_work, find_closest_rows, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
@@ -97,13 +96,14 @@ def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> lis
             closest = find_closest_lag(words, length)
         if equal is not None:
             found.append(Grown(length=length, separation=0.0, pair=equal))
-        elif closest is not None:
+        elif closest is not None and closest.distance is not None:
             found.append(Grown(length=length, separation=closest.distance, pair=closest.pair))
     return found[::-1]
 
 
 def _measure(encoding: Encoding, length: int) -> Grown | None:
-    if not isinstance(encoding, Dft) and not _is_affordable(encoding, length):
+    width = encoding.d if isinstance(encoding, HasTable) else encoding.kernel_count
+    if not isinstance(encoding, Dft) and count_pair_work(length, width) > _MOST_WORK:
         return None
     try:
         equal = certify(encoding, length, 1)[2].first
@@ -113,23 +113,12 @@ def _measure(encoding: Encoding, length: int) -> Grown | None:
         return Grown(length=length, separation=0.0, pair=equal)
     if isinstance(encoding, Dft):
         return Grown(length=length, separation=math.sqrt(2), pair=(0, 1))
-    return _measure_rows(encoding, length)
-
-
-def _is_affordable(encoding: Encoding, length: int) -> bool:
-    width = encoding.d if isinstance(encoding, HasTable) else encoding.heads
-    return count_pair_work(length, width) <= _MOST_WORK
-
-
-def _measure_rows(encoding: Encoding, length: int) -> Grown | None:
     places = list_places(encoding, length)
     codes = build_codes(encoding, places)
-    if codes is None:
+    wrong = None if codes is None else bound_entries(encoding, codes)
+    if codes is None or wrong is None:
         return None
-    wrong = bound_entries(encoding, codes)
-    if wrong is None:
-        return None
-    found = find_closest_numbers(codes, wrong) if codes.shape[1] == 1 else find_closest_pair(codes, wrong)
+    found = find_closest_rows(codes, wrong)
     if found.distance is None or found.distance <= 2 * math.sqrt(codes.shape[1]) * wrong:
         return None
     s, t = sorted(int(places[row]) for row in found.pair)

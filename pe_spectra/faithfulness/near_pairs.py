@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from pe_spectra.encodings.codes import build_codes, list_places
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
+from pe_spectra.faithfulness.certificates import LIST_OF_TEXTS, ExactKeys, describe_pair, find_keys
 from pe_spectra.faithfulness.closest_pair import measure_pairs
-from pe_spectra.faithfulness.collisions import LIST_OF_TEXTS, ExactKeys, describe_pair, find_keys
 from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
@@ -34,11 +33,6 @@ _EPS = float(np.finfo(float).eps)
 _BUDGET, _HELD = 1 << 24, 1 << 20
 #: Rows that show how large entries are.
 _FEW = 64
-
-
-@runtime_checkable
-class _HasTableAndKernel(HasTable, HasKernel, Protocol):
-    """An encoding of positions whose dot products depend on the lag."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,22 +89,18 @@ class NearPairs(Result):
 
     @derived("The nearest, as [s, t].", key="examples", column=None)
     def ends(self) -> tuple[tuple[int, int], ...]:
-        """Their positions."""
         return tuple((near.s, near.t) for near in self.examples)
 
     @derived("Their distances.", minimum=0, column=None)
     def distances(self) -> tuple[float, ...]:
-        """Their distances."""
         return tuple(near.distance for near in self.examples)
 
     @derived("How many pairs of positions each stands for.", minimum=1, column=None)
     def pairs(self) -> tuple[int, ...]:
-        """How many pairs of positions each stands for."""
         return tuple(near.pairs for near in self.examples)
 
     @derived("The same examples, so that a person can read them.", schema=LIST_OF_TEXTS, column=None)
     def named(self) -> tuple[str, ...]:
-        """Their positions in words."""
         return tuple(near.text for near in self.examples)
 
 
@@ -137,13 +127,13 @@ def find_near_pairs(encoding: Encoding, length: int | None = None, *, radius: fl
     size = check_length(encoding, length)
     places = list_places(encoding, size)
     keys = find_keys(encoding, places)
-    if isinstance(encoding, _HasTableAndKernel) and _depends_on_lag(encoding):
-        return _search_lags(encoding, encoding, keys, size, reach, shown)
+    by_lag = _search_lags(encoding, keys, size, reach, shown)
+    if by_lag is not None:
+        return by_lag
     codes = build_codes(encoding, places)
     if codes is None:
-        raise InputError(
-            "no vectors to compare", encoding.label, "a table that can be held, or a bias by lag, is needed"
-        )
+        accepted = "a table that can be held, or a bias by lag, is needed"
+        raise InputError("no vectors to compare", encoding.label, accepted)
     error = _bound_distance(encoding, codes)
     first, sizes = _merge(keys.merging, len(places))
     found = search(Points(codes[first], sizes, reach, error or 0.0), shown)
@@ -173,26 +163,26 @@ def _merge(key: I64 | None, count: int) -> tuple[I64, I64]:
     return first[order], sizes[order]
 
 
-def _search_lags(
-    encoding: Encoding, view: _HasTableAndKernel, keys: ExactKeys, size: int, radius: float, limit: int
-) -> NearPairs:
-    """Search lags 1 .. size-1 in place of pairs; each is named by its first pair. `view` is the encoding again."""
-    kernel = view.kernel(np.arange(size))[0]
+def _search_lags(encoding: Encoding, keys: ExactKeys, size: int, radius: float, limit: int) -> NearPairs | None:
+    """Search lags 1 .. size-1 in place of pairs, where they decide; each is named by its first pair."""
+    if not (isinstance(encoding, HasTable) and isinstance(encoding, HasKernel) and _depends_on_lag(encoding)):
+        return None
+    kernel = encoding.kernel(np.arange(size))[0]
     lags = np.arange(1, size)
     if keys.merging is not None:  # a repeated code is no near one
         lags = lags[keys.merging[1:] != keys.merging[0]]
     squared = 2 * (kernel[0] - kernel[lags])
     # rounding of the sums of cosines and of the difference
-    slack = 16 * _EPS * float(kernel[0]) * (4 + math.log2(view.d + 1))
+    slack = 16 * _EPS * float(kernel[0]) * (4 + math.log2(encoding.d + 1))
     limit_squared = min(radius, 4 * math.sqrt(float(kernel[0]))) ** 2  # no two codes are farther apart
     sure = squared < limit_squared - slack
     near = np.flatnonzero(squared <= limit_squared + slack)
-    error = _bound_distance(encoding, view.table(min(size, _FEW)))
+    error = _bound_distance(encoding, encoding.table(min(size, _FEW)))
     found = FoundNear(nearest=Nearest(limit, radius, error or 0.0), method="lags", count=int((size - lags[sure]).sum()))
-    _decide_lags(view, lags[near[~sure[near]]], size, radius, found)
+    _decide_lags(encoding, lags[near[~sure[near]]], size, radius, found)
     if limit:
         chosen = lags[near[choose_nearest(squared[near], slack, limit)]]
-        found.nearest.add(np.zeros_like(chosen), chosen, _measure_lags(view, chosen))
+        found.nearest.add(np.zeros_like(chosen), chosen, _measure_lags(encoding, chosen))
     named = [(s, t, distance, size - t) for s, t, distance in found.nearest.list_pairs()]
     return _sum_up(encoding, found, named, keys, radius, error)
 

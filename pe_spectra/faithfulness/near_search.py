@@ -14,7 +14,7 @@ import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.closest_pair import make_room, measure_pairs, scale_down
+from pe_spectra.faithfulness.closest_pair import ROOMY, measure_pairs, scale_down
 from pe_spectra.limits import MAX_DIRECT_WORK
 
 _EPS = float(np.finfo(float).eps)
@@ -108,17 +108,13 @@ class Points:
 
     def __init__(self, codes: F64, sizes: I64, radius: float, error: float) -> None:
         self.sizes, self.radius, self.error = sizes, radius, error
-        self.codes, self._exponent = make_room(codes)
+        self.codes, self._exponent = scale_down(codes, below=ROOMY)
         self.scaled, self._scale = scale_down(codes)
 
     def measure(self, s: I64, t: I64) -> F64:
         """Distances of pairs from the differences of their codes; infinite where float64 has no such number."""
         with np.errstate(over="ignore"):
             return np.ldexp(measure_pairs(self.codes, s, t), self._exponent)
-
-    def weigh(self, s: I64, t: I64) -> I64:
-        """How many pairs of positions stand behind pairs of points."""
-        return self.sizes[s] * self.sizes[t]
 
     def to_units(self, distance: float) -> float:
         """Turn a distance into one of `scaled`; codes there are less than 2 sqrt(d) apart."""
@@ -222,7 +218,7 @@ class _Blocks:
     def _decide(self, s: I64, t: I64, squared: F64) -> None:
         """Count the pairs that the products leave open, by their differences as long as the budget lasts."""
         points, found = self._points, self._found
-        weights = points.weigh(s, t)
+        weights = points.sizes[s] * points.sizes[t]  # pairs of positions behind those of points
         self._budget -= len(s) * points.codes.shape[1]
         if self._budget < 0:
             found.count += int(weights[squared <= self._limit].sum())

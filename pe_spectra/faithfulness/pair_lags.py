@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, sin_cos, sum_cosines, two_product
+from pe_spectra.exact import F64, I64, find_largest, sin_cos, sum_cosines, two_product
+from pe_spectra.faithfulness.closest_pair import ClosestPair
 
 #: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
 _EXACT_CURVE = 1 << 21
@@ -46,60 +47,51 @@ class PairWords:
     amplitude: float
     phase: float
 
+    @property
+    def complete(self) -> F64:
+        """The words of the complete pairs."""
+        return self.words[:, : self.count]
 
-@dataclass(frozen=True, kw_only=True)
-class Closest:
-    """The smallest distance, the first pair that has it, and by how much it may be wrong."""
-
-    distance: float
-    pair: tuple[int, int]
-    error: float
-
-
-class PairDistances:
-    """What distances over pairs of sine and cosine are right to."""
-
-    def __init__(self, pairs: PairWords) -> None:
-        self._words, self._amplitude, self._phase = pairs.words[:, : pairs.count], pairs.amplitude, pairs.phase
-        # of sines, and of sums of their squares in the order of NumPy
-        self._rounding = (2 + (22 + math.log2(pairs.count + 1)) / 4) * _EPS
-
-    def decide(self, near: I64, paired: F64, exact: F64, lone: _LoneSine | None = None) -> Closest:
-        """The smallest of distances that are right to a few units in the last place, and its bound.
-
-        Parameters
-        ----------
-        near : lags that may be the closest; paired : distances over complete pairs; exact : over all columns.
-        """
-        best = float(exact.min())
-        tied = np.flatnonzero(exact <= best * (1 + 4 * _EPS))
-        if lone:
-            pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
-        else:
-            pair = (0, int(near[tied[0]]))
-        close = near[exact <= best * (1 + 2 * self._rounding)]
-        is_exact = lone is None and len(close) <= _FINALISTS
-        if is_exact:  # of those that rounding could have put in another order, the smallest without a rounded sum
-            best = min(self._measure(int(lag)) for lag in close)
-        return Closest(
-            distance=self._amplitude * best, pair=pair, error=self._bound(best, pair[1] - pair[0], lone, is_exact)
-        )
-
-    def _measure(self, lag: int) -> float:
-        """D(lag) over complete pairs, its squares summed without rounding."""
-        half = sin_cos(self._words / 2, [lag])[0]
-        return 2 * math.sqrt(math.fsum(np.concatenate(two_product(half[0], half[0])).tolist()))
-
-    def _bound(self, distance: float, lag: int, lone: _LoneSine | None, is_exact: bool) -> float:
-        # a unit in the last place of every sine, one of root and factor, the sum; and what the frequencies lack
-        share = (2 if self._amplitude == 1 else 3) * _EPS + (0.0 if is_exact else self._rounding)
-        angle = 2 * math.sqrt(self._words.shape[1]) * float(np.abs(self._words[0]).max(initial=0.0)) * lag * _ANGLE
-        own = lone.bound_error(lag) if lone else 0.0
-        return self._amplitude * (share * distance + angle + own)
+    @property
+    def rounding(self) -> float:
+        """What a distance over complete pairs lacks: of sines, and of sums of their squares in the order of NumPy."""
+        return (2 + (22 + math.log2(self.count + 1)) / 4) * _EPS
 
 
-class PairLags(PairDistances):
-    """The kernel at lags 0 .. length-1, and smallest distances of as many positions or fewer.
+def _decide(pairs: PairWords, near: I64, paired: F64, exact: F64, lone: _LoneSine | None = None) -> ClosestPair:
+    """The smallest of distances that are right to a few units in the last place, and its bound.
+
+    near : lags that may be the closest; paired : distances over complete pairs; exact : over all columns.
+    """
+    best = float(exact.min())
+    tied = np.flatnonzero(exact <= best * (1 + 4 * _EPS))
+    if lone:
+        pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
+    else:
+        pair = (0, int(near[tied[0]]))
+    close = near[exact <= best * (1 + 2 * pairs.rounding)]
+    # a unit in the last place of every sine, one of root and factor, the sum; and what the frequencies lack
+    share = (2 if pairs.amplitude == 1 else 3) * _EPS
+    if lone is None and len(close) <= _FINALISTS:
+        # of those that rounding could have put in another order, the smallest without a rounded sum
+        best = min(_measure(pairs.complete, int(lag)) for lag in close)
+    else:
+        share += pairs.rounding
+    lag = pair[1] - pair[0]
+    angle = 2 * math.sqrt(pairs.count) * find_largest(pairs.complete[0]) * lag * _ANGLE
+    own = lone.bound_error(lag) if lone else 0.0
+    error = pairs.amplitude * (share * best + angle + own)
+    return ClosestPair(distance=pairs.amplitude * best, pair=pair, error=error)
+
+
+def _measure(words: F64, lag: int) -> float:
+    """D(lag) over complete pairs, its squares summed without rounding."""
+    half = sin_cos(words / 2, [lag])[0]
+    return 2 * math.sqrt(math.fsum(np.concatenate(two_product(half[0], half[0])).tolist()))
+
+
+class PairLags:
+    """The kernel at lags 0 .. length-1, and the smallest distances of as many positions.
 
     Attributes
     ----------
@@ -107,8 +99,7 @@ class PairLags(PairDistances):
     """
 
     def __init__(self, pairs: PairWords, length: int) -> None:
-        super().__init__(pairs)
-        count = pairs.count
+        self._pairs, self._words, self._length, count = pairs, pairs.complete, length, pairs.count
         self._kernel = sum_cosines(self._words, np.ones(count), np.arange(length))
         # of entries of both tables, and of sums of `count` products in any order; of its square
         self._slack = 4 * _EPS * (count + 1) * (count + 18)
@@ -119,25 +110,25 @@ class PairLags(PairDistances):
             self._waves = sine[:length], np.abs(math.cos(pairs.phase) * cosine - math.sin(pairs.phase) * sine)
             self.kernel = self._kernel + 0.5 * (1 - 2 * sine[:length] ** 2)
 
-    def find_closest(self, length: int) -> Closest:
+    def find_closest(self) -> ClosestPair:
         """The closest two of the positions 0 .. length-1."""
-        return self._search(length, few=False)[0]
+        return self._search(few=False)[0]
 
-    def trace(self, length: int) -> tuple[Closest, F64]:
+    def trace(self) -> tuple[ClosestPair, F64]:
         """The same, and the smallest distance at each lag, (length - 1,).
 
         Right to a few units in the last place near the minimum and where there are few terms; elsewhere
         its square is right to the error of the kernel.
         """
-        few = self._words.shape[1] * length <= _EXACT_CURVE
-        closest, squared, near, exact = self._search(length, few=few)
+        few = self._words.shape[1] * self._length <= _EXACT_CURVE
+        closest, squared, near, exact = self._search(few=few)
         by_lag: F64 = np.sqrt(np.maximum(squared, 0.0))
         by_lag[near - 1] = exact
-        return closest, self._amplitude * by_lag
+        return closest, self._pairs.amplitude * by_lag
 
-    def _search(self, length: int, *, few: bool) -> tuple[Closest, F64, I64, F64]:
-        lone = _LoneSine(*self._waves, self._phase, length) if self._waves else None
-        squared = 2 * (self._words.shape[1] - self._kernel[1:length])
+    def _search(self, *, few: bool) -> tuple[ClosestPair, F64, I64, F64]:
+        lone = _LoneSine(*self._waves, self._pairs.phase, self._length) if self._waves else None
+        squared = 2 * (self._words.shape[1] - self._kernel[1:])
         if lone:
             squared += lone.smallest**2
         near = np.flatnonzero(few | (squared <= squared.min() + self._slack)) + 1
@@ -145,7 +136,7 @@ class PairLags(PairDistances):
             near = self._give_up(near, squared, lone)
         paired = compute_distances(self._words, near)
         exact = np.hypot(paired, lone.smallest[near - 1]) if lone else paired
-        return self.decide(near, paired, exact, lone), squared, near, exact
+        return _decide(self._pairs, near, paired, exact, lone), squared, near, exact
 
     def _give_up(self, near: I64, squared: F64, lone: _LoneSine | None) -> I64:
         """Leave out lags whose distance, summed over some frequencies, is larger than that of another over all."""
@@ -221,7 +212,7 @@ def compute_distances(words: F64, lags: np.ndarray) -> F64:
 # --------------------------------------------------------------------- the closest lag alone
 
 
-def find_closest_lag(pairs: PairWords, length: int) -> Closest:
+def find_closest_lag(pairs: PairWords, length: int) -> ClosestPair:
     """Find the closest two of the positions 0 .. length-1, as :meth:`PairLags.find_closest` does.
 
     >>> from pe_spectra import Sinusoidal
@@ -229,20 +220,20 @@ def find_closest_lag(pairs: PairWords, length: int) -> Closest:
     >>> find_closest_lag(PairWords(words=words, count=4, amplitude=1.0, phase=0.0), 800).pair
     (0, 446)
     """
-    words = pairs.words[:, : pairs.count]
+    words = pairs.complete
     known = _measure_first(words) * (1 + 1e-9)
     some = _count_needed(known)
     if pairs.words.shape[1] > pairs.count or length < _LEAST or 2 * some > pairs.count:
-        return PairLags(pairs, length).find_closest(length)
+        return PairLags(pairs, length).find_closest()
     largest = words[:, np.argpartition(-words[0], some)[:some]]
     # of entries of both tables, two units in the last place, and of sums of `some` products
     slack = 4 * _EPS * (some + 1) * (some + 20)
     near = _list_low(largest, length, some - 0.5 * known - slack)
     if len(near) * pairs.count > _LOW_TERMS:
-        return PairLags(pairs, length).find_closest(length)
+        return PairLags(pairs, length).find_closest()
     near = _complete(words, near)
     exact = compute_distances(words, near)
-    return PairDistances(pairs).decide(near, exact, exact)
+    return _decide(pairs, near, exact, exact)
 
 
 def _measure_first(words: F64) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
@@ -12,22 +13,13 @@ from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import build_codes, check_encoding, list_places
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import Certificate, certify, certify_distance
-from pe_spectra.faithfulness.collisions import Collisions, describe_pair
+from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
 from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
 from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
-from pe_spectra.faithfulness.separation import (
-    Separation,
-    Sidelobe,
-    count_pair_work,
-    measure_separation,
-    separate_codes,
-    separate_neighbours,
-    trace_lags,
-)
-from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_PAIR_WORK, MAX_STREAMED_ENTRIES
+from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
+from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.reconstruction import reconstruct_positions
@@ -38,14 +30,6 @@ from pe_spectra.vocabulary import DOMAINS
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
-
-
-def _name_theorem(certificate: Certificate) -> str:
-    return certificate.kind
-
-
-def _count_pairs(collisions: Collisions) -> int:
-    return collisions.count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +72,7 @@ class Faithfulness(Result):
         "known.",
         minimum=0,
     )
-    collisions: Collisions = quantity("Pairs of positions with one code.", write=_count_pairs)
+    collisions: Collisions = quantity("Pairs of positions with one code.", write=attrgetter("count"))
     rank: int | None = quantity(
         "Number of singular values of the (S, d) table above rank_tolerance; null beyond the budget.", minimum=0
     )
@@ -104,7 +88,7 @@ class Faithfulness(Result):
     )
     bandwidth: float = quantity("Kernel width for the figures of Algorithm 1.", unit="bins", above=0, key=None)
     reconstruction: Blur = quantity("Algorithm 1 on the encoding's own lattice.")
-    certificate: Certificate = quantity("The theorem behind the answer.", write=_name_theorem)
+    certificate: Certificate = quantity("The theorem behind the answer.", write=attrgetter("kind"))
     near_pairs: NearPairs | None = quantity(
         "Pairs of positions whose codes differ by no more than a radius; null unless asked for."
     )
@@ -129,7 +113,6 @@ class Faithfulness(Result):
         column=None,
     )
     def separation_by_length(self) -> tuple[Grown, ...]:
-        """How the smallest separation falls; computed when it is first asked for."""
         if self.min_separation is None or self.closest_pair is None:
             return ()
         first = Grown(length=self.length, separation=self.min_separation, pair=self.closest_pair)
@@ -187,7 +170,7 @@ def measure_faithfulness(
     codes = build_codes(encoding, list_places(encoding, size)) if encoding.domain == "lags" else None
     _check_work(size, encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0)
     injective, certificate, collisions = certify(encoding, size, shown)
-    separation = _separate(encoding, codes, size, collisions.first)
+    separation = measure_separation(encoding, size, collisions.first, codes)
     if injective is None:
         injective, certificate = _decide(encoding, separation, size, certificate)
     measured = separation or Separation()
@@ -226,22 +209,6 @@ def _check_work(rows: int, columns: int) -> None:
         raise InputError("d x length is too large", f"{columns} x {rows}", accepted)
 
 
-def _separate(encoding: Encoding, codes: F64 | None, size: int, equal: tuple[int, int] | None) -> Separation | None:
-    if codes is None:
-        return measure_separation(encoding, size, equal)
-    if len(codes) == 1:
-        return measure_separation(encoding, 1)
-    if count_pair_work(*codes.shape) > MAX_PAIR_WORK:
-        return separate_neighbours(encoding, codes) if codes.shape[0] == size else None
-    places = list_places(encoding, size)
-    rows = None if equal is None else (int(np.argmax(places == equal[0])), int(np.argmax(places == equal[1])))
-    found = separate_codes(encoding, codes, rows)
-    ends = [int(places[row]) for row in found.pair or ()]
-    pair = (min(ends), max(ends)) if ends else None
-    by_lag = trace_lags(codes[np.argsort(places)])
-    return replace(found, pair=pair, by_lag=by_lag, sidelobe=None)
-
-
 def _decide(
     encoding: Encoding, separation: Separation | None, size: int, certificate: Certificate
 ) -> tuple[bool | None, Certificate]:
@@ -251,8 +218,22 @@ def _decide(
     if separation is None or separation.smallest is None:
         text = f"{certificate.text}, and a search among all pairs of {size} vectors is beyond the budget or float64"
         return None, replace(certificate, text=text)
-    found = certify_distance(separation.smallest, encoding.d, encoding.bound_error(encoding.table(size)))
+    found = _certify_distance(separation.smallest, encoding.d, encoding.bound_error(encoding.table(size)))
     return found.kind == "separation" or None, found
+
+
+def _certify_distance(distance: float, width: int, error: float | None) -> Certificate:
+    """What a smallest distance over `width` columns proves, where each entry may be wrong by `error`."""
+    if error is None:
+        text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
+        return Certificate(kind="undecided", text=text)
+    # two equal rows are computed no further apart than this
+    bound = 2 * float(np.sqrt(width)) * error
+    if not distance > bound:
+        text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
+        return Certificate(kind="rounding", text=text)
+    text = f"all pairs were compared: the closest are {distance:.4g} apart"
+    return Certificate(kind="separation", text=f"{text}, rounding could make {bound:.1g} of equal ones")
 
 
 def _choose_smallest(found: float | None, injective: bool | None, certificate: Certificate) -> float | None:

@@ -9,16 +9,16 @@ from itertools import pairwise
 import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
-from pe_spectra.encodings.codes import find_theorem
+from pe_spectra.encodings.codes import find_theorem, list_places
 from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.temporal import Sampled
-from pe_spectra.exact import F64, I64, sum_cosines
+from pe_spectra.exact import F64, I64, find_largest, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
+    ROOMY,
     ClosestPair,
     bound_underflow,
     find_closest_pair,
-    make_room,
     measure_pairs,
     scale_down,
     scale_up,
@@ -93,30 +93,46 @@ class Separation:
         return lags + 1, curve[lags]
 
 
-def measure_separation(encoding: Encoding, length: int, equal: tuple[int, int] | None = None) -> Separation | None:
+def measure_separation(
+    encoding: Encoding, length: int, equal: tuple[int, int] | None = None, codes: F64 | None = None
+) -> Separation | None:
     """Measure the smallest separation of positions 0 .. length-1; None where no method applies.
 
     `equal` are positions that are known to have one code: tables are then not searched for the closest pair.
+    `codes` are those of lags, where they have codes in place of positions.
 
     >>> from pe_spectra import Dft
     >>> found = measure_separation(Dft(d=8), 8)
     >>> found.pair, round(found.smallest, 12)  # sqrt 2
     ((0, 1), 1.414213562373)
     """
-    if length == 1:
+    if length == 1 or (codes is not None and len(codes) == 1):
         return Separation(by_lag=np.empty(0))
+    if codes is not None:
+        return _separate_lags(encoding, codes, length, equal)
     if isinstance(encoding, Dft):
         return _separate_dft(encoding, length)
     words = find_pair_words(encoding)
     if words is not None:
         return _separate_pairs(words, length)
     if isinstance(encoding, HasTable) and count_pair_work(length, encoding.d) <= MAX_PAIR_WORK:
-        return separate_codes(encoding, encoding.table(length), equal)
+        return _separate_codes(encoding, encoding.table(length), equal)
     theorem = find_theorem(encoding)
     is_monotone = theorem is not None and theorem.kind == "monotone"
     if is_monotone and isinstance(encoding, HasTable) and length * encoding.d <= MAX_HELD_ENTRIES:
-        return separate_neighbours(encoding, encoding.table(length))
+        return _separate_neighbours(encoding, encoding.table(length))
     return None
+
+
+def _separate_lags(encoding: Encoding, codes: F64, length: int, equal: tuple[int, int] | None) -> Separation | None:
+    if count_pair_work(*codes.shape) > MAX_PAIR_WORK:
+        return _separate_neighbours(encoding, codes) if len(codes) == length else None
+    places = list_places(encoding, length)
+    rows = None if equal is None else (int(np.argmax(places == equal[0])), int(np.argmax(places == equal[1])))
+    found = _separate_codes(encoding, codes, rows)
+    ends = sorted(int(places[row]) for row in found.pair or ())
+    pair = (ends[0], ends[1]) if ends else None
+    return replace(found, pair=pair, by_lag=_trace_lags(codes[np.argsort(places)]), sidelobe=None)
 
 
 def bound_entries(encoding: Encoding, codes: F64) -> float | None:
@@ -130,35 +146,38 @@ def bound_entries(encoding: Encoding, codes: F64) -> float | None:
     return 0.0 if isinstance(encoding, _GIVEN) else encoding.bound_error(codes)
 
 
-def separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None = None) -> Separation:
-    """Measure the separation of the codes of an encoding, (S, d), S at least 2; as :func:`separate_rows` does.
+def _separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None = None) -> Separation:
+    """All pairs of rows, (S, d), unless two are known to be `equal`; the curve over the lag within a smaller budget.
 
     Pairs whose order the errors of entries could turn round are ties, and `error` holds what entries may be wrong by.
-
-    >>> from pe_spectra.encodings.absolute import Ramp
-    >>> found = separate_codes(Ramp(length=5), Ramp(length=5).table(5))
-    >>> found.pair, found.smallest
-    ((0, 1), 0.25)
     """
-    wrong, largest = bound_entries(encoding, codes), float(np.abs(codes).max())
+    wrong, largest = bound_entries(encoding, codes), find_largest(codes)
     # a few roundings at the least make ties; where a bound is so coarse that most pairs would be, it makes none
     share = 4 * _EPS * largest if wrong is None else min(wrong, _COARSE * largest)
-    found = separate_rows(codes, share, equal)
-    if wrong is None or found.error is None:
-        return replace(found, error=None)
-    return replace(found, error=found.error + 2 * math.sqrt(codes.shape[1]) * (wrong - share))
+    closest = find_closest_rows(codes, share) if equal is None else ClosestPair(distance=0.0, pair=equal)
+    error = None
+    if wrong is not None and closest.distance is not None:
+        error = closest.error + 2 * math.sqrt(codes.shape[1]) * (wrong - share)
+    kernel = compute_gram_kernel(scale_down(codes)[0])
+    sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
+    return Separation(
+        smallest=closest.distance, pair=closest.pair, error=error, by_lag=_trace_lags(codes), sidelobe=sidelobe
+    )
 
 
-def separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
-    """Measure the smallest separation of codes too many to compare all: those whose columns rise or fall; else None.
+def find_closest_rows(codes: F64, error: float) -> ClosestPair:
+    """Find the closest two rows, shape (S, d), whose entries may be wrong by `error`; a single column is sorted.
 
-    >>> from pe_spectra.encodings.absolute import Ramp
-    >>> found = separate_neighbours(Ramp(length=5), Ramp(length=5).table(5))
-    >>> found.pair, found.smallest
-    ((0, 1), 0.25)
+    >>> find_closest_rows(np.array([[0.0], [3.0], [1.0]]), 0.0).pair
+    (0, 2)
     """
+    return (_find_closest_neighbours(codes, error) if codes.shape[1] == 1 else None) or find_closest_pair(codes, error)
+
+
+def _separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
+    """Codes too many to compare all: those whose columns rise or fall; else None."""
     wrong = bound_entries(encoding, codes)
-    closest = find_closest_neighbours(codes, wrong or 0.0)
+    closest = _find_closest_neighbours(codes, wrong or 0.0)
     if closest is None:
         return None
     error = None if wrong is None or closest.distance is None else closest.error
@@ -214,7 +233,7 @@ def _separate_dft(encoding: Dft, length: int) -> Separation:
 
 def _separate_pairs(words: PairWords, length: int) -> Separation:
     lags = PairLags(words, length)
-    closest, by_lag = lags.trace(length)
+    closest, by_lag = lags.trace()
     sidelobe = find_sidelobe(lags.kernel / lags.kernel[0])
     return Separation(
         smallest=closest.distance, pair=closest.pair, error=closest.error, by_lag=by_lag, sidelobe=sidelobe
@@ -240,34 +259,11 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
     return Sidelobe(lag=lag, value=float(normalised[lag]))
 
 
-def separate_rows(table: F64, error: float = 0.0, equal: tuple[int, int] | None = None) -> Separation:
-    """Measure the separation of rows, shape (S, d), S at least 2, whose entries may be wrong by `error`.
-
-    All pairs, unless two are known to be `equal`; the curve over the lag within a smaller budget.
-
-    >>> found = separate_rows(np.array([[0.0], [3.0], [1.0]]))
-    >>> found.pair, found.smallest
-    ((0, 2), 1.0)
-    """
-    find = find_closest_numbers if table.shape[1] == 1 else find_closest_pair
-    closest = find(table, error) if equal is None else ClosestPair(distance=0.0, pair=equal)
-    by_lag = trace_lags(table)
-    scaled, _ = scale_down(table)
-    kernel = compute_gram_kernel(scaled)
-    sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
-    wrong = None if closest.distance is None else closest.error
-    return Separation(smallest=closest.distance, pair=closest.pair, error=wrong, by_lag=by_lag, sidelobe=sidelobe)
-
-
-def trace_lags(table: F64) -> F64 | None:
-    """Return the smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable.
-
-    >>> trace_lags(np.array([[0.0], [3.0], [1.0]])).tolist()
-    [2.0, 1.0]
-    """
+def _trace_lags(table: F64) -> F64 | None:
+    """The smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable."""
     if len(table) ** 2 * table.shape[1] > MAX_RANK_WORK:
         return None
-    roomy, exponent = make_room(table)
+    roomy, exponent = scale_down(table, below=ROOMY)
     scaled, _ = scale_down(table)
     centred, _ = scale_down(scaled - scaled.mean(axis=0))
     squares = np.einsum("ij,ij->i", centred, centred)
@@ -293,54 +289,27 @@ def count_pair_work(rows: int, width: int) -> int:
     return rows if width == 1 else rows * rows * max(width, _LEAST_WIDTH)
 
 
-def find_closest_numbers(table: F64, error: float = 0.0) -> ClosestPair:
-    """Find the closest two rows of a single column, in O(S log S); as :func:`find_closest_pair` does.
-
-    Parameters
-    ----------
-    table : (S, 1), S at least 2, finite.
-    error : by how much an entry may be wrong; distances that differ by less than it allows are ties.
-
-    >>> find_closest_numbers(np.array([[3.0], [0.0], [9.0], [7.0]])).pair
-    (2, 3)
-    """
-    roomy, exponent = make_room(table)
-    order = np.argsort(roomy[:, 0], kind="stable")
-    gaps = np.diff(roomy[order, 0])
-    best = float(gaps.min())
-    near = np.flatnonzero(gaps <= best * (1 + 4 * _EPS) + 2 * np.ldexp(error, -exponent))
-    pairs = np.sort(np.stack([order[near], order[near + 1]], axis=1), axis=1)
-    first = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))[0]]
-    rounding = scale_up(_EPS * best, exponent) or 0.0
-    if exponent:  # else a difference that is subnormal is exact
-        rounding += bound_underflow(1, exponent)
-    return ClosestPair(
-        distance=scale_up(best, exponent), pair=(int(first[0]), int(first[1])), error=rounding + 2 * error
-    )
-
-
-def find_closest_neighbours(table: F64, error: float = 0.0) -> ClosestPair | None:
-    """Find the closest two rows where every column rises or falls all the way, in O(S d); None where one does not.
-
-    There no two rows are closer than the neighbours between them.
-
-    Parameters
-    ----------
-    table : (S, d), S at least 2, finite.
-    error : by how much an entry may be wrong; distances that differ by less than it allows are ties.
-
-    >>> find_closest_neighbours(np.array([[0.0, 9.0], [3.0, 5.0], [4.0, 4.0]])).pair
-    (1, 2)
-    """
-    roomy, exponent = make_room(table)
-    steps = np.diff(roomy, axis=0)
-    if not ((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)).all():
+def _find_closest_neighbours(table: F64, error: float = 0.0) -> ClosestPair | None:
+    """The same in O(S log S) of a single column, and where every column rises or falls all the way; else None."""
+    roomy, exponent = scale_down(table, below=ROOMY)
+    rows, width = table.shape
+    order, steps = np.arange(rows), np.diff(roomy, axis=0)
+    if width == 1:
+        order = np.argsort(table[:, 0], kind="stable")
+        with np.errstate(over="ignore"):
+            distances = np.diff(table[order, 0])
+    elif not ((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)).all():
         return None
-    before = np.arange(len(table) - 1)
-    distances = measure_pairs(roomy, before, before + 1)
-    best, allowed = float(distances.min()), 2 * math.sqrt(table.shape[1]) * error
-    tied = distances <= best * (1 + 4 * _EPS) + math.ldexp(allowed, -exponent)
-    first = int(np.argmax(tied))
-    width = table.shape[1]
-    rounding = (scale_up((width + 16) * _EPS * best, exponent) or 0.0) + bound_underflow(width, exponent)
-    return ClosestPair(distance=scale_up(best, exponent), pair=(first, first + 1), error=rounding + allowed)
+    if width == 1 and np.isfinite(distances.min()):
+        exponent = 0  # a gap that overflows is not the smallest, and scaled the smallest could become 0
+    else:
+        distances = measure_pairs(roomy, order[:-1], order[1:])
+    best, allowed = float(distances.min()), 2 * math.sqrt(width) * error
+    near = np.flatnonzero(distances <= best * (1 + 4 * _EPS) + math.ldexp(allowed, -exponent))
+    pairs = np.sort(np.stack([order[near], order[near + 1]], axis=1), axis=1)
+    s, t = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))[0]].tolist()
+    # of one column a difference is rounded once, and one that is subnormal is exact
+    rounding = scale_up((1 if width == 1 else width + 16) * _EPS * best, exponent) or 0.0
+    if exponent or width > 1:
+        rounding += bound_underflow(width, exponent)
+    return ClosestPair(distance=scale_up(best, exponent), pair=(s, t), error=rounding + allowed)

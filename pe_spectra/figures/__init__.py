@@ -6,9 +6,8 @@ beside each figure. It is those that are compared.
 
 from __future__ import annotations
 
-from pe_spectra.figures.build import build_figures, list_figure_files
-from pe_spectra.figures.check import check_figures, compare_figures
-from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, FigureRecipe
+from pe_spectra.figures.build import build_figures, check_figures, compare_figures, list_figure_files
+from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, FigureRecipe
 
 __all__ = [
     "DEFAULT_GRID",

@@ -1,17 +1,25 @@
-"""Recipes to bytes: .png, .svg and .csv of each figure, and manifest.json."""
+"""Recipes to bytes: .png, .svg and .csv of each figure, and manifest.json; and the check of bytes that are there."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import platform
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from pe_spectra._version import __version__
-from pe_spectra.figures.collection import DEFAULT_GRID, RECIPES, FigureRecipe
-from pe_spectra.figures.further import Columns
+from pe_spectra.answers.drawn import Mismatch
+from pe_spectra.errors import FileError, InputError, shorten
+from pe_spectra.exact import F64
+from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
+from pe_spectra.files.reading import read_bytes
+from pe_spectra.numbers import RealRange
 
 #: Called with the number of figures that are done, and of all.
 Progress = Callable[[int, int], None]
@@ -19,6 +27,11 @@ Progress = Callable[[int, int], None]
 MANIFEST = "manifest.json"
 #: Endings of the drawings; the numbers are in a .csv.
 _DRAWINGS = (".png", ".svg")
+#: Two numbers agree within this share of the largest absolute value of their column.
+TOLERANCE = 1e-9
+#: Bytes of one .csv: more than those of the longest lattice need.
+_MOST_BYTES = 1 << 28
+_NUMBER = RealRange(minimum=-sys.float_info.max, maximum=sys.float_info.max)
 
 
 def list_figure_files() -> tuple[str, ...]:
@@ -52,11 +65,14 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
         ...
     pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
     """
+    from pe_spectra.plots.sheet import render
+
     files: dict[str, bytes] = {}
-    for done, recipe in enumerate(RECIPES, start=1):
-        files.update(_build_figure(recipe, compute_columns(recipe, grid)))
-        if progress is not None:
-            progress(done, len(RECIPES))
+    for recipe in _list_recipes(progress):
+        result = recipe.compute(_choose_grid(recipe, grid))
+        figure = recipe.draw(result)
+        files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in _DRAWINGS}
+        files[f"{recipe.name}.csv"] = write_columns(recipe.tabulate(result))
     files[MANIFEST] = _write_manifest(grid)
     return files
 
@@ -68,7 +84,7 @@ def compute_columns(recipe: FigureRecipe, grid: int | None) -> Columns:
     >>> columns["omega"].shape
     (9,)
     """
-    return recipe.compute(_choose_grid(recipe, grid))
+    return recipe.tabulate(recipe.compute(_choose_grid(recipe, grid)))
 
 
 def write_columns(columns: Columns) -> bytes:
@@ -83,12 +99,12 @@ def write_columns(columns: Columns) -> bytes:
     return ("\n".join([",".join(columns), *lines]) + "\n").encode("ascii")
 
 
-def _build_figure(recipe: FigureRecipe, columns: Columns) -> dict[str, bytes]:
-    from pe_spectra.plots.save import render
-
-    figure = recipe.draw(columns)
-    drawings = {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in _DRAWINGS}
-    return {**drawings, f"{recipe.name}.csv": write_columns(columns)}
+def _list_recipes(progress: Progress | None) -> Iterator[FigureRecipe]:
+    """All recipes; when the next is asked for, the one before is done."""
+    for done, recipe in enumerate(RECIPES, start=1):
+        yield recipe
+        if progress is not None:
+            progress(done, len(RECIPES))
 
 
 def _choose_grid(recipe: FigureRecipe, grid: int | None) -> int:
@@ -115,3 +131,139 @@ def _write_manifest(grid: int | None) -> bytes:
     }
     text = json.dumps({"figures": figures, "versions": versions}, indent=2, allow_nan=False)
     return f"{text}\n".encode("ascii")
+
+
+# --------------------------------------------------------------------- what is there
+
+
+def check_figures(
+    directory: Path, *, grid: int | None = None, progress: Progress | None = None
+) -> tuple[Mismatch, ...]:
+    """Compute the numbers of every figure again and compare them with the .csv files in `directory`.
+
+    A column is compared within 1e-9 of its largest absolute value; a column of rounding errors within
+    the recipe's absolute tolerance, for its digits mean nothing. For each column the first difference
+    is returned, and its reason says how many rows of it differ.
+
+    Parameters
+    ----------
+    directory : where the .csv files are.
+    grid : lattice length that they were made with; default 256.
+    progress : called after each figure with how many are done, and how many there are.
+
+    Returns
+    -------
+    The differences; empty when all numbers agree. What is wrong with a file is a difference as well.
+
+    Raises
+    ------
+    InputError : a lattice length out of range.
+
+    >>> from pathlib import Path
+    >>> check_figures(Path("figures"), grid=1)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
+    """
+    return tuple(
+        mismatch
+        for recipe in _list_recipes(progress)
+        for mismatch in _check_figure(recipe, compute_columns(recipe, grid), directory)
+    )
+
+
+def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bool]:
+    """Say of each figure whose numbers are in `directory` whether they are those of `files`, by its name.
+
+    >>> from pathlib import Path
+    >>> compare_figures({"fig1_spectrum.csv": b"omega\\n0.5\\n"}, Path("nothing"))
+    {}
+    """
+    found = {}
+    for recipe in RECIPES:
+        if (directory / f"{recipe.name}.csv").exists():
+            header, *rows = _read_table(files[f"{recipe.name}.csv"])
+            cells = zip(*rows, strict=True) if rows else [()] * len(header)
+            columns = {
+                name: np.array([float(cell or "nan") for cell in column])
+                for name, column in zip(header, cells, strict=True)
+            }
+            found[recipe.name] = not _check_figure(recipe, columns, directory)
+    return found
+
+
+def _check_figure(recipe: FigureRecipe, columns: Columns, directory: Path) -> list[Mismatch]:
+    name = f"{recipe.name}.csv"
+    try:
+        table = _read_table(read_bytes(directory / name, limit=_MOST_BYTES, label=""))
+    except FileError as error:
+        return [Mismatch(figure=recipe.name, reason=f"{name}: {error.reason}")]
+    except (UnicodeDecodeError, csv.Error):
+        return [Mismatch(figure=recipe.name, reason=f"{name} is not a table of numbers")]
+    if not table:
+        return [Mismatch(figure=recipe.name, reason=f"{name} is empty")]
+    cells = zip(*table[1:], strict=False) if len(table) > 1 else ()
+    return (
+        _check_header(recipe.name, list(columns), table[0])
+        or _check_rows(recipe.name, columns, table)
+        or [found for one in zip(columns.items(), cells, strict=True) if (found := _check_column(recipe, *one))]
+    )
+
+
+def _read_table(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True))
+
+
+def _check_header(figure: str, wanted: Sequence[str], header: Sequence[str]) -> list[Mismatch]:
+    if len(set(header)) != len(header):
+        return [Mismatch(figure=figure, row=1, reason="two columns have one name")]
+    missing, added = [one for one in wanted if one not in header], [one for one in header if one not in wanted]
+    if missing or added or list(header) == wanted:
+        absent = [Mismatch(figure=figure, column=c, row=1, expected=c, reason="no such column") for c in missing]
+        return absent + [Mismatch(figure=figure, column=shorten(c), row=1, reason="a column too many") for c in added]
+    expected, got, reason = ",".join(wanted), shorten(",".join(header)), "the columns stand in another order"
+    return [Mismatch(figure=figure, row=1, expected=expected, got=got, reason=reason)]
+
+
+def _check_rows(figure: str, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
+    """Number of rows, and cells of each row."""
+    wanted, cells = 1 + next(iter(columns.values())).size, len(columns)
+    odd = next((line for line, row in enumerate(table, start=1) if len(row) != cells), None)
+    if odd is None and len(table) == wanted:
+        return []
+    expected, got = (wanted, len(table)) if odd is None else (cells, len(table[odd - 1]))
+    reason = "another number of lines" if odd is None else "another number of cells"
+    return [Mismatch(figure=figure, row=odd, expected=str(expected), got=str(got), reason=reason)]
+
+
+def _check_column(recipe: FigureRecipe, column: tuple[str, F64], cells: Sequence[str]) -> Mismatch | None:
+    name, expected = column
+    largest = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
+    allowed = max(TOLERANCE * largest, recipe.rounding.get(name, 0.0))
+    reasons = [_judge_cell(want, cell, allowed) for want, cell in zip(expected, cells, strict=True)]
+    rows = [index for index, reason in enumerate(reasons) if reason]
+    if not rows:
+        return None
+    first = rows[0]
+    more = f", and so do {len(rows) - 1} further rows of this column" if len(rows) > 1 else ""
+    return Mismatch(
+        figure=recipe.name,
+        column=name,
+        row=first + 2,
+        expected=repr(float(expected[first])) if math.isfinite(expected[first]) else "",
+        got=shorten(cells[first]),
+        reason=reasons[first] + more,
+    )
+
+
+def _judge_cell(expected: float, cell: str, allowed: float) -> str:
+    """What is wrong with a cell; empty when it agrees."""
+    if not math.isfinite(expected):
+        return "differs: no number is expected here" if cell else ""
+    if not cell:
+        return "differs: the cell is empty"
+    try:
+        got = _NUMBER.parse(cell, "cell")
+    except InputError:
+        return "differs: the cell is not a number"
+    return "" if abs(got - expected) <= allowed else "differs"

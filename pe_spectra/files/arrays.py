@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +13,13 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
+from pe_spectra.wording import count
 
 #: Types that are read, with the bytes of one number.
-ITEM_SIZES = {
-    "float16": 2,
-    "float32": 4,
-    "float64": 8,
-    "bfloat16": 2,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "uint8": 1,
-    "uint16": 2,
-    "uint32": 4,
-    "uint64": 8,
+ITEM_SIZES = {"bfloat16": 2} | {
+    f"{kind}{8 * size}": size
+    for kind, sizes in (("float", (2, 4, 8)), ("int", (1, 2, 4, 8)), ("uint", (1, 2, 4, 8)))
+    for size in sizes
 }
 #: The same of types that are read where complex numbers are wanted.
 _COMPLEX_SIZES = {"complex64": 8, "complex128": 16}
@@ -80,20 +71,11 @@ class Wanted:
     complex_too: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
-        """Whether an array of this shape has the axes that are wanted.
-
-        >>> Wanted(tensor=None, axes=(2,), pick=True).fits((1, 197, 768))
-        True
-        """
-        return len(shape) <= MAX_AXES and len(squeeze_shape(shape, self.axes)) in self.axes
+        """Whether an array of this shape has the axes that are wanted."""
+        return len(shape) <= MAX_AXES and len(_squeeze(shape, self.axes)) in self.axes
 
     def refuse_name(self, what: str) -> None:
-        """Refuse a name where the file has none.
-
-        Raises
-        ------
-        RefusedError : a tensor was named.
-        """
+        """Refuse a name where the file has none."""
         if self.tensor is not None:
             raise RefusedError(f"{what} holds one array without a name; leave ::{self.tensor[:60]} out")
 
@@ -108,14 +90,9 @@ class Stored:
     fortran: bool = False
 
     @property
-    def count(self) -> int:
-        """Numbers in it, as an exact integer: what a header claims may not fit 64 bits."""
-        return math.prod(self.shape)
-
-    @property
     def size(self) -> int:
-        """Bytes that it takes, as an exact integer."""
-        return self.count * self.item_size
+        """Bytes that it takes, as an exact integer: what a header claims may not fit 64 bits."""
+        return math.prod(self.shape) * self.item_size
 
     @property
     def item_size(self) -> int:
@@ -128,12 +105,8 @@ class Stored:
         return self.dtype in _COMPLEX_SIZES
 
 
-def squeeze_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    """Leave out leading axes of length 1, as far as there are more axes than wanted.
-
-    >>> squeeze_shape((1, 197, 768), (2,)), squeeze_shape((1, 4), (2,)), squeeze_shape((1, 4), (1,))
-    ((197, 768), (1, 4), (4,))
-    """
+def _squeeze(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """Leave out leading axes of length 1, as far as there are more axes than wanted."""
     while len(shape) > max(axes) and shape[0] == 1:
         shape = shape[1:]
     return shape
@@ -149,15 +122,6 @@ def format_shape(shape: tuple[int, ...]) -> str:
     return " x ".join(sizes + [".."] * (len(shape) > 8)) or "a single number"
 
 
-def format_count(count: int, noun: str) -> str:
-    """Write a number of things.
-
-    >>> format_count(1, "byte"), format_count(3, "byte")
-    ('1 byte', '3 bytes')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     """Give the shape without leading axes of length 1, or refuse it; nothing is allocated.
 
@@ -170,10 +134,13 @@ def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...
     """
     if len(shape) > MAX_AXES:
         raise RefusedError(f"has {len(shape)} axes; at most {MAX_AXES} are accepted")
-    squeezed = squeeze_shape(shape, axes)
+    squeezed = _squeeze(shape, axes)
     if len(squeezed) not in axes:
-        number = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
-        what = f"{number} (shape {format_shape(shape)})" if shape else "no axes (a single number)"
+        what = (
+            f"{count(len(shape), 'axis', 'axes')} (shape {format_shape(shape)})"
+            if shape
+            else "no axes (a single number)"
+        )
         raise RefusedError(f"has {what}; an array of {' or '.join(map(str, axes))} is accepted")
     if 0 in squeezed:
         raise RefusedError(f"is empty (shape {format_shape(shape)})")
@@ -186,7 +153,16 @@ def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...
     return squeezed
 
 
-def read_values(read: Callable[[int], bytes], stored: Stored, wanted: Wanted) -> tuple[F64, tuple[str, ...]]:
+def read_stored(
+    stream: IO[bytes],
+    stored: Stored,
+    wanted: Wanted,
+    *,
+    path: Path,
+    tensor: str | None = None,
+    notes: tuple[str, ...] = (),
+    end: int | None = None,
+) -> FileArray:
     """Turn the bytes of an array into float64, a piece at a time.
 
     Beside the result no more than a few pieces of 1 MiB are held: a table of float16 takes four
@@ -194,39 +170,56 @@ def read_values(read: Callable[[int], bytes], stored: Stored, wanted: Wanted) ->
 
     Parameters
     ----------
-    read : gives the next bytes of the file, as many as asked for.
-    stored : how the array lies there; its size was compared with the file's already.
+    stream : the file, at the first byte of the array.
+    stored : how the array lies there.
     wanted : how many axes it may have.
-
-    Returns
-    -------
-    The array, read-only, and notes about it.
+    path, tensor, notes : what else is known of it.
+    end : the byte at which the array has to end; None where its size was compared with the file's already.
 
     Raises
     ------
-    RefusedError : a shape that is not accepted, too few bytes, a cell that is not finite.
+    RefusedError : a shape that is not accepted, bytes too few or too many, a cell that is not finite.
 
     >>> import io
-    >>> data = np.array([1, 2], dtype=np.int16).tobytes()
+    >>> data = io.BytesIO(np.array([1, 2], dtype=np.int16).tobytes())
     >>> stored, wanted = Stored(shape=(1, 2), dtype="int16"), Wanted(tensor=None, axes=(2,), pick=True)
-    >>> read_values(io.BytesIO(data).read, stored, wanted)[0]
+    >>> read_stored(data, stored, wanted, path=Path("a.npy")).values
     array([[1., 2.]])
     """
     shape = check_shape(stored.shape, wanted.axes)
+    if end is not None:
+        check_length(stored.size, end - stream.tell())
     if stored.is_complex:
         values = np.empty(check_shape((*shape, 2), (len(shape) + 1,)), dtype=np.float64)
-        beyond = _fill(values.view(np.complex128)[..., 0], read, stored)
+        beyond = _fill(values.view(np.complex128)[..., 0], stream, stored)
     else:
         values = np.empty(shape, dtype=np.float64)
-        beyond = _fill(values, read, stored)
+        beyond = _fill(values, stream, stored)
     check_finite(values)
     values.flags.writeable = False
-    notes = []
     if shape != stored.shape:
-        notes.append(f"shape {format_shape(stored.shape)} read as {format_shape(shape)}")
+        notes = (*notes, f"shape {format_shape(stored.shape)} read as {format_shape(shape)}")
     if beyond:
-        notes.append(f"integers beyond 2**53 were rounded to float64 ({format_count(beyond, 'cell')})")
-    return values, tuple(notes)
+        notes = (*notes, f"integers beyond 2**53 were rounded to float64 ({count(beyond, 'cell')})")
+    return FileArray(values=values, dtype=stored.dtype, tensor=tensor, path=path, notes=notes)
+
+
+def check_length(claimed: int, found: int) -> None:
+    """Compare the bytes that a header claims with the bytes that there are.
+
+    Raises
+    ------
+    RefusedError : fewer, or more.
+
+    >>> check_length(16, 12)
+    Traceback (most recent call last):
+        ...
+    pe_spectra.files.reading.RefusedError: is cut off: its header claims 16 bytes of data, it has 12
+    """
+    if found < claimed:
+        raise RefusedError(f"is cut off: its header claims {claimed} bytes of data, it has {found}")
+    if found > claimed:
+        raise RefusedError(f"has {count(found - claimed, 'byte')} behind its data")
 
 
 def check_finite(values: F64, first_line: int | None = None) -> None:
@@ -252,14 +245,14 @@ def check_finite(values: F64, first_line: int | None = None) -> None:
             raise RefusedError(f"{line}{cell} is {flat[index]}; finite numbers are accepted")
 
 
-def _fill(values: NDArray[Any], read: Callable[[int], bytes], stored: Stored) -> int:
+def _fill(values: NDArray[Any], stream: IO[bytes], stored: Stored) -> int:
     """Fill the array in the order of the file; count the integers that float64 may not hold."""
     # the columns of a file in Fortran order are the rows of the transposed array
     flat = values.T.flat if stored.fortran else values.reshape(-1)
     start, beyond = 0, 0
     while start < values.size:
         size = min(_CHUNK, (values.size - start) * stored.item_size)
-        raw = read(size)
+        raw = stream.read(size)
         if len(raw) != size:
             raise RefusedError("ends before its data do")
         part = _decode(raw, stored)

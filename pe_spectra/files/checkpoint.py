@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pe_spectra.errors import FileError, shorten
+from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Wanted
-from pe_spectra.files.json_file import read_json, read_object
-from pe_spectra.files.known_tables import choose_tensor, find_known_name
+from pe_spectra.files.json_toml import parse_object, read_json
+from pe_spectra.files.known_tables import Tensors, find_known_name
 from pe_spectra.files.reading import (
+    NoTableError,
     NoTableRefusedError,
     RefusedError,
     RegularFile,
-    describe_failure,
+    list_folder,
     open_regular,
     with_label,
 )
-from pe_spectra.files.safetensors_file import read_entries, read_safetensors
+from pe_spectra.files.safetensors_file import Safetensors
 from pe_spectra.limits import MAX_SHARDS, MAX_TENSOR_INDEX_BYTES
 
 #: What is looked for in a folder, the first that is there.
@@ -31,62 +32,6 @@ PICKLE_SUFFIXES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt")
 #: No separator, no drive, no folder above: a shard lies beside its index.
 _SHARD = re.compile(r"[^/\\:\0]+\.safetensors")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,60}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Checkpoint:
-    """What a folder of a model holds.
-
-    Attributes
-    ----------
-    folder : the folder, as it was given.
-    weights : its .safetensors file, or the index of its shards; None if there is neither.
-    config : its config.json; None if there is none.
-    pickle : weights in a pickle, where there are no others; None if there are none.
-    """
-
-    folder: Path
-    weights: Path | None
-    config: Path | None
-    pickle: Path | None
-
-
-def find_checkpoint(folder: Path, label: str = "") -> Checkpoint:
-    """Find the weights and the configuration in a folder, by the names that transformers gives them.
-
-    Without those names, the one .safetensors file that there is, is the weights.
-
-    Parameters
-    ----------
-    folder : the folder, as it was given.
-    label : the option that named the folder, for messages; may be empty.
-
-    Raises
-    ------
-    FileError : the folder is missing, not readable, or no folder.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     written = (Path(folder) / "model.safetensors").write_bytes(b"")
-    ...     find_checkpoint(Path(folder)).weights.name
-    'model.safetensors'
-    """
-    try:
-        names = set(os.listdir(folder))
-    except (OSError, ValueError) as error:
-        reason = describe_failure(error) if isinstance(error, OSError) else "is no possible name of a folder"
-        raise FileError(folder, with_label(reason, label)) from error
-    weights = next((name for name in _WEIGHTS if name in names), None)
-    if weights is None:
-        others = [name for name in names if name.endswith(".safetensors")]
-        weights = others[0] if len(others) == 1 else None
-    pickle = next((name for name in _PICKLES if name in names), None) if weights is None else None
-    return Checkpoint(
-        folder=folder,
-        weights=folder / weights if weights else None,
-        config=folder / _CONFIGURATION if _CONFIGURATION in names else None,
-        pickle=folder / pickle if pickle else None,
-    )
 
 
 def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
@@ -111,69 +56,69 @@ def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
     ...     find_configuration(Path(folder))
     {'rope_theta': 500000.0}
     """
-    path = find_checkpoint(place, label).config if place.is_dir() else place
-    if path is None or path.suffix != ".json" or path.name.endswith(".index.json"):
+    if place.is_dir() and _CONFIGURATION not in list_folder(place, label):
+        return None
+    path = place / _CONFIGURATION if place.is_dir() else place
+    if path.suffix != ".json" or path.name.endswith(".index.json"):
         return None
     return read_json(path, label)
 
 
-def read_folder(folder: Path, wanted: Wanted, label: str) -> FileArray:
-    """Read one tensor of the checkpoint in a folder.
+def find_weights(folder: Path, label: str) -> Path:
+    """Find the weights in a folder, by the names that transformers gives them, else the one .safetensors file.
 
     Raises
     ------
-    NoTableError : it has no weights, or no table of positions among them.
-    FileError : anything else that is wrong with it.
+    NoTableError : it has no weights.
+    FileError : the folder cannot be read, or its weights are a pickle.
 
     >>> from tempfile import TemporaryDirectory
-    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
     >>> with TemporaryDirectory() as folder:
-    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
-    ...     written = (Path(folder) / "model.safetensors").write_bytes(data)
-    ...     read_folder(Path(folder), Wanted(tensor=None, axes=(2,), pick=True), "").tensor
-    'wpe.weight'
+    ...     written = (Path(folder) / "model.safetensors").write_bytes(b"")
+    ...     find_weights(Path(folder), "").name
+    'model.safetensors'
     """
-    found = find_checkpoint(folder, label)
-    if found.weights is not None:
-        with open_regular(found.weights, label=label) as file:
-            if found.weights.name.endswith(".json"):
-                return read_shards(file, wanted)
-            return read_safetensors(file, wanted)
-    if found.pickle is not None:
-        with open_regular(found.pickle, label=label):
-            raise RefusedError(explain_pickle(found.pickle))
+    names = list_folder(folder, label)
+    others = [name for name in names if name.endswith(".safetensors")]
+    weights = _find_first(_WEIGHTS, names) or (others[0] if len(others) == 1 else None)
+    if weights is not None:
+        return folder / weights
+    pickle = _find_first(_PICKLES, names)
+    if pickle is not None:
+        with open_regular(folder / pickle, label=label):
+            raise RefusedError(explain_pickle(folder / pickle))
     reason = f"is a folder (directory) without weights; {' or '.join(_WEIGHTS)} is looked for"
-    raise NoTableRefusedError.becomes(folder, with_label(reason, label))
+    raise NoTableError(folder, with_label(reason, label))
 
 
-def read_shards(file: RegularFile, wanted: Wanted) -> FileArray:
-    """Read one tensor of a checkpoint that is spread over several files, given the open index.
+def _find_first(wanted: Sequence[str], names: Sequence[str]) -> str | None:
+    return next((name for name in wanted if name in names), None)
 
-    Raises
-    ------
-    RefusedError, FileError : a damaged index or shard, a shard outside the index's folder, or no tensor
-        that is wanted, or several.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> from pe_spectra.files.tables import read_array
-    >>> header = b'{"wpe.weight": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}'
-    >>> with TemporaryDirectory() as folder:
-    ...     data = len(header).to_bytes(8, "little") + header + bytes(8)
-    ...     written = (Path(folder) / "shard.safetensors").write_bytes(data)
-    ...     index = Path(folder) / "model.safetensors.index.json"
-    ...     written = index.write_text('{"weight_map": {"wpe.weight": "shard.safetensors"}}')
-    ...     read_array(index).values.tolist()
-    [[0.0, 0.0]]
-    """
-    places = _read_places(read_object(file, MAX_TENSOR_INDEX_BYTES))
-    if wanted.tensor is None:
-        name, notes = _choose(file, places, wanted)
-    else:
-        name, notes = choose_tensor(dict.fromkeys(places, ()), wanted)
-    one = Wanted(tensor=name, axes=wanted.axes, pick=False)
-    with open_regular(file.path.parent / places[name], label=file.label) as shard:
-        found = read_safetensors(shard, one)
-    return FileArray(values=found.values, dtype=found.dtype, tensor=name, path=found.path, notes=(*notes, *found.notes))
+class Shards(Tensors):
+    """The tensors of a checkpoint that is spread over several files, given its open index."""
+
+    def __init__(self, file: RegularFile) -> None:
+        self._file = file
+        self._places = _read_places(parse_object(file.read_at(0, MAX_TENSOR_INDEX_BYTES + 1), MAX_TENSOR_INDEX_BYTES))
+        self.names = self._places
+
+    def measure(self, wanted: Wanted) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the shards' headers have: of tensors with known names if there are any."""
+        if wanted.tensor is not None:
+            return dict.fromkeys(self._places, ())
+        known = {name: shard for name, shard in self._places.items() if find_known_name(name)} if wanted.pick else {}
+        shapes: dict[str, tuple[int, ...]] = {}
+        for shard in sorted(set((known or self._places).values())):
+            with open_regular(self._file.path.parent / shard, label=self._file.label) as opened:
+                found = Safetensors(opened).measure(wanted)
+            shapes |= {name: shape for name, shape in found.items() if self._places.get(name) == shard}
+        return {name: shapes[name] for name in self._places if name in shapes}
+
+    def read(self, name: str, wanted: Wanted) -> FileArray:
+        """Read one tensor from the shard that the index places it in."""
+        with open_regular(self._file.path.parent / self._places[name], label=self._file.label) as shard:
+            return Safetensors(shard).take(replace(wanted, tensor=name))
 
 
 def explain_pickle(path: Path) -> str:
@@ -214,14 +159,3 @@ def _explain_place(name: str, shard: object) -> str:
         return f"leads to {shorten(shard)}, which {explain_pickle(Path(shard))}"
     what = f"places {shorten(name)} in {shorten(str(shard))}"
     return f"{what}; the plain name of a .safetensors file beside it is accepted"
-
-
-def _choose(file: RegularFile, places: dict[str, str], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
-    """Choose a tensor from the shapes in the shards' headers: of those with known names if there are any."""
-    known = {name: shard for name, shard in places.items() if find_known_name(name)} if wanted.pick else {}
-    shapes: dict[str, tuple[int, ...]] = {}
-    for shard in sorted(set((known or places).values())):
-        with open_regular(file.path.parent / shard, label=file.label) as opened:
-            entries, _ = read_entries(opened)
-        shapes |= {name: entry.shape for name, entry in entries.items() if places.get(name) == shard}
-    return choose_tensor({name: shapes[name] for name in places if name in shapes}, wanted)

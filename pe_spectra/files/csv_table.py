@@ -12,9 +12,10 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
-from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_count, format_shape
+from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_shape
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.limits import MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_LINE_BYTES, MAX_TEXT_LINES, MAX_TEXT_TABLE_BYTES
+from pe_spectra.wording import count
 
 _CHUNK = 1 << 20
 #: As numbers are spelled everywhere in this program; possessive, so that a long line fails at once.
@@ -166,7 +167,7 @@ def _read_rows(
             columns = len(cells)
         if len(cells) != columns:
             hint = _find_delimiter(line, delimiter) if len(cells) == 1 else ""
-            found = format_count(len(cells), "cell")
+            found = count(len(cells), "cell")
             raise RefusedError(f"line {number} has {found} where {columns} are expected{hint}")
         cells = cells if plain else _check_cells(cells, number, delimiter)
         numbers.extend(map(float, cells[skipped:]))

@@ -7,12 +7,13 @@ for T5 Raffel et al. 2020 (JMLR 21), for Swin Liu et al. 2021 (ICCV).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pe_spectra.errors import shorten
-from pe_spectra.files.arrays import Wanted, format_shape
+from pe_spectra.files.arrays import FileArray, Wanted, format_shape
 from pe_spectra.files.reading import NoTableRefusedError, RefusedError
 
 Kind = Literal["positions", "buckets", "offsets"]
@@ -66,6 +67,8 @@ _BEHIND_PADDING = {
     "layoutlmv3",
     "esm",
 }
+#: Tables of other things: whose they are, and what their rows are.
+_BIASES: Mapping[Kind, tuple[str, str]] = {"buckets": ("T5", "buckets of lags"), "offsets": ("Swin", "2-D offsets")}
 #: Names in a list of candidates, and the characters of each: a name is there to be typed again.
 _LISTED, _LISTED_CHARACTERS = 8, 200
 
@@ -108,26 +111,33 @@ def _is_vocabulary(tensor: str) -> bool:
     return ends and "pos" not in tensor.lower()
 
 
-def choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
-    """Choose the tensor to read: the named one, the only one that fits, or the one with a known name.
+class Tensors(ABC):
+    """The named arrays of an open file; opening it reads what says which there are, and refuses what is damaged."""
 
-    Parameters
-    ----------
-    shapes : shape of every tensor of the file by name.
-    wanted : what is wanted.
+    names: Collection[str]
 
-    Returns
-    -------
-    Its name, and notes where the choice was ours.
+    @abstractmethod
+    def measure(self, wanted: Wanted) -> Mapping[str, tuple[int, ...]]:
+        """Return the shapes of those that could be wanted, by name."""
 
-    Raises
-    ------
-    RefusedError : there is no such tensor, none fits, or several do.
+    @abstractmethod
+    def read(self, name: str, wanted: Wanted) -> FileArray:
+        """Read one of them; no byte of the others."""
 
-    >>> wanted = Wanted(tensor=None, axes=(2,), pick=True)
-    >>> choose_tensor({"wte.weight": (50257, 768), "wpe.weight": (1024, 768)}, wanted)[0]
-    'wpe.weight'
-    """
+    def take(self, wanted: Wanted) -> FileArray:
+        """Read the one that is wanted: the named one, the only one that fits, or the one with a known name.
+
+        Raises
+        ------
+        RefusedError : there is no such tensor, none fits, or several do.
+        """
+        name, notes = _choose_tensor(self.measure(wanted), wanted)
+        found = self.read(name, wanted)
+        return replace(found, notes=(*notes, *found.notes))
+
+
+def _choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
+    """Choose the tensor to read; with notes where the choice was ours."""
     if wanted.tensor is not None:
         if wanted.tensor not in shapes:
             raise RefusedError(
@@ -170,12 +180,11 @@ def describe_known_table(
     known = find_known_name(tensor or "")
     if known is None or tensor is None:
         return TableKind(kind="unknown")
-    if KNOWN_NAMES[known] == "buckets":
-        note = f"{shorten(tensor)} is a bias of T5: its rows are buckets of lags, its columns heads, not positions"
-        return TableKind(kind="buckets", notes=(note,))
-    if KNOWN_NAMES[known] == "offsets":
-        note = f"{shorten(tensor)} is a bias of Swin: its rows are 2-D offsets, its columns heads, not positions"
-        return TableKind(kind="offsets", notes=(note,))
+    kind = KNOWN_NAMES[known]
+    if kind in _BIASES:
+        model, rows_are = _BIASES[kind]
+        note = f"{shorten(tensor)} is a bias of {model}: its rows are {rows_are}, its columns heads, not positions"
+        return TableKind(kind=kind, notes=(note,))
     prefix, why = _count_prefix(known, tensor, _find_part(tensor, config or {}), rows)
     if prefix == 0:
         return TableKind(kind="positions")
@@ -194,7 +203,7 @@ def _count_prefix(known: str, tensor: str, config: Mapping[str, object], rows: i
     if known in ("wpe.weight", "pos_emb"):
         return 0, ""
     if known == "embed_positions.weight":
-        return _count_offset_rows(config, rows)
+        return _count_leading(config, rows, _OFFSET_2, 2, "position s is in row s + 2, as in OPT and BART", least=4)
     if known == "position_embeddings.weight":
         return _count_padding_rows(tensor, config, rows)
     return _count_class_rows(tensor, config, rows)
@@ -255,26 +264,22 @@ def _integer(config: Mapping[str, object], key: str) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 53 else None
 
 
-def _count_offset_rows(config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
-    why = "position s is in row s + 2, as in OPT and BART"
-    model = config.get("model_type")
-    if isinstance(model, str):
-        return (2, why) if model in _OFFSET_2 else (0, "")
-    if rows is not None and rows > 3 and (rows - 2) & (rows - 3) == 0:
-        return 2, f"{why} ({rows} rows are a power of two and 2; there is no config.json to ask)"
-    return 0, ""
-
-
 def _count_padding_rows(tensor: str, config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
     why = "positions begin at pad_token_id + 1, as in RoBERTa"
+    if not isinstance(config.get("model_type"), str) and "roberta" in tensor.lower():
+        return 2, why
+    padding = _integer(config, "pad_token_id")
+    return _count_leading(config, rows, _BEHIND_PADDING, 2 if padding is None else padding + 1, why, least=130)
+
+
+def _count_leading(
+    config: Mapping[str, object], rows: int | None, models: set[str], first: int, why: str, least: int
+) -> tuple[int, str]:
+    """Count the rows before the first position of some models; without a configuration by the number of rows."""
     model = config.get("model_type")
     if isinstance(model, str):
-        padding = _integer(config, "pad_token_id")
-        first = 2 if padding is None else padding + 1
-        return (first, why) if model in _BEHIND_PADDING and (rows is None or first < rows) else (0, "")
-    if "roberta" in tensor.lower():
-        return 2, why
-    if rows is not None and rows >= 130 and (rows - 2) & (rows - 3) == 0:
+        return (first, why) if model in models and (rows is None or first < rows) else (0, "")
+    if rows is not None and rows >= least and (rows - 2) & (rows - 3) == 0:
         return 2, f"{why} ({rows} rows are a power of two and 2; there is no config.json to ask)"
     return 0, ""
 

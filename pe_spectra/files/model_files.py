@@ -12,17 +12,15 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle
-from pe_spectra.files.gguf_file import read_gguf
-from pe_spectra.files.gguf_header import MAGIC
-from pe_spectra.files.json_file import parse_object, read_json
-from pe_spectra.files.reading import RefusedError, describe_failure, open_regular, read_bytes, with_label
+from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
+from pe_spectra.files.json_toml import parse_object, read_json
+from pe_spectra.files.reading import RefusedError, describe_failure, list_folder, open_regular, read_bytes, with_label
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES
 
 Kind = Literal["config.json", "params.json", "gguf", "table"]
@@ -76,14 +74,13 @@ class ModelContent:
     kind : see :class:`ModelFile`; never table.
     shown : the name of the file in answers and messages.
     keys : the object, or the keys of a GGUF file.
-    factors, shapes : see :class:`pe_spectra.files.gguf_file.GgufFile`; empty for others.
+    gguf : what else a GGUF file says; None for others.
     """
 
     kind: Kind
     shown: str
     keys: Mapping[str, Any]
-    factors: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    gguf: GgufFile | None = None
 
 
 def find_model_file(text: str, label: str = "") -> ModelFile:
@@ -148,37 +145,12 @@ def read_model_file(found: ModelFile) -> ModelContent:
         return ModelContent(kind=_tell_apart(keys, "config.json"), shown=_STANDARD_INPUT_NAME, keys=keys)
     if found.kind == "gguf":
         gguf = read_gguf(found.path, found.label)
-        return ModelContent(kind="gguf", shown=found.shown, keys=gguf.keys, factors=gguf.factors, shapes=gguf.shapes)
+        return ModelContent(kind="gguf", shown=found.shown, keys=gguf.keys, gguf=gguf)
     keys = read_json(found.path, found.label)
     if "weight_map" in keys and not _TRANSFORMERS_KEYS & keys.keys():
         what = "is an index of weights; the config.json beside it is accepted"
         raise FileError(found.path, with_label(what, found.label))
     return ModelContent(kind=_tell_apart(keys, found.kind), shown=found.shown, keys=keys)
-
-
-def find_cache() -> Path | None:
-    """Find the folder in which Hugging Face's programs keep what they fetch; None where there is no home.
-
-    HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub and
-    ~/.cache/huggingface/hub, the first that is set. Source: huggingface_hub, constants.py.
-
-    >>> import os
-    >>> from unittest.mock import patch
-    >>> with patch.dict(os.environ, {"HF_HUB_CACHE": "/models"}):
-    ...     find_cache().as_posix()
-    '/models'
-    """
-    settings = (
-        ("HF_HUB_CACHE", ""),
-        ("HUGGINGFACE_HUB_CACHE", ""),
-        ("HF_HOME", "hub"),
-        ("XDG_CACHE_HOME", "huggingface/hub"),
-    )
-    for name, below in settings:
-        if value := os.environ.get(name):
-            return Path(os.path.expandvars(os.path.expanduser(value)), below)
-    home = os.path.expanduser("~")
-    return None if home == "~" else Path(home, ".cache/huggingface/hub")
 
 
 def _find_mode(path: Path, label: str) -> int | None:
@@ -188,8 +160,7 @@ def _find_mode(path: Path, label: str) -> int | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        reason = describe_failure(error) if isinstance(error, OSError) else "is no possible name of a file"
-        raise FileError(path, with_label(reason, label)) from error
+        raise FileError(path, with_label(describe_failure(error), label)) from error
 
 
 def _name_kind(path: Path, label: str) -> Kind:
@@ -203,14 +174,11 @@ def _name_kind(path: Path, label: str) -> Kind:
         if suffix in PICKLE_SUFFIXES:
             raise RefusedError(explain_pickle(path))
         start = file.read_at(0, 64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return "gguf" if start.startswith(MAGIC) else "config.json"
+    return "gguf" if start.startswith(GGUF_MAGIC) else "config.json"
 
 
 def _find_in_folder(folder: Path, label: str) -> Path | None:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError as error:
-        raise FileError(folder, with_label(describe_failure(error), label)) from error
+    names = list_folder(folder, label)
     for name in _CONFIGURATIONS:
         if name in names:
             return folder / name
@@ -244,7 +212,7 @@ def _find_on_hub(text: str, path: Path, label: str) -> ModelFile:
 
 def _find_snapshot(name: str) -> Path | None:
     """Find the folder of a model's main revision in the cache, else of the newest that is there."""
-    cache = find_cache()
+    cache = _find_cache()
     if cache is None:
         return None
     model = cache / f"models--{name.replace('/', '--')}"
@@ -257,6 +225,24 @@ def _find_snapshot(name: str) -> Path | None:
         return None
     folder = model / "snapshots" / reference
     return folder if folder.is_dir() else None
+
+
+def _find_cache() -> Path | None:
+    """Find the folder in which Hugging Face's programs keep what they fetch; None where there is no home.
+
+    Source: huggingface_hub, constants.py.
+    """
+    settings = (
+        ("HF_HUB_CACHE", ""),
+        ("HUGGINGFACE_HUB_CACHE", ""),
+        ("HF_HOME", "hub"),
+        ("XDG_CACHE_HOME", "huggingface/hub"),
+    )
+    for name, below in settings:
+        if value := os.environ.get(name):
+            return Path(os.path.expandvars(os.path.expanduser(value)), below)
+    home = os.path.expanduser("~")
+    return None if home == "~" else Path(home, ".cache/huggingface/hub")
 
 
 def _find_newest(snapshots: Path) -> Path | None:

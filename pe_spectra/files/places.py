@@ -28,14 +28,16 @@ class Place:
         return self.old is not None and stat.S_ISCHR(self.old.st_mode)
 
 
-def examine_places(paths: Sequence[Path], label: str, create_parents: bool) -> list[Place]:
-    """Find where the bytes for each path go, or refuse; nothing is opened, created or changed.
+def check_writable(paths: Sequence[Path], *, label: str, create_parents: bool = False) -> list[Place]:
+    """Find where the bytes for each path go, or refuse, before any work; nothing is opened, created or changed.
+
+    A full disk or device shows only when it is written to.
 
     Parameters
     ----------
     paths : where files are to go, as they were given.
     label : the option that named them, for messages; may be empty.
-    create_parents : whether missing folders will be made.
+    create_parents : missing folders will be made by :func:`pe_spectra.files.writer.write_files`.
 
     Returns
     -------
@@ -43,12 +45,14 @@ def examine_places(paths: Sequence[Path], label: str, create_parents: bool) -> l
 
     Raises
     ------
-    FileError, InputError : as :func:`pe_spectra.files.writer.check_writable` says.
+    FileError : the folder is missing or not writable, or the path is a folder, a named pipe, a
+        socket, a block device, write-protected, a loop of links, or too long.
+    InputError : two of the paths are one file.
 
-    >>> examine_places([Path("/")], "--output", create_parents=False)
+    >>> check_writable([Path("no such folder/a.csv")], label="--output")
     Traceback (most recent call last):
         ...
-    pe_spectra.errors.FileError: /: is a folder; a regular file is accepted (--output)
+    pe_spectra.errors.FileError: no such folder/a.csv: its folder does not exist (--output)
     """
     places = [_examine(path, label, create_parents) for path in paths]
     first: dict[Path, Path] = {}

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from pe_spectra.errors import FileError, PeSpectraError
 
@@ -32,45 +33,6 @@ _REASONS = {
     errno.EIO: "input or output failed",
     errno.EINTR: "was interrupted by a signal",
 }
-
-
-def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
-    """Read a whole regular file of at most `limit` bytes.
-
-    What is limited is the bytes read, so a file that grows meanwhile, or that reports no size,
-    is bounded too. A symbolic link to a regular file is followed.
-
-    Parameters
-    ----------
-    path : the file, as it was given.
-    limit : most bytes to accept, 0 or more.
-    label : the option that named the file, for messages; may be empty.
-
-    Returns
-    -------
-    The bytes of the file.
-
-    Raises
-    ------
-    FileError : the file is missing, unreadable, longer than `limit`, or not a regular file.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     written = (Path(folder) / "a.bin").write_bytes(b"0123456789")
-    ...     read_bytes(Path(folder) / "a.bin", limit=10, label="")
-    b'0123456789'
-    """
-    try:
-        descriptor = _open(path)
-        try:
-            data = _read_regular(path, descriptor, limit, label)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise FileError(path, with_label(describe_failure(error), label)) from error
-    except ValueError as error:
-        raise FileError(path, with_label("is no possible name of a file", label)) from error
-    return data
 
 
 class RefusedError(Exception):
@@ -111,6 +73,12 @@ class RegularFile:
             offset, count = offset + len(chunk), count - len(chunk)
         return b"".join(chunks)
 
+    def open_at(self, offset: int) -> BinaryIO:
+        """Give what lies from `offset` on as a stream; the descriptor stays open behind it."""
+        stream = os.fdopen(self.descriptor, "rb", closefd=False)
+        stream.seek(offset)
+        return stream
+
 
 @contextmanager
 def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
@@ -140,11 +108,10 @@ def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
     b'45'
     """
     try:
-        descriptor = _open(path)
-    except OSError as error:
+        # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
         raise FileError(path, with_label(describe_failure(error), label)) from error
-    except ValueError as error:
-        raise FileError(path, with_label("is no possible name of a file", label)) from error
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -159,9 +126,55 @@ def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
         os.close(descriptor)
 
 
-def _open(path: Path) -> int:
-    # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
-    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+def read_bytes(path: Path, *, limit: int, label: str) -> bytes:
+    """Read a whole regular file of at most `limit` bytes.
+
+    What is limited is the bytes read, so a file that grows meanwhile, or that reports no size,
+    is bounded too. A symbolic link to a regular file is followed.
+
+    Parameters
+    ----------
+    path : the file, as it was given.
+    limit : most bytes to accept, 0 or more.
+    label : the option that named the file, for messages; may be empty.
+
+    Returns
+    -------
+    The bytes of the file.
+
+    Raises
+    ------
+    FileError : the file is missing, unreadable, longer than `limit`, or not a regular file.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.bin").write_bytes(b"0123456789")
+    ...     read_bytes(Path(folder) / "a.bin", limit=10, label="")
+    b'0123456789'
+    """
+    with open_regular(path, label=label) as file:
+        if len(data := file.read_at(0, limit + 1)) > limit:
+            raise RefusedError(f"holds more than {limit} bytes, the most that is accepted")
+    return data
+
+
+def list_folder(folder: Path, label: str) -> list[str]:
+    """List the names in a folder, in their order.
+
+    Raises
+    ------
+    FileError : the folder is missing, not readable, or no folder.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = [(Path(folder) / name).write_bytes(b"") for name in ("b", "a")]
+    ...     list_folder(Path(folder), label="")
+    ['a', 'b']
+    """
+    try:
+        return sorted(os.listdir(folder))
+    except (OSError, ValueError) as error:
+        raise FileError(folder, with_label(describe_failure(error), label)) from error
 
 
 def _describe_any(error: Exception) -> str:
@@ -174,12 +187,14 @@ def _describe_any(error: Exception) -> str:
     return "is damaged, it cannot be read"
 
 
-def describe_failure(error: OSError) -> str:
-    """Say in a few words why the system refused.
+def describe_failure(error: OSError | ValueError) -> str:
+    """Say in a few words why the system refused; Python's ValueError is about a name that it cannot spell.
 
     >>> describe_failure(OSError(28, "No space left on device"))
     'no space left on the device'
     """
+    if isinstance(error, ValueError):
+        return "is no possible name of a file"
     if error.errno in _REASONS:
         return _REASONS[error.errno]
     return f"the system refused it (error number {error.errno})"
@@ -209,19 +224,3 @@ def with_label(reason: str, label: str) -> str:
     'is a folder (--figure)'
     """
     return f"{reason} ({label})" if label else reason
-
-
-def _read_regular(path: Path, descriptor: int, limit: int, label: str) -> bytes:
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        reason = f"is {describe_kind(mode)}; a regular file is accepted"
-        raise FileError(path, with_label(reason, label))
-    chunks: list[bytes] = []
-    left = limit + 1
-    while left and (chunk := os.read(descriptor, min(left, _CHUNK))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    if not left:
-        reason = f"holds more than {limit} bytes, the most that is accepted"
-        raise FileError(path, with_label(reason, label))
-    return b"".join(chunks)

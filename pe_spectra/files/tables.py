@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from pe_spectra.files import npy, npz
 from pe_spectra.files.arrays import FileArray, Wanted
-from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle, read_folder, read_shards
+from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, Shards, explain_pickle, find_weights
 from pe_spectra.files.csv_table import read_csv_table
-from pe_spectra.files.gguf_file import read_gguf_table
+from pe_spectra.files.gguf_file import GgufTensors
+from pe_spectra.files.known_tables import Tensors
+from pe_spectra.files.numpy_files import NPY_MAGIC, NPZ_MAGICS, Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
-from pe_spectra.files.safetensors_file import read_safetensors
+from pe_spectra.files.safetensors_file import Safetensors
 
 #: Kinds of files by the end of their names.
 _KINDS = {
@@ -26,8 +29,8 @@ _KINDS = {
 }
 #: Kinds that the first bytes betray.
 _MAGICS = {
-    npy.MAGIC: "npy",
-    **dict.fromkeys(npz.MAGICS, "zip"),
+    NPY_MAGIC: "npy",
+    **dict.fromkeys(NPZ_MAGICS, "zip"),
     b"GGUF": "gguf",
     b"\x89HDF\r\n\x1a\n": "HDF5",
     b"\x89PNG\r\n\x1a\n": "PNG",
@@ -43,6 +46,18 @@ _NAMES = {
     "gguf": "a GGUF file",
     "pickle": "a pickle, which can run code",
     "PNG": "a picture (PNG)",
+}
+#: What opens a kind that has named arrays, and what reads a kind that has one.
+_CONTAINERS: dict[str | None, Callable[[RegularFile], Tensors]] = {
+    "zip": Npz,
+    "safetensors": Safetensors,
+    "json": Shards,
+    "gguf": GgufTensors,
+}
+_READERS: dict[str | None, Callable[[RegularFile, Wanted], FileArray]] = {
+    "npy": read_npy,
+    "csv": partial(read_csv_table, delimiter=","),
+    "tsv": partial(read_csv_table, delimiter="\t"),
 }
 _ACCEPTED = ".npy, .npz, .csv, .tsv, .safetensors, .safetensors.index.json and a model's folder are accepted"
 
@@ -64,11 +79,7 @@ def read_array(
     path : the file or folder, as it was given.
     tensor : the name of the array in it; None takes the only one that fits, or by `pick`.
     label : the option that named the file, for messages; may be empty.
-    axes : how many axes it may have, once leading axes of length 1 are left out.
-    pick : whether, of several, the one with the known name of a position table is taken, and a table of
-        words never.
-    only_known : whether nothing but what has such a name is taken.
-    complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
+    axes, pick, only_known, complex_too : as :class:`Wanted` says.
 
     Returns
     -------
@@ -88,10 +99,32 @@ def read_array(
     ((2, 2), 'float16')
     """
     wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known, complex_too=complex_too)
-    if is_folder(path):
-        return read_folder(path, wanted, label)
-    with open_regular(path, label=label) as file:
+    place = find_weights(path, label) if is_folder(path) else path
+    with open_regular(place, label=label) as file:
         return _read(file, wanted)
+
+
+def list_arrays(path: Path, label: str) -> tuple[str, ...]:
+    """List the names of the arrays in a .npz or .safetensors file; none for any other.
+
+    Raises
+    ------
+    FileError : the file cannot be read, or is damaged.
+
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "two.npz", a=np.eye(2), b=np.eye(3))
+    ...     list_arrays(Path(folder) / "two.npz", label="")
+    ('a', 'b')
+    """
+    suffix = path.suffix.lower()
+    if suffix not in (".npz", ".safetensors"):
+        return ()
+    with open_regular(path, label=label) as file:
+        if file.size == 0:
+            raise RefusedError("is empty (0 bytes)")
+        return tuple(_CONTAINERS[_KINDS[suffix]](file).names)
 
 
 def is_folder(path: Path) -> bool:
@@ -116,19 +149,11 @@ def _read(file: RegularFile, wanted: Wanted) -> FileArray:
     if found is not None and named is not None and found != named:
         raise RefusedError(f"is named {suffix}, but is {_NAMES.get(found, f'a file of {found}')}; {_ACCEPTED}")
     kind = named or found
-    if kind == "npy":
-        return npy.read_npy(file, wanted)
-    if kind == "zip":
-        return npz.read_npz(file, wanted)
-    if kind == "safetensors":
-        return read_safetensors(file, wanted)
-    if kind in ("csv", "tsv"):
-        return read_csv_table(file, wanted, "," if kind == "csv" else "\t")
-    if kind == "json":
-        return read_shards(file, wanted)
-    if kind == "gguf":
-        return read_gguf_table(file, wanted)
-    raise RefusedError(f"is {_NAMES.get(kind, f'a file of {kind}') if kind else 'of an unknown kind'}; {_ACCEPTED}")
+    if kind in _CONTAINERS:
+        return _CONTAINERS[kind](file).take(wanted)
+    if kind not in _READERS:
+        raise RefusedError(f"is {_NAMES.get(kind, f'a file of {kind}') if kind else 'of an unknown kind'}; {_ACCEPTED}")
+    return _READERS[kind](file, wanted)
 
 
 def _identify(file: RegularFile) -> str | None:

@@ -10,42 +10,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import FrameType
 
 from pe_spectra.errors import FileError
-from pe_spectra.files.interrupts import HeldInterrupts
-from pe_spectra.files.places import Place, examine_places, find_status
+from pe_spectra.files.places import Place, check_writable, find_status
 from pe_spectra.files.reading import describe_failure
 
 _CHUNK = 1 << 20
 #: The flag for a temporary file without a name; 0 where the system has none.
 _UNNAMED: int = getattr(os, "O_TMPFILE", 0)
-
-
-def check_writable(paths: Sequence[Path], *, label: str, create_parents: bool = False) -> None:
-    """Refuse what cannot be written, before any work; nothing is opened, created or changed.
-
-    A full disk or device shows only when it is written to.
-
-    Parameters
-    ----------
-    paths : where files are to go, as they were given.
-    label : the option that named them, for messages; may be empty.
-    create_parents : missing folders will be made by :func:`write_files`.
-
-    Raises
-    ------
-    FileError : the folder is missing or not writable, or the path is a folder, a named pipe, a
-        socket, a block device, write-protected, a loop of links, or too long.
-    InputError : two of the paths are one file.
-
-    >>> check_writable([Path("no such folder/a.csv")], label="--output")
-    Traceback (most recent call last):
-        ...
-    pe_spectra.errors.FileError: no such folder/a.csv: its folder does not exist (--output)
-    """
-    examine_places(paths, label, create_parents)
 
 
 def write_files(
@@ -78,7 +55,7 @@ def write_files(
     ...     (Path(folder) / "a.csv").read_bytes()
     b'1'
     """
-    places = examine_places(tuple(contents), "", create_parents)
+    places = check_writable(tuple(contents), label="", create_parents=create_parents)
     for place in places:
         if place.is_device:
             with _named(place):
@@ -284,3 +261,48 @@ def _sync_folders(folders: set[Path]) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+class HeldInterrupts:
+    """Holds Ctrl-C back, so that neither a first nor a second one breaks the clean-up.
+
+    A mask would not do: where numerical libraries run threads, the signal reaches one of those and
+    Python's handler runs all the same.
+    """
+
+    def __init__(self) -> None:
+        self._arrived = False
+        self._previous: Callable[[int, FrameType | None], object] | None = None
+
+    def __enter__(self) -> HeldInterrupts:
+        # outside the main thread handlers cannot be set, and Ctrl-C raises nothing
+        if threading.current_thread() is threading.main_thread():
+            previous = signal.getsignal(signal.SIGINT)
+            if callable(previous):
+                self._previous = previous
+                signal.signal(signal.SIGINT, self._record)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _record(self, _number: int, _frame: FrameType | None) -> None:
+        self._arrived = True
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        """Answer Ctrl-C at once for a while: what is done meanwhile may wait for somebody."""
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+        try:
+            yield
+        finally:
+            if self._previous is not None:
+                signal.signal(signal.SIGINT, self._record)
+
+    def raise_pending(self) -> None:
+        """Answer a Ctrl-C that has arrived, the way it would have been answered outside."""
+        if self._arrived and self._previous is not None:
+            self._arrived = False
+            self._previous(signal.SIGINT, None)

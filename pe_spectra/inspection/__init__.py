@@ -1,9 +1,9 @@
 """What a table of codes shows: special rows, seams, periods, traces of interpolation."""
 
 from pe_spectra.findings import collect_kinds
-from pe_spectra.inspection import changes, row_findings
+from pe_spectra.inspection import row_findings
 from pe_spectra.inspection.periods import DominantPeriod
-from pe_spectra.inspection.resize import build_resize_matrix, resize_table
+from pe_spectra.inspection.resize import resize_table
 from pe_spectra.inspection.row_findings import RowFinding, RowRange
 from pe_spectra.inspection.table_portrait import TableInspection, inspect_table
 
@@ -13,10 +13,9 @@ __all__ = [
     "RowFinding",
     "RowRange",
     "TableInspection",
-    "build_resize_matrix",
     "inspect_table",
     "resize_table",
 ]
 
 #: Every kind of finding about a table, by code.
-KINDS = collect_kinds(row_findings, changes)
+KINDS = collect_kinds(row_findings)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.rows import (
+    FITTED_STEPS,
     Mask,
     RowSignals,
+    breaks_off,
     compute_mean_row,
-    find_constant_columns,
-    find_constant_rows,
+    continues,
     find_equal_rows,
     find_outliers,
-    find_zero_rows,
     measure_rows,
 )
 from pe_spectra.inspection.seams import Seams, find_seams
-from pe_spectra.inspection.structure import MAX_PREFIX, Tail, count_special_rows, find_tail, is_noise
+from pe_spectra.inspection.structure import (
+    MAX_PREFIX,
+    Noise,
+    Tail,
+    count_special_rows,
+    find_noise,
+    find_tail,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,11 +35,12 @@ class Anatomy:
 
     Attributes
     ----------
+    table : (S, d) the rows; prefix : how many in front were declared special.
     signals : norms, steps, cosines.
     zero_rows, constant_rows : indices; outliers and outlier_ratios : rows and their norm over the median.
     zero_columns, constant_columns : indices of columns.
     equal_rows : groups of equal rows, zero rows left out.
-    is_noise : the table as a whole cannot be told from noise; nothing else is then looked for.
+    noise : that of which the table as a whole cannot be told; nothing else is then looked for.
     special : rows in front that do not belong to the sequence, as found (not as declared).
     tail : rows at the end that were never trained.
     seams : changes, stray rows and regular jumps; empty for a grid.
@@ -40,21 +48,23 @@ class Anatomy:
     odd : (S,) rows that are passed over there.
     """
 
+    table: F64
+    prefix: int
     signals: RowSignals
     zero_rows: I64
     constant_rows: I64
-    outliers: I64
-    outlier_ratios: F64
     zero_columns: I64
     constant_columns: I64
     equal_rows: tuple[tuple[int, ...], ...]
-    is_noise: bool
-    special: int
-    tail: Tail | None
-    seams: Seams
     first: int
     last: int
     odd: Mask
+    outliers: I64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    outlier_ratios: F64 = field(default_factory=lambda: np.empty(0))
+    noise: Noise | None = None
+    special: int = 0
+    tail: Tail | None = None
+    seams: Seams = field(default_factory=Seams)
 
     def repeats_after(self, period: int) -> bool:
         """Say whether every row that is used, from the second period on, equals the one a period before it.
@@ -90,39 +100,55 @@ def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None,
     >>> dissect(table, is_grid=False, prefix=0).zero_rows.tolist()
     [0]
     """
-    size = len(table)
-    codes = table if codes is None else codes
+    size, codes = len(table), table if codes is None else codes
     signals = measure_rows(table, compute_mean_row(table[prefix:]))
-    if not is_trained:
-        return _describe_formula(table, codes, signals, prefix)
     equal = find_equal_rows(codes)
-    zero_columns, constant_columns = find_constant_columns(codes[prefix:])
+    zero_columns, constant_columns = _find_constant_columns(codes[prefix:])
+    found = Anatomy(
+        table=table,
+        prefix=prefix,
+        signals=signals,
+        zero_rows=_find_zero_rows(table[prefix:], signals.norms[prefix:]) + prefix,
+        constant_rows=_find_constant_rows(codes[prefix:]) + prefix,
+        zero_columns=zero_columns,
+        constant_columns=constant_columns,
+        equal_rows=tuple(group for group in equal if signals.norms[group[0]] > 0),
+        first=prefix,
+        last=size,
+        odd=np.zeros(size, dtype=bool),
+    )
+    return _look_for_training(found, codes, equal, is_grid=is_grid) if is_trained else found
+
+
+def _look_for_training(plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...], ...], *, is_grid: bool) -> Anatomy:
+    """Add what training leaves, or leaves out: special rows, outliers, tails, noise and seams."""
+    table, signals, prefix, size = plain.table, plain.signals, plain.prefix, len(plain.table)
     tail = None if is_grid else find_tail(table, signals, min(max(prefix, MAX_PREFIX), size))
     last = tail.start if tail else size
-    zero = find_zero_rows(table[:last], signals.norms[:last])
+    zero = _find_zero_rows(table[:last], signals.norms[:last])
     outliers, ratios = find_outliers(table[:last], signals.norms[:last])
-    odd = _mark(size, zero, outliers)
+    odd = np.zeros(size, dtype=bool)
+    odd[zero] = odd[outliers] = True
     special = min(count_special_rows(table, odd), prefix if is_grid else size)
     first = max(special, prefix)
     regular = ~odd
     regular[:first] = False
-    noise = is_noise(table, signals, regular)
+    noise = find_noise(table, signals, regular, prefix)
     if noise:
         tail, last, special, first = None, size, int(prefix and odd[:prefix].all()) * prefix, prefix
     regular[last:] = False
-    regular &= ~_mark_copies(size, equal)
+    copied = [row for group in equal for row in group]
+    if len(copied) <= size // 20:  # where many rows are equal, the table repeats, and they are no accidents
+        regular[copied] = False
     seams = Seams() if is_grid or noise else find_seams(table, signals, regular)
     odd[list(seams.stray)] = True
-    return Anatomy(
-        signals=signals,
+    return replace(
+        plain,
         zero_rows=zero,
-        constant_rows=find_constant_rows(codes[prefix:last]) + prefix,
+        constant_rows=_find_constant_rows(codes[prefix:last]) + prefix,
         outliers=outliers,
         outlier_ratios=ratios,
-        zero_columns=zero_columns,
-        constant_columns=constant_columns,
-        equal_rows=tuple(group for group in equal if signals.norms[group[0]] > 0),
-        is_noise=noise,
+        noise=noise,
         special=special,
         tail=tail,
         seams=seams,
@@ -132,54 +158,27 @@ def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None,
     )
 
 
-def _describe_formula(table: F64, codes: F64, signals: RowSignals, prefix: int) -> Anatomy:
-    size, none = len(codes), np.empty(0, dtype=np.int64)
-    zero_columns, constant_columns = find_constant_columns(codes[prefix:])
-    return Anatomy(
-        signals=signals,
-        zero_rows=find_zero_rows(table[prefix:], signals.norms[prefix:]) + prefix,
-        constant_rows=find_constant_rows(codes[prefix:]) + prefix,
-        outliers=none,
-        outlier_ratios=np.empty(0),
-        zero_columns=zero_columns,
-        constant_columns=constant_columns,
-        equal_rows=tuple(group for group in find_equal_rows(codes) if signals.norms[group[0]] > 0),
-        is_noise=False,
-        special=0,
-        tail=None,
-        seams=Seams(),
-        first=prefix,
-        last=size,
-        odd=np.zeros(size, dtype=bool),
-    )
+def _find_zero_rows(table: F64, norms: F64) -> I64:
+    """Rows that are zero in all columns, but for the start of a straight line or of a curve."""
+    zero = [int(s) for s in np.flatnonzero(norms == 0) if not continues(table, int(s))]
+    if zero[:1] == [0] and zero[1:2] != [1] and len(table) > FITTED_STEPS:
+        steps = np.linalg.norm(np.diff(table[: FITTED_STEPS + 2], axis=0), axis=1)
+        # neighbours of a curve are closer to one another than to zero
+        if steps[1] < float(norms[2]) and not breaks_off(steps):
+            zero = zero[1:]
+    return np.array(zero, dtype=np.int64)
 
 
-def _mark(size: int, *rows: I64) -> Mask:
-    marked = np.zeros(size, dtype=bool)
-    for some in rows:
-        marked[some] = True
-    return marked
+def _find_constant_rows(table: F64) -> I64:
+    """Rows with one value, not zero, in all columns; none where that is the rule (a ramp)."""
+    if table.shape[1] < 2:
+        return np.empty(0, dtype=np.int64)
+    found = np.flatnonzero((table.min(axis=1) == table.max(axis=1)) & (table[:, 0] != 0))
+    return found if 2 * len(found) <= len(table) else found[:0]
 
 
-def _mark_copies(size: int, groups: tuple[tuple[int, ...], ...]) -> Mask:
-    # where many rows are equal, the table repeats, and they are no accidents
-    copied = np.array([row for group in groups for row in group], dtype=np.int64)
-    return _mark(size, copied if len(copied) <= size // 20 else copied[:0])
-
-
-def bridge_rows(table: F64, odd: Mask) -> F64:
-    """Replace rows that do not belong by straight lines between their neighbours.
-
-    >>> bridge_rows(np.array([[0.0], [9.0], [2.0]]), np.array([False, True, False])).tolist()
-    [[0.0], [1.0], [2.0]]
-    """
-    places = np.flatnonzero(~odd)
-    if len(places) in (0, len(table)):
-        return table
-    bridged = table.copy()
-    for row in np.flatnonzero(odd):
-        after = int(np.searchsorted(places, row))
-        low, high = places[max(after - 1, 0)], places[min(after, len(places) - 1)]
-        weight = (row - low) / (high - low) if high > low else 0.0
-        bridged[row] = (1 - weight) * table[low] + weight * table[high]
-    return bridged
+def _find_constant_columns(table: F64) -> tuple[I64, I64]:
+    """Columns that are zero in all rows, and columns with another value in all rows."""
+    constant = np.flatnonzero(table.min(axis=0) == table.max(axis=0)) if len(table) > 1 else np.empty(0, np.int64)
+    zero = table[0, constant] == 0
+    return constant[zero], constant[~zero]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask
+from pe_spectra.inspection.rows import MAD_SCALE, Mask, bridge_rows
 
 #: Past steps that predict the next one; fewer in short tables.
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
@@ -52,6 +52,36 @@ class Evidence:
     changes: F64
     both: F64
 
+    def find_vector_breaks(self, usable: Mask, step_ratios: F64) -> list[int]:
+        """Find the places where other rows begin; `step_ratios` : ln of each step over those around."""
+        found = _find_largest(self.vectors, usable, deviations=_VECTOR_DEVIATIONS, lead=_VECTOR_LEAD)
+        return [place for place in found if step_ratios[place] > math.log(_VECTOR_STEP)]
+
+    def find_norm_breaks(self, usable: Mask, norms: F64) -> list[tuple[int, float]]:
+        """Find the places where the norm changes at once by 1.2 and more, with the factor of the medians of 24 rows."""
+        found = []
+        logs = np.log(np.maximum(norms, _TINY))
+        for place in _find_largest(self.both, usable, deviations=_BOTH_DEVIATIONS, lead=_BOTH_LEAD):
+            change = float(self.changes[place])
+            split = place + 1
+            before, after = logs[max(split - _MEDIAN_ROWS, 0) : split], logs[split : split + _MEDIAN_ROWS]
+            medians = float(np.median(after) - np.median(before))
+            if (
+                self.norms[place] > _NORM_DEVIATIONS
+                and self.vectors[place] > _SUPPORT
+                and abs(change) > math.log(_NORM_FACTOR)
+                and medians * math.copysign(1.0, change) > math.log(_MEDIAN_FACTOR)
+                and 1 / _AGREEMENT < change / medians < _AGREEMENT
+            ):
+                found.append((place, math.exp(medians)))
+        return found
+
+    def refine_place(self, place: int, reach: int = 2) -> int:
+        """Return the likeliest place of a break within `reach` of one that is roughly known."""
+        first = max(place - reach, 0)
+        near = self.both[first : place + reach + 1]
+        return first + int(np.argmax(near)) if len(near) and near.max() > _NORM_DEVIATIONS else place
+
 
 def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
     """Measure the evidence for a break between each two rows.
@@ -70,73 +100,16 @@ def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
     good = regular[part] & (norms[part] > 0)
     vectors, changes, strength = (np.zeros(len(table) - 1) for _ in range(3))
     pairs = slice(part.start, part.stop - 1)
-    lengths = np.linalg.norm(interpolate_steps(_bridge(_sample_columns(table[part]), regular[part])), axis=1)
+    lengths = np.linalg.norm(_interpolate_steps(bridge_rows(_sample_columns(table[part]), regular[part])), axis=1)
     lengths = np.log(np.maximum(lengths, _TINY))
     lengths -= _find_medians(lengths, _AROUND)
     vectors[pairs] = lengths / max(MAD_SCALE * float(np.median(np.abs(lengths))), 1e-3)
     if good.sum() > 1:
-        changes[pairs] = interpolate_steps(_bridge(logs, good))[:, 0]
+        changes[pairs] = _interpolate_steps(bridge_rows(logs, good))[:, 0]
     sizes = np.abs(changes[pairs])
     usual = MAD_SCALE * np.maximum(_find_medians(sizes, _AROUND_NORMS), np.median(sizes))
     strength[pairs] = sizes / np.maximum(usual, 1e-6)
     return Evidence(vectors=vectors, norms=strength, changes=changes, both=np.hypot(strength, np.maximum(vectors, 0.0)))
-
-
-def find_vector_breaks(evidence: Evidence, usable: Mask, step_ratios: F64) -> list[int]:
-    """Find the places where the rows break off and other rows begin; `step_ratios`: ln of step over those around.
-
-    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
-    >>> table[64:] += 5
-    >>> steps = np.linalg.norm(np.diff(table, axis=0), axis=1)
-    >>> every = np.ones(128, dtype=bool)
-    >>> evidence = measure_evidence(table, np.linalg.norm(table, axis=1), every)
-    >>> find_vector_breaks(evidence, every[1:], np.log(steps / np.median(steps)))
-    [63]
-    """
-    found = find_largest(evidence.vectors, usable, deviations=_VECTOR_DEVIATIONS, lead=_VECTOR_LEAD)
-    return [place for place in found if step_ratios[place] > math.log(_VECTOR_STEP)]
-
-
-def find_norm_breaks(evidence: Evidence, usable: Mask, norms: F64) -> list[tuple[int, float]]:
-    """Find the places where the norm changes at once by a factor of 1.2 and more; return them with that factor.
-
-    The factor is that of the medians of 24 rows.
-
-    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
-    >>> table[64:] *= 4
-    >>> norms, every = np.linalg.norm(table, axis=1), np.ones(128, dtype=bool)
-    >>> [place for place, _ in find_norm_breaks(measure_evidence(table, norms, every), every[1:], norms)]
-    [63]
-    """
-    found = []
-    logs = np.log(np.maximum(norms, _TINY))
-    for place in find_largest(evidence.both, usable, deviations=_BOTH_DEVIATIONS, lead=_BOTH_LEAD):
-        change = float(evidence.changes[place])
-        before, after = logs[max(place + 1 - _MEDIAN_ROWS, 0) : place + 1], logs[place + 1 : place + 1 + _MEDIAN_ROWS]
-        medians = float(np.median(after) - np.median(before))
-        if (
-            evidence.norms[place] > _NORM_DEVIATIONS
-            and evidence.vectors[place] > _SUPPORT
-            and abs(change) > math.log(_NORM_FACTOR)
-            and medians * math.copysign(1.0, change) > math.log(_MEDIAN_FACTOR)
-            and 1 / _AGREEMENT < change / medians < _AGREEMENT
-        ):
-            found.append((place, math.exp(medians)))
-    return found
-
-
-def refine_place(evidence: Evidence, place: int, reach: int = 2) -> int:
-    """Return the likeliest place of a break within `reach` of one that is roughly known.
-
-    >>> table = np.sin(np.arange(128.0)[:, None] * np.linspace(0.1, 0.5, 8))
-    >>> table[64:] += 5
-    >>> evidence = measure_evidence(table, np.linalg.norm(table, axis=1), np.ones(128, dtype=bool))
-    >>> refine_place(evidence, 62)
-    63
-    """
-    first = max(place - reach, 0)
-    near = evidence.both[first : place + reach + 1]
-    return first + int(np.argmax(near)) if len(near) and near.max() > _NORM_DEVIATIONS else place
 
 
 def _sample_columns(table: F64) -> F64:
@@ -146,27 +119,12 @@ def _sample_columns(table: F64) -> F64:
     return table[:, np.linspace(0, table.shape[1] - 1, most).astype(int)]
 
 
-def interpolate_steps(values: F64) -> F64:
-    """Compute what both sides leave unexplained of each step: M(k) = sum_j h_j w(k + j) / sum_j h_j^2.
+def _interpolate_steps(values: F64) -> F64:
+    """Compute what both sides leave unexplained of each step: M(k) = sum_j h_j w(k + j) / sum_j h_j^2; (n - 1, c).
 
-    h = (1, -a_1, .., -a_p) is the prediction-error filter of the steps x(k + 1) - x(k), pooled over
-    columns (Yule-Walker), and w its output.
-
-    Parameters
-    ----------
-    values : (n, c).
-
-    Returns
-    -------
-    (n - 1, c); an estimate of the vector that a break at k | k + 1 adds.
-
-    References
-    ----------
-    Brockwell & Davis 1991, Time Series: Theory and Methods, ch. 5 and 8; Fox 1972, J. R. Statist.
-    Soc. B 34, 350 (outliers in autoregressions).
-
-    >>> interpolate_steps(np.arange(32.0)[:, None]).shape
-    (31, 1)
+    h = (1, -a_1, .., -a_p) is the prediction-error filter of the steps x(k + 1) - x(k), pooled over columns
+    (Yule-Walker), and w its output: M(k) estimates the vector that a break at k | k + 1 adds (Brockwell & Davis 1991,
+    Time Series: Theory and Methods, ch. 5 and 8; Fox 1972, J. R. Statist. Soc. B 34, 350).
     """
     steps = np.diff(values, axis=0)
     steps -= steps.mean(axis=0)
@@ -187,25 +145,13 @@ def interpolate_steps(values: F64) -> F64:
     return matched
 
 
-def find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -> list[int]:
-    """Find the few places whose score stands out, and stands apart from all others.
+def _find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -> list[int]:
+    """Find the few places whose score, in robust standard deviations, stands out of all others.
 
     Of the peaks (12 places from one another, places that are not valid too) the first m <= 3 are kept,
     m the largest for which the m-th exceeds `deviations`, and the next one by `lead`. The largest of
-    n independent normal numbers leads by 1 / sqrt(2 ln n) on average, exponentially distributed.
-
-    Parameters
-    ----------
-    scores : (n,) in robust standard deviations; valid : (n,) places that count.
-
-    References
-    ----------
-    Embrechts, Klüppelberg & Mikosch 1997, Modelling Extremal Events, sect. 4.2 (upper order statistics).
-
-    >>> scores = np.zeros(100)
-    >>> scores[[40, 80]] = 9.0, 1.0
-    >>> find_largest(scores + 0.01 * np.cos(np.arange(100)), np.ones(100, dtype=bool), deviations=6.0, lead=2.0)
-    [40]
+    n independent normal numbers leads by 1 / sqrt(2 ln n) on average, exponentially distributed
+    (Embrechts, Klueppelberg & Mikosch 1997, Modelling Extremal Events, sect. 4.2).
     """
     if not len(scores):
         return []
@@ -222,16 +168,3 @@ def _find_medians(values: F64, reach: int) -> F64:
     windows = sliding_window_view(np.pad(values, reach, mode="reflect"), 2 * reach + 1)
     medians: F64 = np.median(windows, axis=1)
     return medians
-
-
-def _bridge(values: F64, good: Mask) -> F64:
-    """Replace rows by straight lines between the good ones beside them."""
-    places, wrong = np.flatnonzero(good), np.flatnonzero(~good)
-    if not len(wrong):
-        return values
-    bridged = values.copy()
-    after = np.clip(np.searchsorted(places, wrong), 1, len(places) - 1)
-    low, high = places[after - 1], places[after]
-    weights = np.clip((wrong - low) / (high - low), 0.0, 1.0)[:, None]
-    bridged[wrong] = (1 - weights) * values[low] + weights * values[high]
-    return bridged

@@ -75,7 +75,7 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     size, width = table.shape
     periods, shares, explained, total = np.full(width, np.nan), np.zeros(width), 0.0, 0.0
     if size < FEWEST_ROWS:
-        return _report(periods, shares, None)
+        return ChannelPeriods(periods=periods, shares=shares, explained=None)
     padded = 1 << math.ceil(math.log2((_PADDING if size <= 1 << 14 else 2) * size))
     first = math.ceil(0.75 * padded / size)
     bins = (size - 1) // 2
@@ -96,7 +96,8 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
         shares[place] = np.where(found, np.minimum(share, 1.0), 0.0)
         explained += float(np.minimum(gained, energy).sum())
         total += float(energy.sum())
-    return _report(periods, shares, explained / total if total > _TINY else None)
+    periods.flags.writeable = shares.flags.writeable = False
+    return ChannelPeriods(periods=periods, shares=shares, explained=explained / total if total > _TINY else None)
 
 
 def fit_sinusoid(table: F64) -> SinusoidFit:
@@ -168,14 +169,12 @@ def _refine_base(values: F64, exponents: F64, low: float, high: float) -> tuple[
     inner = [high - ratio * (high - low), low + ratio * (high - low)]
     scores = [_measure_ladder(values, math.exp(x), exponents) for x in inner]
     for _ in range(30):
-        if scores[0] >= scores[1]:
-            high, inner, scores = inner[1], [0.0, inner[0]], [0.0, scores[0]]
-            inner[0] = high - ratio * (high - low)
-            scores[0] = _measure_ladder(values, math.exp(inner[0]), exponents)
-        else:
-            low, inner, scores = inner[0], [inner[1], 0.0], [scores[1], 0.0]
-            inner[1] = low + ratio * (high - low)
-            scores[1] = _measure_ladder(values, math.exp(inner[1]), exponents)
+        left = scores[0] >= scores[1]  # the side that the largest is on
+        low, high = (low, inner[1]) if left else (inner[0], high)
+        new = high - ratio * (high - low) if left else low + ratio * (high - low)
+        score = _measure_ladder(values, math.exp(new), exponents)
+        inner = [new, inner[0]] if left else [inner[1], new]
+        scores = [score, scores[0]] if left else [scores[1], score]
         if high - low < 1e-7:
             break
     best = int(scores[1] > scores[0])
@@ -208,8 +207,3 @@ def _refine_columns(block: F64, cycles: F64) -> tuple[F64, F64]:
         move = np.where(size > 1e-12 * energy, np.clip(move, -limit, limit), 0.0)
         cycles = np.clip(cycles + move, 1e-9, 0.5)
     return cycles, gained
-
-
-def _report(periods: F64, shares: F64, explained: float | None) -> ChannelPeriods:
-    periods.flags.writeable = shares.flags.writeable = False
-    return ChannelPeriods(periods=periods, shares=shares, explained=explained)

@@ -20,12 +20,10 @@ import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.resize import compute_taps
-from pe_spectra.inspection.rows import iterate_blocks
+from pe_spectra.precision.dtypes import DTYPES
 
-#: Spacing of numbers near 1.
-DTYPE_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-#: Smallest normal number's exponent: below it the spacing no longer falls.
-_SMALLEST = {"float64": -1022, "float32": -126, "float16": -14, "bfloat16": -126}
+#: Types that tables are stored in, the finest first.
+STORED_TYPES = ("float64", "float32", "float16", "bfloat16")
 #: (method, align_corners); nearest makes equal rows and is told by those too.
 CONVENTIONS = (
     ("bicubic", False),
@@ -60,9 +58,9 @@ class Resizing:
     old, new : sizes.
     method, align_corners : the convention that fits best; align_corners None where it has no such
         convention.
-    residual, expected : part of the table (relative, root of energies) outside the column space of
+    residual, expected_residual : part of the table (relative, root of energies) outside the column space of
         the best W, and what storing in `dtype` leaves there.
-    rivals : (method, align_corners, residual) of the others at the same size, best first.
+    rivals : method, align_corners and residual of the others at the same size, best first.
     edge_ratio : step length at the two ends over that in the middle; below 1 where align_corners is
         False (the ends are held), near 1 where it is True. None where rows in the middle are equal, as nearest
         makes them.
@@ -74,9 +72,9 @@ class Resizing:
     method: str
     align_corners: bool | None
     residual: float
-    expected: float
-    rivals: tuple[tuple[str, bool, float], ...]
+    expected_residual: float
     edge_ratio: float | None
+    rivals: list[dict[str, object]]
 
 
 def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
@@ -87,23 +85,12 @@ def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
     >>> find_stored_dtype(np.array([[0.5, 1.25]]))
     'bfloat16'
     """
-    for name in ("bfloat16", "float16", "float32"):
-        if DTYPE_EPS[name] < DTYPE_EPS.get(dtype, 0.0):
+    for name in STORED_TYPES[:0:-1]:
+        if DTYPES[name].digits > DTYPES[dtype].digits:
             return dtype
-        # a sample rules most types out; what it does not, all rows must confirm
-        if _holds(name, table[:: max(1, len(table) // 512)]) and all(
-            _holds(name, table[start:stop]) for start, stop in iterate_blocks(*table.shape)
-        ):
+        if DTYPES[name].holds(table):
             return name
     return dtype
-
-
-@np.errstate(over="ignore", under="ignore")
-def _holds(name: str, values: F64) -> bool:
-    narrow = values.astype(np.float16 if name == "float16" else np.float32)
-    exact = bool((narrow == values).all())
-    # bfloat16 is the first half of float32
-    return exact and (name != "bfloat16" or not (narrow.view(np.uint32) & 0xFFFF).any())
 
 
 def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str = "float64") -> tuple[Resizing, ...]:
@@ -126,12 +113,8 @@ def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str
     stored = find_stored_dtype(table, dtype)
     shape = grid or (len(table),)
     cube = table.reshape(*shape, -1)
-    found = []
-    for axis in range(len(shape)):
-        one = _examine_axis(np.moveaxis(cube, axis, 0).reshape(shape[axis], -1), axis, stored)
-        if one:
-            found.append(one)
-    return tuple(found)
+    sides = (np.moveaxis(cube, axis, 0).reshape(size, -1) for axis, size in enumerate(shape))
+    return tuple(filter(None, (_examine_axis(side, axis, stored) for axis, side in enumerate(sides))))
 
 
 def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
@@ -168,9 +151,9 @@ def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
         method=method,
         align_corners=align if method in ("bicubic", "bilinear") else None,
         residual=residual,
-        expected=_expect(noise, width, old / new),
-        rivals=tuple((*kind, fit) for fit, kind in fits[1:]),
+        expected_residual=_expect(noise, width, old / new),
         edge_ratio=_compare_edges(values),
+        rivals=[{"method": name, "align_corners": corners, "residual": fit} for fit, (name, corners) in fits[1:]],
     )
 
 
@@ -178,8 +161,9 @@ def _compress(window: F64, dtype: str) -> tuple[F64, float, float]:
     """Return a square factor with the window's column space, its norm, and the relative rounding noise."""
     factor: F64 = np.linalg.qr(window.T)[1].T if window.shape[1] > window.shape[0] else window
     norm = float(np.linalg.norm(window))
-    exponents = np.maximum(np.frexp(window)[1] - 1, _SMALLEST[dtype])
-    spacing = np.ldexp(DTYPE_EPS[dtype], exponents)
+    kind = DTYPES[dtype]
+    exponents = np.maximum(np.frexp(window)[1] - 1, kind.exponent)  # the spacing falls no further below the normal ones
+    spacing = np.ldexp(1.0, exponents - kind.digits + 1)
     noise = float(np.linalg.norm(spacing)) / math.sqrt(12)
     return factor, norm, noise / norm if norm > 0 else 0.0
 

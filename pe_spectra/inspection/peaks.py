@@ -64,6 +64,22 @@ def select_lines(
     ]
 
 
+def compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) -> F64:
+    """Return sum over columns of |sum_s x(s) e^(-i w s)|^2 / S on the padded lattice.
+
+    >>> compute_periodogram(np.ones((4, 1)), (4,), [8]).round(12).tolist()[::2]
+    [4.0, 0.0, 0.0]
+    """
+    axes = tuple(range(len(shape)))
+    power = np.zeros((*sizes[:-1], sizes[-1] // 2 + 1))
+    columns = max(1, _BLOCK // math.prod(sizes))
+    for start in range(0, values.shape[1], columns):
+        block = values[:, start : start + columns].reshape(*shape, -1)
+        power += (np.abs(np.fft.rfftn(block, sizes, axes=axes)) ** 2).sum(axis=-1)
+    power /= math.prod(shape)
+    return power
+
+
 def _is_alone(index: int, cycles: list[float], powers: F64) -> bool:
     return not any(
         abs(cycles[index] - cycles[other]) < _APART and powers[other] > _LIKE * powers[index]
@@ -77,13 +93,8 @@ def _compute_spectrum(values: F64, rest: float) -> tuple[F64, F64]:
     size = len(values)
     taper = np.sin(math.pi * (np.arange(size) + 0.5) / size) ** 2
     padded = 1 << math.ceil(math.log2(_PADDING * size))
-    power = np.full(padded // 2 + 1, rest, dtype=np.float64)
-    columns = max(1, _BLOCK // padded)
-    for start in range(0, values.shape[1], columns):
-        block = taper[:, None] * values[:, start : start + columns]
-        power += (np.abs(np.fft.rfft(block, padded, axis=0)) ** 2).sum(axis=1) / float(taper @ taper)
-    places = np.arange(len(power), dtype=np.float64) * (size / padded)
-    return places, power
+    power = compute_periodogram(taper[:, None] * values, (size,), [padded]) * (size / float(taper @ taper)) + rest
+    return np.arange(len(power), dtype=np.float64) * (size / padded), power
 
 
 def _stands_out(spectrum: tuple[F64, F64], cycles: float, ratio: float) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.peaks import select_lines
+from pe_spectra.inspection.peaks import compute_periodogram, select_lines
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.quantities import Result, quantity
 
@@ -31,8 +31,6 @@ _QUANTILE = 5.5
 _MAX_COLUMNS, _MAX_NUMBERS = 48, 1 << 21
 #: Frequencies per cycle over the length of the table (zero padding).
 _PADDING = 4
-#: Numbers that are worked on at a time.
-_BLOCK = 1 << 20
 #: Shorter tables have no periods.
 FEWEST_ROWS = 8
 _TINY = 1e-300
@@ -101,23 +99,20 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
         return Periods(dominant=(), trend_share=None, explained=None)
     axes = _build_axes(shape)
     trend = _orthonormalise(np.column_stack([np.ones(len(table)), *axes]))
+    trend_share = float(np.sum((trend.T @ centred) ** 2)) / total
     if len(table) < FEWEST_ROWS:
-        share = float(np.sum((trend.T @ centred) ** 2)) / total
-        return Periods(dominant=(), trend_share=min(share, 1.0), explained=min(share, 1.0))
+        return Periods(dominant=(), trend_share=min(trend_share, 1.0), explained=min(trend_share, 1.0))
     principal, kept = _reduce_columns(centred)
     rest = max(total - kept, 0.0) / len(table)
     found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
     if found and grid is None:
         found = _keep_lines(principal, axes, found, trend, rest, table.shape[1])
-    waves, basis = _build_waves(axes, found), trend
-    if found:
-        basis = _orthonormalise(np.column_stack([trend, *waves]))
-    fitted = np.asarray(np.linalg.lstsq(np.column_stack([trend, *waves]), centred, rcond=None)[0], dtype=np.float64)
-    amplitudes = fitted[trend.shape[1] :]
-    shares = []
-    for index in range(len(found)):
-        part = np.column_stack(waves[2 * index : 2 * index + 2])
-        shares.append(_measure_energy(part, amplitudes[2 * index : 2 * index + 2]) / total)
+    waves = _build_waves(axes, found)
+    model = np.column_stack([trend, *waves])
+    basis = _orthonormalise(model) if found else trend
+    amplitudes = np.asarray(np.linalg.lstsq(model, centred, rcond=None)[0], dtype=np.float64)
+    firsts = range(trend.shape[1], model.shape[1], 2)
+    shares = [_measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]
     # sinusoids that are not quite orthogonal share what they explain together
     excess = max(sum(shares), 1.0)
     dominant = [
@@ -129,7 +124,7 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
         dominant = [one for one, cycles in zip(dominant, turns, strict=True) if cycles >= 1]
     return Periods(
         dominant=tuple(sorted(dominant, key=lambda one: -one.share)),
-        trend_share=float(np.sum((trend.T @ centred) ** 2)) / total,
+        trend_share=trend_share,
         explained=min(float(np.sum((basis.T @ centred) ** 2)) / total, 1.0),
     )
 
@@ -157,7 +152,7 @@ def _find_peak(
     residual: F64, shape: tuple[int, ...], found: list[F64], rest: float, width: int, total: float
 ) -> F64 | None:
     sizes = [_choose_padding(size) for size in shape]
-    power = _compute_periodogram(residual, shape, sizes) + rest
+    power = compute_periodogram(residual, shape, sizes) + rest
     frequencies = _build_frequencies(shape, sizes)
     step = [1.0 / size for size in shape]
     usable = np.zeros(power.shape, dtype=bool)
@@ -281,18 +276,6 @@ def _reduce_columns(centred: F64) -> tuple[F64, float]:
 
 def _choose_padding(size: int) -> int:
     return 1 << math.ceil(math.log2(_PADDING * size)) if size <= 1 << 14 else 1 << math.ceil(math.log2(2 * size))
-
-
-def _compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) -> F64:
-    """Return sum over columns of |sum_s x(s) e^(-i w s)|^2 / S on the padded lattice."""
-    axes = tuple(range(len(shape)))
-    power = np.zeros((*sizes[:-1], sizes[-1] // 2 + 1))
-    columns = max(1, _BLOCK // math.prod(sizes))
-    for start in range(0, values.shape[1], columns):
-        block = values[:, start : start + columns].reshape(*shape, -1)
-        power += (np.abs(np.fft.rfftn(block, sizes, axes=axes)) ** 2).sum(axis=-1)
-    power /= math.prod(shape)
-    return power
 
 
 def _build_frequencies(shape: tuple[int, ...], sizes: list[int]) -> list[F64]:

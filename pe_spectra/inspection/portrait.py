@@ -12,12 +12,12 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import list_places, read_codes
-from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings.learned import Learned, describe_part
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection import RowFinding, TableInspection, inspect_table
-from pe_spectra.inspection.changes import state_spectra
-from pe_spectra.inspection.forensics import DTYPE_EPS
+from pe_spectra.inspection import DominantPeriod, RowFinding, TableInspection, inspect_table
+from pe_spectra.inspection.diagnosis import find_in_spectra
+from pe_spectra.inspection.forensics import STORED_TYPES
 from pe_spectra.inspection.resize import Resized
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
@@ -27,6 +27,7 @@ from pe_spectra.limits import (
 )
 from pe_spectra.metrics.measures import centre
 from pe_spectra.metrics.resolution import measure_ranks
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum import (
     GridSpectrum,
     Kernel,
@@ -41,7 +42,6 @@ from pe_spectra.spectrum import (
     measure_toeplitz_share,
 )
 from pe_spectra.spectrum.kernels import check_length
-from pe_spectra.table_part import describe_part
 
 Found = TypeVar("Found")
 #: Entries of a map that is held for the picture: heads times the square of the length.
@@ -90,21 +90,13 @@ METRICS_SCHEMA: Mapping[str, object] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Portrait:
-    """Every view of one encoding.
+class Portrait(Result):
+    """The portrait of one encoding or table: every view of it.
 
-    Attributes
-    ----------
-    encoding, length : what was looked at, and on how many positions.
-    table : (S, d) codes; None without a table.
-    kernel : by lag, or by offset on a grid; None without one.
-    spectra : one for a line, two for a grid; empty where the codes are all zero.
-    plane : of a grid; local : spectra of short stretches of a line.
-    inspection : what the table's rows, periods and traces say; None for a single row and without a table.
-    lags : (L,) and bias : (heads, L); bias_map : (heads, S, S) query by key, where it can be held.
-    resized : where another size was asked for.
-    metrics : name -> number, of the rows that the inspection used; None where it does not exist.
-    notes : what a reader must know.
+    Beside its numbers it has a `table`, (S, d) codes; the `kernel` by lag, or by offset on a grid; `spectra`, one for a
+    line, two for a grid, none where the codes are all zero; `plane`, of a grid; `local`, spectra of short stretches of
+    a line; the `inspection`, what the table's rows, periods and traces say; `lags` (L,) and `bias` (heads, L);
+    `bias_map` (heads, S, S), query by key, where it can be held; and `notes`. What there is not is None.
 
     >>> from pe_spectra import Dft
     >>> portrait = draw_portrait(Dft(d=8))
@@ -112,8 +104,8 @@ class Portrait:
     (80, [0.125, 0.25, 0.25, 0.25, 0.125])
     """
 
-    encoding: Encoding
-    length: int
+    encoding: Encoding = quantity("The encoding that was looked at.")
+    length: int = quantity("Number of positions that were looked at.", minimum=1, asked=True)
     table: F64 | None
     kernel: Kernel | None
     spectra: tuple[Spectrum, ...]
@@ -123,15 +115,43 @@ class Portrait:
     lags: I64 | None
     bias: F64 | None
     bias_map: F64 | None
-    resized: Resized | None
-    metrics: Mapping[str, float | None]
     notes: tuple[str, ...]
 
-    @property
+    @derived(
+        "Rows [from, to) of the file that the numbers are about, without special rows and an untrained tail; null "
+        "without a table, and for one that is too large.",
+        minimum=0,
+        column=None,
+    )
+    def rows_used(self) -> tuple[int, int] | None:
+        return None if self.inspection is None else self.inspection.rows_used
+
+    @derived(
+        "Rows and columns of the grid that the positions fill; null for a line.",
+        minimum=1,
+        least=1,
+        most=2,
+        column=None,
+    )
+    def grid(self) -> tuple[int, ...] | None:
+        return self.encoding.shape
+
+    metrics: Mapping[str, float | None] = quantity("Numbers about the table; empty without one.", schema=METRICS_SCHEMA)
+
+    @derived("The periods of the table, the largest share first.", column=None)
+    def dominant_periods(self) -> tuple[DominantPeriod, ...]:
+        return () if self.inspection is None else self.inspection.dominant_periods
+
+    @derived("What a reader should know, single rows first, then of the spectra.", column=None)
     def findings(self) -> tuple[RowFinding, ...]:
-        """What a reader should know: of the table, then of the spectra."""
         of_table = self.inspection.findings if self.inspection is not None else ()
-        return (*of_table, *state_spectra(self.spectra))
+        return (*of_table, *find_in_spectra(self.spectra))
+
+    resized: Resized | None = quantity(
+        "With --resize: what interpolation to another size does.",
+        only=lambda portrait: portrait.resized is not None,
+        column=None,
+    )
 
 
 def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Resized | None = None) -> Portrait:
@@ -174,16 +194,6 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
         metrics=MappingProxyType(_measure(encoding, whole, kernel, inspection)),
         notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def is_given(encoding: Encoding) -> bool:
-    """Whether the table is held already, for a file or a caller gave it.
-
-    >>> from pe_spectra import GivenArray, Learned, Sinusoidal
-    >>> is_given(Learned(values=GivenArray([[1.0], [2.0]]))), is_given(Sinusoidal())
-    (True, False)
-    """
-    return isinstance(encoding, Learned) and not encoding.is_random
 
 
 def _attempt(notes: list[str], find: Callable[[], Found]) -> Found | None:
@@ -229,15 +239,12 @@ def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
             encoding.file_rows[: encoding.prefix + size],
             grid=encoding.shape,
             prefix=encoding.prefix,
-            dtype=encoding.stored_type if encoding.stored_type in DTYPE_EPS else "float64",
+            dtype=encoding.stored_type if encoding.stored_type in STORED_TYPES else "float64",
             row_offset=encoding.first,
         )
+    prefix = 0 if encoding.shape is None else len(codes) - math.prod(encoding.shape)
     # a formula was not trained: what its codes are is stated, and no story of training is told
-    trained = isinstance(encoding, Learned)
-    if encoding.shape is None:
-        return inspect_table(codes, is_trained=trained)
-    prefix = len(codes) - math.prod(encoding.shape)
-    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=trained)
+    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=isinstance(encoding, Learned))
 
 
 def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:
@@ -246,7 +253,7 @@ def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:
         found["lags"] = np.sort(list_places(encoding, size))
         found["bias"] = encoding.bias(found["lags"])
         found["bias_map"] = _spread_bias(encoding, size)
-    elif isinstance(encoding, HasBiasMap) and encoding.heads * size * size <= _MOST_MAP:
+    elif isinstance(encoding, HasBiasMap) and encoding.kernel_count * size * size <= _MOST_MAP:
         found["bias_map"] = encoding.bias_map(size)
     return found
 
@@ -278,6 +285,4 @@ def _measure(
     )
     found["toeplitz_share_centred"] = measure_toeplitz_share(centre(codes), encoding.shape)
     ranks = measure_ranks(codes)
-    for name in ("stable_rank", "stable_rank_centred", "effective_rank_entropy", "effective_rank_entropy_centred"):
-        found[name] = getattr(ranks, name)
-    return found
+    return found | {name: getattr(ranks, name) for name in ranks.quantities()}

@@ -21,6 +21,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_INSPECTED_NUMBERS, MAX_LENGTH
+from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum import Spectrum, compute_spectrum, list_axes
@@ -74,46 +75,7 @@ class Resized(Result):
 
     @derived("One entry for a line, two for a grid.", least=1)
     def axes(self) -> tuple[ResizedAxis, ...]:
-        """One entry for a line, two for a grid."""
         return tuple(map(_compare_axis, self.before, self.after, self.scales))
-
-
-def build_resize_matrix(old: int, new: int, *, method: str = "bicubic", align_corners: bool = False) -> F64:
-    """Build the matrix W that interpolates `old` values to `new` ones; each row sums to 1.
-
-    Parameters
-    ----------
-    old, new : number of values before and after, 1 to 1048576; old x new at most 2**26.
-    method : bicubic, bilinear (also for the cubic and linear methods of a line), nearest, or one of
-        the first two with -antialias.
-    align_corners : whether the first and last values stay where they are; nearest and the
-        antialiased methods have no such convention and ignore it.
-
-    Returns
-    -------
-    (new, old), float64, read-only.
-
-    Raises
-    ------
-    InputError : a size or method out of range.
-
-    References
-    ----------
-    Keys 1981, IEEE Trans. ASSP 29, 1153; torch.nn.functional.interpolate.
-
-    >>> build_resize_matrix(2, 4, method="bilinear")[:, 0].tolist()
-    [1.0, 0.75, 0.25, 0.0]
-    >>> build_resize_matrix(2, 3, method="bilinear", align_corners=True)[:, 0].tolist()
-    [1.0, 0.5, 0.0]
-    """
-    before, after = SIZE.check(old, "old size"), SIZE.check(new, "new size")
-    if before * after > MAX_HELD_ENTRIES:
-        raise InputError("old x new size is too large", f"{before} x {after}", f"at most {MAX_HELD_ENTRIES}")
-    indices, weights = compute_taps(before, after, np.arange(after), method=method, align_corners=align_corners)
-    matrix = np.zeros((after, before))
-    np.add.at(matrix, (np.arange(after)[:, None], indices), weights)
-    matrix.flags.writeable = False
-    return matrix
 
 
 def compute_taps(
@@ -169,7 +131,10 @@ def resize_table(
     ----------
     table : (S, d); without special rows (CLS): leave those out and put them back.
     new : number of rows; for a grid (H, W).
-    method, align_corners : as `build_resize_matrix`.
+    method : bicubic, bilinear (also for the cubic and linear methods of a line), nearest, or one of
+        the first two with -antialias.
+    align_corners : whether the first and last values stay where they are; nearest and the
+        antialiased methods have no such convention and ignore it.
     grid : (H, W) with H W = S where the rows are a grid in reading order; None for a line.
 
     Returns
@@ -180,12 +145,16 @@ def resize_table(
     ------
     InputError : sizes that do not fit each other, or more than 2**26 numbers.
 
+    References
+    ----------
+    Keys 1981, IEEE Trans. ASSP 29, 1153; torch.nn.functional.interpolate.
+
     >>> resize_table([[0.0], [1.0]], 4, method="bilinear")[:, 0].tolist()
     [0.0, 0.25, 0.75, 1.0]
+    >>> resize_table([[0.0], [1.0]], 3, method="bilinear", align_corners=True)[:, 0].tolist()
+    [0.0, 0.5, 1.0]
     """
-    values = np.asarray(table, dtype=np.float64)
-    if values.ndim != 2:
-        raise InputError("table must have rows and columns", f"shape {values.shape}", "(S, d) is accepted")
+    values = check_table(table)
     if (grid is None) != isinstance(new, int):
         raise InputError("the new size does not fit the table", str(new), "N for a line, (H, W) for a grid")
     old = (len(values),) if grid is None else grid
@@ -235,31 +204,35 @@ def resize_encoding(
     new = (*new, *new) if shape is not None and len(new) == 1 else new
     if len(new) != len(old):
         accepted = "N for a line, HxW for a grid"
-        raise InputError("--resize does not fit the encoding", "x".join(map(str, new)), accepted)
+        raise InputError("--resize does not fit the encoding", _write_size(new), accepted)
     if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
-        asked = f"{'x'.join(map(str, new))} x {encoding.d} columns"
+        asked = f"{_write_size(new)} x {encoding.d} columns"
         raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
     codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
     values = resize_table(
         codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
     )
-    name = f"{encoding.label} resized to {'x'.join(map(str, new))}"
-    given = GivenArray(values, origin=name)
-    resized = Learned(values=given, grid="x".join(map(str, new)) if shape is not None else None)
-    plain = Learned(values=GivenArray(codes, origin=encoding.label), grid="x".join(map(str, old)) if shape else None)
-    before, after = _estimate(plain), _estimate(resized)
+
+    def hold(rows: F64, sides: tuple[int, ...], origin: str) -> Learned:
+        return Learned(values=GivenArray(rows, origin=origin), grid=_write_size(sides) if shape else None)
+
+    plain = hold(codes, old, encoding.label)
+    resized = hold(values, new, f"{encoding.label} resized to {_write_size(new)}")
     aligned = align_corners and method in CORNER_METHODS
-    scales = tuple(_find_scale(a, b, aligned) for a, b in zip(old, new, strict=True))
     return Resized(
         encoding=resized,
         method=method,
         align_corners=align_corners,
         old=old,
         new=new,
-        before=before,
-        after=after,
-        scales=scales,
+        before=tuple(compute_spectrum(plain, axis=axis) for axis in list_axes(plain)),
+        after=tuple(compute_spectrum(resized, axis=axis) for axis in list_axes(resized)),
+        scales=tuple((a - 1) / (b - 1) if aligned and b > 1 else a / b for a, b in zip(old, new, strict=True)),
     )
+
+
+def _write_size(sides: tuple[int, ...]) -> str:
+    return "x".join(map(str, sides))
 
 
 def _apply(values: F64, axis: int, indices: I64, weights: F64) -> F64:
@@ -298,18 +271,9 @@ def _antialias(old: int, new: int, rows: I64, kind: str) -> tuple[I64, F64]:
     return np.minimum(indices, old - 1), weights
 
 
-def _find_scale(old: int, new: int, aligned: bool) -> float:
-    """By how much interpolation stretches an axis: frequencies become w times it."""
-    return (old - 1) / (new - 1) if aligned and new > 1 else old / new
-
-
 def _compare_axis(before: Spectrum, after: Spectrum, scale: float) -> ResizedAxis:
     means = [None if one.form == "signed" else one.summary.centroid for one in (before, after)]
     beyond = None
     if scale < 1 and after.form != "signed":
         beyond = float(np.sum(after.weights[after.omega > math.pi * scale]))
     return ResizedAxis(axis=before.axis, scale=scale, centroid_before=means[0], centroid_after=means[1], beyond=beyond)
-
-
-def _estimate(encoding: Encoding) -> tuple[Spectrum, ...]:
-    return tuple(compute_spectrum(encoding, axis=axis) for axis in list_axes(encoding))

@@ -14,12 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_blocks
 
 Mask = NDArray[np.bool_]
 
-#: Numbers that are worked on at a time.
-_BLOCK = 1 << 20
 #: Below this norm squares may have lost digits.
 _FAINT = 1e-140
 #: From a median absolute deviation to the standard deviation of a normal distribution.
@@ -29,7 +27,7 @@ _FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
 #: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
 _ABRUPT = 1.5
 #: Steps behind a first one that say how long it may be, and the factor by which a break exceeds that.
-_FITTED_STEPS, _BREAK_FACTOR = 8, 1.3
+FITTED_STEPS, _BREAK_FACTOR = 8, 1.3
 #: Or, where neighbours have a cosine below this, a change of norm this many times those behind.
 _ROUGH, _SUDDEN = 0.5, 6.0
 #: Rows on each side over which two means are compared.
@@ -70,22 +68,18 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     size = len(table)
     norms, steps = np.empty(size), np.empty(max(size - 1, 0))
     cosines, centred, jumps = np.empty_like(steps), np.empty_like(steps), np.empty_like(steps)
-    for start, stop in iterate_blocks(size, table.shape[1]):
-        norms[start:stop] = _measure_norms(table[start:stop])
-        if start + 1 < min(stop + 1, size):
-            pairs = slice(start, min(stop, size - 1))
-            block = table[start : pairs.stop + 1]
+    for rows in list_blocks(size, table.shape[1]):
+        norms[rows] = _measure_norms(table[rows])
+        pairs = slice(rows.start, min(rows.stop, size - 1))
+        if pairs.start < pairs.stop:
+            block = table[pairs.start : pairs.stop + 1]
             steps[pairs] = np.linalg.norm(np.diff(block, axis=0), axis=1)
             cosines[pairs] = _compare_neighbours(block)
             centred[pairs] = _compare_neighbours(block - mean)
             jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
-    return RowSignals(
-        norms=_freeze(norms),
-        steps=_freeze(steps),
-        cosines=_freeze(cosines),
-        centred_cosines=_freeze(centred),
-        jumps=_freeze(jumps),
-    )
+    for values in (norms, steps, cosines, centred, jumps):
+        values.flags.writeable = False
+    return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps)
 
 
 def compute_mean_row(table: F64) -> F64:
@@ -95,20 +89,10 @@ def compute_mean_row(table: F64) -> F64:
     [0.1, 2.5]
     """
     total = np.zeros(table.shape[1])
-    for start, stop in iterate_blocks(*table.shape):
-        total += (table[start:stop] - table[0]).sum(axis=0)
+    for rows in list_blocks(*table.shape):
+        total += (table[rows] - table[0]).sum(axis=0)
     mean: F64 = table[0] + total / len(table)
     return mean
-
-
-def iterate_blocks(size: int, width: int) -> Iterator[tuple[int, int]]:
-    """Cut 0 .. size into blocks of about a million numbers.
-
-    >>> list(iterate_blocks(5, 1 << 19))
-    [(0, 5)]
-    """
-    rows = max(2 * JUMP_WIDTH, _BLOCK // max(width, 1))
-    return ((start, min(start + rows, size)) for start in range(0, size, rows))
 
 
 def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
@@ -148,15 +132,20 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
 def _keep_abrupt(excess: F64, flagged: Mask) -> Mask:
     """Cut runs of flagged rows to the part between two abrupt changes (the table's ends count as one)."""
     kept = np.zeros_like(flagged)
-    edges = np.flatnonzero(np.diff(flagged.astype(np.int8), prepend=0, append=0))
     change = np.append(np.abs(np.diff(excess)), np.inf)  # between s and s + 1; beside a zero row NaN: abrupt
     abrupt = ~(change < np.log(_ABRUPT))
-    for first, last in zip(edges[::2], edges[1::2], strict=True):
+    for first, last in _list_runs(flagged):
         starts = [s for s in range(first, last) if s == 0 or abrupt[s - 1]]
         ends = [s for s in range(first, last) if abrupt[s]]
         if starts and ends:
             kept[starts[0] : ends[-1] + 1] = True
     return kept
+
+
+def _list_runs(flagged: Mask) -> Iterator[tuple[int, int]]:
+    """First row of each run of flagged rows, and the first behind it."""
+    edges = np.flatnonzero(np.diff(flagged.astype(np.int8), prepend=0, append=0)).tolist()
+    return zip(edges[::2], edges[1::2], strict=True)
 
 
 def breaks_off(steps: F64) -> bool:
@@ -173,7 +162,7 @@ def breaks_off(steps: F64) -> bool:
     >>> breaks_off(np.array([1.0, 0.5, 0.34, 0.25, 0.2])), breaks_off(np.array([3.0, 1.0, 1.0, 1.0, 1.0]))
     (False, True)
     """
-    behind = steps[1 : 1 + _FITTED_STEPS]
+    behind = steps[1 : 1 + FITTED_STEPS]
     if len(behind) < 4 or behind.min() <= 0 or steps[0] <= 0:
         return bool(len(behind) == 0 or steps[0] > 1.3 * float(np.median(behind)))
     places, logs = np.log(np.arange(2, 2 + len(behind))), np.log(behind)
@@ -188,19 +177,17 @@ def breaks_off(steps: F64) -> bool:
 def _keep_broken(table: F64, norms: F64, flagged: Mask) -> Mask:
     """Drop runs of small rows at an end that the others continue: a curve may start at zero."""
     kept, size = flagged.copy(), len(table)
-    edges = np.flatnonzero(np.diff(flagged.astype(np.int8), prepend=0, append=0))
-    for start, last in zip(edges[::2], edges[1::2], strict=True):
-        first = 0 if not norms[:start].any() else int(start)
+    for start, last in _list_runs(flagged):
+        first = start if norms[:start].any() else 0
         if (first > 0) == (last < size):
             continue
-        order = slice(last - 1, last + _FITTED_STEPS + 1) if first == 0 else slice(first, first - _FITTED_STEPS - 2, -1)
-        if first > 0 and first - _FITTED_STEPS - 2 < 0:
-            order = slice(first, None, -1)
+        inwards = np.arange(last - 1, size) if first == 0 else np.arange(first, -1, -1)
+        order = inwards[: FITTED_STEPS + 2]
         rows = table[order]
         changes = np.abs(np.diff(norms[order]))
         steps = np.linalg.norm(np.diff(rows, axis=0), axis=1)
         # in noise no step is a break, but a change of the norm may be
-        rough = len(rows) > 2 and (compute_cosine(rows[1], rows[2]) or 0.0) < _ROUGH
+        rough = len(rows) > 2 and compute_cosine(rows[1], rows[2]) < _ROUGH
         sudden = rough and changes[0] > _SUDDEN * float(np.median(changes[1:]))
         if not sudden and not breaks_off(steps):
             kept[start:last] = False
@@ -227,46 +214,6 @@ def continues(table: F64, row: int) -> bool:
     return size_of_both > 0 and float(np.linalg.norm(table[row] - expected)) <= 0.1 * size_of_both
 
 
-def find_zero_rows(table: F64, norms: F64) -> I64:
-    """Find rows that are zero in all columns, but for the start of a straight line or of a curve.
-
-    >>> table = np.array([[1.0, 2.0], [0.0, 0.0], [5.0, 1.0], [2.0, 2.0]])
-    >>> find_zero_rows(table, np.linalg.norm(table, axis=1)).tolist()
-    [1]
-    """
-    zero = [int(s) for s in np.flatnonzero(norms == 0) if not continues(table, int(s))]
-    if zero[:1] == [0] and zero[1:2] != [1] and len(table) > _FITTED_STEPS:
-        steps = np.linalg.norm(np.diff(table[: _FITTED_STEPS + 2], axis=0), axis=1)
-        # neighbours of a curve are closer to one another than to zero
-        if steps[1] < float(norms[2]) and not breaks_off(steps):
-            zero = zero[1:]
-    return np.array(zero, dtype=np.int64)
-
-
-def find_constant_rows(table: F64) -> I64:
-    """Find rows with one value, not zero, in all columns; none where that is the rule (a ramp).
-
-    >>> find_constant_rows(np.array([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0], [2.0, 3.0]])).tolist()
-    [1]
-    """
-    if table.shape[1] < 2:
-        return np.empty(0, dtype=np.int64)
-    found = np.flatnonzero((table.min(axis=1) == table.max(axis=1)) & (table[:, 0] != 0))
-    return found if 2 * len(found) <= len(table) else found[:0]
-
-
-def find_constant_columns(table: F64) -> tuple[I64, I64]:
-    """Find columns that are zero in all rows, and columns with another value in all rows.
-
-    >>> zero, constant = find_constant_columns(np.array([[0.0, 7.0, 1.0], [0.0, 7.0, 2.0]]))
-    >>> zero.tolist(), constant.tolist()
-    ([0], [1])
-    """
-    constant = np.flatnonzero(table.min(axis=0) == table.max(axis=0)) if len(table) > 1 else np.empty(0, np.int64)
-    zero = table[0, constant] == 0
-    return constant[zero], constant[~zero]
-
-
 def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     """Find groups of rows that are equal number by number (0 and -0 are equal), each in order.
 
@@ -279,10 +226,10 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * np.uint64(2)
     factors += np.uint64(1)
     hashes = np.empty(size, dtype=np.uint64)
-    for start, stop in iterate_blocks(size, width):
-        bits = (table[start:stop] + 0.0).view(np.uint64)
+    for rows in list_blocks(size, width):
+        bits = (table[rows] + 0.0).view(np.uint64)
         bits ^= bits >> np.uint64(29)
-        hashes[start:stop] = (bits * factors).sum(axis=1, dtype=np.uint64)
+        hashes[rows] = (bits * factors).sum(axis=1, dtype=np.uint64)
     order = np.argsort(hashes, kind="stable")
     edges = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1), append=np.uint64(0)) != 0)
     edges = np.unique(np.append(edges, [0, size]))
@@ -303,17 +250,35 @@ def _split_equal(table: F64, rows: I64) -> list[tuple[int, ...]]:
     return groups
 
 
-def compute_cosine(first: F64, second: F64) -> float | None:
-    """Return the cosine of two rows, None where one of them is zero; squares do not underflow.
+def compute_cosine(first: F64, second: F64, of_zero: float = 0.0) -> float:
+    """Return the cosine of two rows, `of_zero` where one of them is zero; squares do not underflow.
 
     >>> compute_cosine(np.array([3e-200, 0.0]), np.array([1.0, 0.0])), compute_cosine(np.zeros(2), np.ones(2))
-    (1.0, None)
+    (1.0, 0.0)
     """
     peaks = float(np.abs(first).max()), float(np.abs(second).max())
     if not all(peaks):
-        return None
+        return of_zero
     a, b = first / peaks[0], second / peaks[1]
     return float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b))
+
+
+def bridge_rows(values: F64, good: Mask) -> F64:
+    """Replace rows that are not good by straight lines between the good ones beside them; all stay where none is good.
+
+    >>> bridge_rows(np.array([[0.0], [9.0], [2.0]]), np.array([True, False, True])).tolist()
+    [[0.0], [1.0], [2.0]]
+    """
+    places, wrong = np.flatnonzero(good), np.flatnonzero(~good)
+    if not len(wrong) or not len(places):
+        return values
+    bridged = values.copy()
+    after = np.searchsorted(places, wrong)
+    low, high = places[np.maximum(after - 1, 0)], places[np.minimum(after, len(places) - 1)]
+    weights = ((wrong - low) / np.maximum(high - low, 1))[:, None]
+    weights[high == low] = 0.0
+    bridged[wrong] = (1 - weights) * values[low] + weights * values[high]
+    return bridged
 
 
 def _measure_norms(block: F64) -> F64:
@@ -344,8 +309,3 @@ def _measure_jumps(table: F64, first: int, last: int) -> F64:
     right = (sums[after - low] - sums[pairs + 1 - low]) / (after - pairs - 1)[:, None]
     distances: F64 = np.linalg.norm(right - left, axis=1)
     return distances
-
-
-def _freeze(values: F64) -> F64:
-    values.flags.writeable = False
-    return values

@@ -7,19 +7,15 @@ seam: two straight lines, fitted before and after, must disagree where they meet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.breaks import (
-    Evidence,
-    find_norm_breaks,
-    find_vector_breaks,
-    measure_evidence,
-    refine_place,
-)
+from pe_spectra.inspection.breaks import Evidence, measure_evidence
 from pe_spectra.inspection.rows import JUMP_WIDTH, MAD_SCALE, Mask, RowSignals
 
 #: A jump is this many times the steps around it, and this many robust deviations above them.
@@ -101,7 +97,9 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
     whole = sliding_window_view(np.pad(regular, JUMP_WIDTH - 1), 2 * JUMP_WIDTH).all(axis=1)
     usable = pairs & whole & ~_near(pairs, [q for p in stray for q in (p - 1, p)], JUMP_WIDTH)
     peaks = [p for p in _pick_peaks(wide, _stand_out(wide, usable)) if _is_single(signals.jumps, usable, p, _CLEAR)]
-    found = _merge(jumps, ratios, peaks, wide)
+    found = {p: Seam(row=p, jump=float(np.exp(ratios[p]))) for p in jumps}
+    lone = (p for p in peaks if all(abs(p - q) > JUMP_WIDTH for q in jumps))
+    found |= {p: Seam(row=p, jump=float(np.exp(wide[p]))) for p in lone}
     if len(found) > max(_MAX_SEAMS, len(table) // 50):
         found = {}  # steps of very different length are this table's habit
     trusted = regular.copy()
@@ -115,8 +113,8 @@ def _add_breaks(found: dict[int, Seam], evidence: Evidence, usable: Mask, ratios
     """Add what only stands out of what its neighbours predict; such a place is surer than a wide jump's."""
     inside = usable.copy()
     inside[: int(np.argmax(usable)) + JUMP_WIDTH] = False
-    levels = dict(find_norm_breaks(evidence, inside, norms))
-    for place in [*find_vector_breaks(evidence, inside, ratios), *levels]:
+    levels = dict(evidence.find_norm_breaks(inside, norms))
+    for place in [*evidence.find_vector_breaks(inside, ratios), *levels]:
         near = [p for p in found if abs(p - place) <= JUMP_WIDTH]
         for other in near:
             del found[other]
@@ -185,14 +183,6 @@ def _pick_peaks(ratios: F64, mask: Mask) -> list[int]:
     return peaks
 
 
-def _merge(jumps: list[int], ratios: F64, wide_jumps: list[int], wide: F64) -> dict[int, Seam]:
-    found = {p: Seam(row=p, jump=float(np.exp(ratios[p]))) for p in jumps}
-    for p in wide_jumps:
-        if all(abs(p - q) > JUMP_WIDTH for q in jumps):
-            found[p] = Seam(row=p, jump=float(np.exp(wide[p])))
-    return found
-
-
 def _add_levels(
     found: dict[int, Seam],
     signals: RowSignals,
@@ -207,72 +197,41 @@ def _add_levels(
     steady = usable & ~_near(pairs, known, 0)
     rows = regular.copy()
     rows[lone] = False
-    changes: list[tuple[int, str, F64]] = []
+    changes: list[tuple[int, dict[str, Any]]] = []
     norm = signals.norms
-    for place, ratio in find_level_changes(np.log(np.where(norm > 0, norm, 1.0)), rows & (norm > 0), gap=0):
-        changes.append((refine_place(evidence, place - 1), "norm_ratio", np.exp([ratio])))
-    for place, ratio in find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
-        changes.append((place, "step_ratio", np.exp([ratio])))
+    for place, ratio in _find_level_changes(np.log(np.where(norm > 0, norm, 1.0)), rows & (norm > 0), gap=0):
+        changes.append((evidence.refine_place(place - 1), {"norm_ratio": math.exp(ratio)}))
+    for place, ratio in _find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
+        changes.append((place, {"step_ratio": math.exp(ratio)}))
     # a curve that passes the mean row turns there as seen from the mean, but not as seen from zero
-    plain = [place for place, _ in find_level_changes(_measure_angles(signals.cosines), steady, gap=1)]
-    for place, _ in find_level_changes(_measure_angles(signals.centred_cosines), steady, gap=1):
-        levels = _read_levels(signals.centred_cosines, steady, place)
-        if abs(levels[1] - levels[0]) >= _COSINE_STEP and any(abs(place - p) <= JUMP_WIDTH for p in plain):
-            changes.append((place, "cosines", levels))
+    plain, centred = (
+        [place for place, _ in _find_level_changes(np.log(np.maximum(1 - cosines, 1e-9)), steady, gap=1)]
+        for cosines in (signals.cosines, signals.centred_cosines)
+    )
+    for place in centred:
+        before, after = _read_levels(signals.centred_cosines, steady, place)
+        if abs(after - before) >= _COSINE_STEP and any(abs(place - p) <= JUMP_WIDTH for p in plain):
+            changes.append((place, {"cosine_before": before, "cosine_after": after}))
     seams = dict(found)
-    for place, what, values in changes:
+    for place, values in changes:
         near = [p for p in seams if abs(p - place) <= JUMP_WIDTH]
         row = min(near, key=lambda p: abs(p - place)) if near else place
-        seam = seams.get(row, Seam(row=row))
-        seams[row] = _extend(seam, what, values)
+        seams[row] = replace(seams.get(row, Seam(row=row)), **values)
     return tuple(seams[row] for row in sorted(seams))
 
 
-def _measure_angles(cosines: F64) -> F64:
-    angles: F64 = np.log(np.maximum(1 - cosines, 1e-9))
-    return angles
-
-
-def _extend(seam: Seam, what: str, values: F64) -> Seam:
-    changed: dict[str, float | None] = {
-        "jump": seam.jump,
-        "norm_ratio": seam.norm_ratio,
-        "step_ratio": seam.step_ratio,
-        "cosine_before": seam.cosine_before,
-        "cosine_after": seam.cosine_after,
-    }
-    if what == "cosines":
-        changed["cosine_before"], changed["cosine_after"] = float(values[0]), float(values[1])
-    else:
-        changed[what] = float(values[0])
-    return Seam(row=seam.row, **changed)
-
-
-def _read_levels(values: F64, valid: Mask, place: int) -> F64:
+def _read_levels(values: F64, valid: Mask, place: int) -> tuple[float, float]:
     before = values[:place][valid[:place]][-_LONGEST_WINDOW:]
     after = values[place + 1 :][valid[place + 1 :]][:_LONGEST_WINDOW]
-    return np.array([np.median(before), np.median(after)])
+    return float(np.median(before)), float(np.median(after))
 
 
-def find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, float]]:
-    """Find places k where a signal changes its level for good.
+def _find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, float]]:
+    """Find places k where a logarithm changes its level for good, with the change; the strongest first.
 
     A line is fitted to the W values before k and to the W values from k + gap on (W = 8 to 32); they
     are compared half-way between. The difference must be ln 1.25, seven standard errors, six times
-    what is usual in this signal, and be there in the medians too.
-
-    Parameters
-    ----------
-    values : (n,) a logarithm; valid : (n,) which of them to trust, others are interpolated.
-    gap : values at k that are passed over (1 for a pair that crosses the seam).
-
-    Returns
-    -------
-    [(k, difference)], strongest first.
-
-    >>> values = np.where(np.arange(64) < 32, 0.0, 1.0) + 0.01 * np.cos(np.arange(64))
-    >>> [place for place, _ in find_level_changes(values, np.ones(64, dtype=bool), 0)]
-    [32]
+    what is usual in this signal, and be there in the medians too. Values that are not valid are interpolated.
     """
     inside = np.flatnonzero(valid)
     if len(inside) < 4 * _SHORTEST_WINDOW:

@@ -7,7 +7,9 @@ cosines that scatter about 0 with standard deviation 1/sqrt(d).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -49,22 +51,14 @@ class Tail:
     deviation: float
 
 
-def is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
+def _is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
     """Say whether a table cannot be told from independent numbers without a mean.
 
     Three tests must all pass: the mean centred cosine of neighbours is -1/(S - 1) within five
     standard errors 1/sqrt(d S); the periodograms, summed over columns, are flat; and each column's
     periodogram scatters as an exponential distribution does (mean square over squared mean = 2).
-    The last sets noise apart from DFT (single lines) and one-hot (perfectly flat) tables.
-
-    Returns
-    -------
-    False also where the table is too small to tell (fewer than some 1300 numbers).
-
-    >>> from pe_spectra.inspection.rows import measure_rows
-    >>> noise = np.random.default_rng(0).normal(size=(64, 32))
-    >>> is_noise(noise, measure_rows(noise, noise.mean(axis=0)), np.ones(64, dtype=bool))
-    True
+    The last sets noise apart from DFT (single lines) and one-hot (perfectly flat) tables. A table that is too
+    small to tell (fewer than some 1300 numbers) is none.
     """
     rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
     pairs = regular[:-1] & regular[1:]
@@ -103,20 +97,23 @@ class Noise:
     has_mean: bool
 
 
-def measure_noise(table: F64) -> Noise:
-    """Measure the noise that a table is; what is common to all rows is no noise.
+def find_noise(table: F64, signals: RowSignals, regular: Mask, first: int = 0) -> Noise | None:
+    """Measure the noise that a table is; what is common to all rows is no noise. None where it is more than that.
 
     Parameters
     ----------
-    table : (S, d), S >= 2.
+    table : (S, d), of which `regular` rows are looked at; first : row from which on it is measured.
 
-    >>> table = np.random.default_rng(0).normal(size=(64, 32))
-    >>> measure_noise(table).has_mean, measure_noise(table + 1).has_mean
-    (False, True)
+    >>> from pe_spectra.inspection.rows import measure_rows
+    >>> table, every = np.random.default_rng(0).normal(size=(64, 32)), np.ones(64, dtype=bool)
+    >>> find_noise(table, measure_rows(table, table.mean(axis=0)), every).has_mean
+    False
     """
-    size, width = table.shape
-    mean = compute_mean_row(table)
-    energy = float(np.sum((table - mean) ** 2)) / (size - 1)
+    if not _is_noise(table, signals, regular):
+        return None
+    size, width = len(table) - first, table.shape[1]
+    mean = compute_mean_row(table[first:])
+    energy = float(np.sum((table[first:] - mean) ** 2)) / (size - 1)
     # S mean**2 of a column has expectation s**2 and variance 2 s**4
     has_mean = size * float(mean @ mean) > energy * (1 + 6 * math.sqrt(2 / width))
     return Noise(deviation=math.sqrt(energy / width), has_mean=has_mean)
@@ -192,25 +189,24 @@ def count_special_rows(table: F64, odd: Mask) -> int:
     if size < 16:
         return 0
     usual = [_measure_usual_cosine(table, odd, lag) for lag in range(1, MAX_PREFIX + 1)]
-    predictors: dict[int, _Usual] = {}  # by lag, fitted where they are asked for
+    fit_predictor = cache(lambda lag: _fit_predictor(table, odd, lag))
 
     def departs(row: int, count: int) -> bool:
-        if count - row not in predictors:
-            predictors[count - row] = _fit_predictor(table, odd, count - row)
-        return _departs(table, row, count, predictors[count - row])
+        predictor = fit_predictor(count - row)
+        predicted = predictor.weights @ table[count : count + len(predictor.weights)]
+        return compute_cosine(table[row], predicted, of_zero=1.0) < predictor.lowest
 
     for count in range(MAX_PREFIX, 0, -1):
-        if odd[count] or not _is_like(table, count, count + 1, usual[0].lowest):
+        next_cosine = compute_cosine(table[count], table[count + 1], of_zero=1.0)
+        if odd[count] or not next_cosine >= usual[0].lowest:
             continue
-        if usual[0].middle >= _COSINE_GAP and not _is_break(table, count):
+        steps = np.linalg.norm(np.diff(table[count - 1 : count + 10], axis=0), axis=1)
+        if usual[0].middle >= _COSINE_GAP and not breaks_off(steps):
             continue
         # where the rows behind change quickly too, a first row only leads the change
-        near = 1 - _ABRUPT * (1 - _compute_cosine(table[count], table[count + 1]))
-        lowest = [min(one.lowest, near) for one in usual]
-        if all(
-            odd[row] or not _is_like(table, row, count, lowest[count - row - 1]) or departs(row, count)
-            for row in range(count)
-        ):
+        lowest = [min(one.lowest, 1 - _ABRUPT * (1 - next_cosine)) for one in usual]
+        cosines = [compute_cosine(row, table[count], of_zero=1.0) for row in table[:count]]
+        if all(odd[row] or not cosines[row] >= lowest[count - row - 1] or departs(row, count) for row in range(count)):
             return count
     return 0
 
@@ -224,29 +220,22 @@ class _Usual:
     weights: F64
 
 
-def _is_break(table: F64, count: int) -> bool:
-    steps = np.diff(table[count - 1 : count + 10], axis=0)
-    return breaks_off(np.linalg.norm(steps, axis=1))
-
-
-def _choose_rows(table: F64, odd: Mask, last: int) -> I64:
-    """Return at most 256 rows s behind the first 4 with no odd one among s .. s + last."""
-    rows = np.arange(MAX_PREFIX, len(table) - last)
-    rows = rows[~np.any([odd[rows + lag] for lag in range(last + 1)], axis=0)]
+def _choose_rows(odd: Mask, lags: Sequence[int]) -> I64:
+    """Return at most some 256 rows s behind the first 4 with no odd one among s + lag."""
+    rows = np.arange(MAX_PREFIX, len(odd) - max(lags))
+    rows = rows[~np.any([odd[rows + lag] for lag in lags], axis=0)]
     chosen: I64 = rows[:: max(1, len(rows) // 256)]
     return chosen
 
 
 def _measure_usual_cosine(table: F64, odd: Mask, lag: int) -> _Usual:
-    rows = np.arange(MAX_PREFIX, len(table) - lag)
-    rows = rows[~odd[rows] & ~odd[rows + lag]]
-    rows = rows[:: max(1, len(rows) // 256)]
+    rows = _choose_rows(odd, (0, lag))
     return _describe_cosines(table[rows], table[rows + lag], 8.0, np.ones(1))
 
 
 def _fit_predictor(table: F64, odd: Mask, lag: int) -> _Usual:
     """Fit e(s) = sum_j a_j e(s + lag + j), j = 0 .. 3, to all columns, and measure its cosines."""
-    rows = _choose_rows(table, odd, lag + _PREDICTING - 1)
+    rows = _choose_rows(odd, range(lag + _PREDICTING))
     if len(rows) < 8:
         return _Usual(middle=-2.0, lowest=-2.0, weights=np.ones(1))
     columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
@@ -268,17 +257,3 @@ def _describe_cosines(first: F64, second: F64, deviations: float, weights: F64) 
     middle = float(np.median(cosines))
     spread = MAD_SCALE * float(np.median(np.abs(cosines - middle)))
     return _Usual(middle=middle, lowest=middle - max(_COSINE_GAP, deviations * spread), weights=weights)
-
-
-def _departs(table: F64, row: int, count: int, usual: _Usual) -> bool:
-    predicted = usual.weights @ table[count : count + len(usual.weights)]
-    return _compute_cosine(table[row], predicted) < usual.lowest
-
-
-def _is_like(table: F64, row: int, other: int, lowest: float) -> bool:
-    return _compute_cosine(table[row], table[other]) >= lowest
-
-
-def _compute_cosine(first: F64, second: F64) -> float:
-    cosine = compute_cosine(first, second)
-    return 1.0 if cosine is None else cosine

@@ -11,20 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
-from pe_spectra.inspection.anatomy import Anatomy, bridge_rows, dissect
-from pe_spectra.inspection.changes import state_findings
+from pe_spectra.exact import F64, find_largest
+from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
-from pe_spectra.inspection.forensics import DTYPE_EPS, find_resizing, find_stored_dtype
+from pe_spectra.inspection.diagnosis import find_in_table
+from pe_spectra.inspection.forensics import STORED_TYPES, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
 from pe_spectra.inspection.row_findings import RowFinding
-from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.rows import bridge_rows, compute_mean_row
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
+from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 
 PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
-DTYPE = Choice(members=tuple(DTYPE_EPS))
+DTYPE = Choice(members=STORED_TYPES)
 #: Up to this smaller side the principal components come from a full decomposition.
 _FULL = 256
 _SKETCH, _ITERATIONS = 16, 6
@@ -128,36 +129,35 @@ def inspect_table(
     values, exponent = _scale(codes)
     anatomy = dissect(values, is_grid=grid is not None, prefix=first, codes=codes, is_trained=is_trained)
     rows = slice(anatomy.first, anatomy.last)
-    used = bridge_rows(values[rows], anatomy.odd[rows])
-    can_be_resized = is_trained and not anatomy.is_noise
+    used = bridge_rows(values[rows], ~anatomy.odd[rows])
+    can_be_resized = is_trained and anatomy.noise is None
     resizing = find_resizing(values[rows], grid=grid, dtype=kind) if can_be_resized else ()
     periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
-    helix = compute_helix(used)
     return TableInspection(
         rows_used=(anatomy.first + offset, anatomy.last + offset),
         grid=grid,
         prefix=first,
         dtype=find_stored_dtype(codes, kind),
         metrics=_measure(used, anatomy, periods, channels, sinusoid, exponent),
-        dominant_periods=() if anatomy.is_noise else periods.dominant,
+        dominant_periods=() if anatomy.noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
-        findings=state_findings(values, anatomy, resizing, offset, first, exponent),
+        findings=find_in_table(anatomy, resizing, offset=offset, exponent=exponent),
         norms=_restore(anatomy.signals.norms, exponent),
         steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
-        helix=Helix(coordinates=_restore(helix.coordinates, exponent), shares=helix.shares),
+        helix=compute_helix(used, exponent),
     )
 
 
-def compute_helix(table: F64) -> Helix:
+def compute_helix(table: F64, exponent: int = 0) -> Helix:
     """Compute the first three principal components: X - mean = U S V^T, coordinates U S.
 
     Exact up to a smaller side of 256; beyond by subspace iteration with a fixed start.
 
     Parameters
     ----------
-    table : (S, d).
+    table : (S, d), divided by two to this exponent.
 
     References
     ----------
@@ -184,7 +184,7 @@ def compute_helix(table: F64) -> Helix:
         coordinates *= np.where(peaks < 0, -1.0, 1.0)
         shares[:count] = singular[:count] ** 2 / total
     coordinates.flags.writeable = shares.flags.writeable = False
-    return Helix(coordinates=coordinates, shares=shares)
+    return Helix(coordinates=_restore(coordinates, exponent), shares=shares)
 
 
 def _measure(
@@ -227,15 +227,10 @@ def _measure(
 
 
 def _check_table(table: ArrayLike) -> F64:
-    values = np.ascontiguousarray(table, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 1:
-        raise InputError("table must have rows and columns", f"shape {values.shape}", "(S, d) with S >= 2 is accepted")
-    if values.size > MAX_HELD_ENTRIES:
-        raise InputError("the table is too large", f"{values.size} numbers", f"at most {MAX_HELD_ENTRIES} are accepted")
-    if not np.isfinite(values.min()) or not np.isfinite(values.max()):
-        raise InputError("the table has numbers that are not finite", "", "finite numbers are accepted")
-    largest = max(abs(float(values.min())), abs(float(values.max())))
-    if largest > _LARGEST:
+    values = np.ascontiguousarray(check_table(table))
+    if len(values) < 2:
+        raise InputError("table has the wrong shape", str(values.shape), "(S, d) is accepted, S at least 2")
+    if (largest := find_largest(values)) > _LARGEST:
         raise InputError(
             "the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted"
         )
@@ -245,7 +240,7 @@ def _check_table(table: ArrayLike) -> F64:
 @np.errstate(under="ignore")
 def _scale(codes: F64) -> tuple[F64, int]:
     """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
-    exponent = math.frexp(max(abs(float(codes.min())), abs(float(codes.max()))))[1]
+    exponent = math.frexp(find_largest(codes))[1]
     if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
         return codes, 0
     # huge numbers only as far as needed: tiny ones beside them must not become zero

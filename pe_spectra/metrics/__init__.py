@@ -12,12 +12,15 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from pe_spectra.encodings import HasBias, HasKernel, HasTable
+from pe_spectra.encodings.codes import read_codes
 from pe_spectra.faithfulness import Faithfulness
-from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution, shares
-from pe_spectra.metrics.kernel_shape import PeriodMatch, find_kernel_periods, measure_periods
-from pe_spectra.metrics.measures import Measure, Metric, average_diagonals, check_table, rescale
-from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution, measure_table_resolution
-from pe_spectra.spectrum import Spectrum
+from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution
+from pe_spectra.metrics.kernel_shape import PeriodMatch, measure_periods
+from pe_spectra.metrics.measures import Measure, Metric, Metrics, check_table, metric, or_reason, rescale
+from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution
+from pe_spectra.spectrum import Spectrum, compute_gram_kernel, measure_toeplitz_share
 
 __all__ = [
     "METRICS",
@@ -26,15 +29,84 @@ __all__ = [
     "PeriodMatch",
     "Resolution",
     "Views",
-    "find_kernel_periods",
     "measure_ladder_resolution",
     "measure_metrics",
     "measure_periods",
-    "measure_table_resolution",
 ]
 
-_MODULES = (shares, kernel_shape, order, resolution, linearity, probes)
-_MEASURES: tuple[Measure, ...] = tuple(measure for module in _MODULES for measure in module.MEASURES)
+_UNDEFINED = "not defined for this encoding"
+#: Why a spectrum with negative weights has none of its metrics.
+SIGNED = "the spectrum has negative weights, so it is not a distribution"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectrumMetrics(Metrics):
+    """Summaries of a spectrum whose weights are a distribution."""
+
+    low_bin_mass: float | None = metric("weight of the first ten bins of the spectrum", source="Eq. (15)")
+    centroid: float | None = metric("mean frequency of the spectrum", unit="rad/position", minimum=0, source="Eq. (15)")
+    effective_bins_entropy: float | None = metric(
+        "exp of the entropy of the weights", unit="bins", better="higher", above=0, source="Shannon 1948"
+    )
+    flatness: float | None = metric(
+        "geometric over arithmetic mean of the weights", better="higher", minimum=0, source="Wiener entropy"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness(Metrics):
+    """How far codes keep apart, and how much of their similarities is a function of the lag."""
+
+    min_separation: float | None = metric(
+        "smallest distance between two position vectors", better="higher", minimum=0, source="Definition 1"
+    )
+    toeplitz_share: float | None = metric(
+        "share of the Gram matrix's energy that is a function of the lag alone",
+        better="higher",
+        minimum=0,
+        maximum=1.000001,
+        source="orthogonal projection on Toeplitz matrices",
+    )
+
+
+def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
+    """Take its metrics from the summary of a spectrum."""
+    if spectrum.form == "signed":
+        return SpectrumMetrics.explain(SIGNED)
+    return SpectrumMetrics.tell({name: getattr(spectrum.summary, name) for name in SpectrumMetrics.quantities()})
+
+
+def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
+    """Take the separation of codes, and measure the Toeplitz share of their products unless the spectrum has it."""
+    share = _find_share(faithfulness, spectrum)
+    return Likeness.tell(
+        {
+            "min_separation": or_reason(faithfulness.min_separation, _UNDEFINED),
+            "toeplitz_share": or_reason(share, _UNDEFINED),
+        }
+    )
+
+
+def _find_share(faithfulness: Faithfulness, spectrum: Spectrum | None) -> float | None:
+    if spectrum is not None and spectrum.toeplitz_share is not None:
+        return spectrum.toeplitz_share
+    encoding = faithfulness.encoding
+    if isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
+        return 1.0  # a function of the lag by its formula
+    if not isinstance(encoding, HasTable) or faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
+        return None
+    return measure_toeplitz_share(read_codes(encoding, faithfulness.length))
+
+
+_MEASURES: tuple[Measure, ...] = (
+    Measure(kind=SpectrumMetrics, function=_measure_spectrum_metrics, needs=("spectrum",)),
+    Measure(kind=Likeness, function=_measure_likeness, needs=("faithfulness",), takes=("spectrum",)),
+    *kernel_shape.MEASURES,
+    *order.MEASURES,
+    *resolution.MEASURES,
+    *linearity.MEASURES,
+    *probes.MEASURES,
+)
 #: Every metric by name, in the order in which they are shown.
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
@@ -47,8 +119,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 _NO_TABLE = "the encoding has no table of position vectors"
 #: View -> why it is missing, where nothing else is known.
 _MISSING = {
-    "spectrum": "not defined for this encoding",
-    "faithfulness": "not defined for this encoding",
+    "spectrum": _UNDEFINED,
+    "faithfulness": _UNDEFINED,
     "kernel": "no table that can be held, and no kernel",
     "vectors": _NO_TABLE,
     "table": _NO_TABLE,
@@ -65,7 +137,6 @@ class Views:
     spectrum, faithfulness : as they are measured by default.
     kernel : (L,) at lags 0, 1, .., one head, exact where there is one; means along the Gram diagonals of vectors
         that have none.
-    bias : (L,) whose exponential the kernel is.
     vectors : (S, d), the codes in any order; `table` unless given.
     table : (S, d), the codes of positions 0 .. S-1 along a line.
     beyond : (B, d), the codes of the positions after S-1.
@@ -79,7 +150,6 @@ class Views:
     spectrum: Spectrum | None = None
     faithfulness: Faithfulness | None = None
     kernel: ArrayLike | None = None
-    bias: ArrayLike | None = None
     vectors: ArrayLike | None = None
     table: ArrayLike | None = None
     beyond: ArrayLike | None = None
@@ -90,7 +160,7 @@ class Views:
         if self.vectors is None:
             object.__setattr__(self, "vectors", self.table)
         if self.kernel is None and self.vectors is not None:
-            object.__setattr__(self, "kernel", average_diagonals(rescale(check_table(self.vectors))[0]))
+            object.__setattr__(self, "kernel", compute_gram_kernel(rescale(check_table(self.vectors))[0]))
 
 
 @dataclass(frozen=True, kw_only=True)

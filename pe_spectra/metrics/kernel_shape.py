@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
 from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
-from pe_spectra.metrics.order import WANG, measure_kernel_monotonicity
+from pe_spectra.metrics.order import measure_kernel_monotonicity, metric_of_order
 from pe_spectra.quantities import Result, quantity
 
 #: A peak of a kernel's spectrum counts from this share of the largest.
@@ -40,64 +40,37 @@ class KernelShape(Metrics):
     sidelobe_lag: float | None = metric(
         "lag of that maximum", unit="positions", minimum=2, source="sidelobe level, array processing"
     )
-    kernel_monotonicity: float | None = metric(
-        "share of pairs t1 < t2 of lags with k(t1) > k(t2), ties one half",
-        better="higher",
-        minimum=0,
-        maximum=1,
-        source=WANG,
+    kernel_monotonicity: float | None = metric_of_order(
+        "share of pairs t1 < t2 of lags with k(t1) > k(t2), ties one half"
     )
 
 
-def measure_kernel_shape(kernel: ArrayLike, bias: ArrayLike | None = None) -> KernelShape:
-    """Measure the form of a kernel.
+def measure_kernel_shape(kernel: ArrayLike) -> KernelShape:
+    """Measure the form of a kernel, (L,) at lags 0, 1, .., one head.
 
-    Parameters
-    ----------
-    kernel : (L,) at lags 0, 1, .., one head.
-    bias : (L,) whose exponential the kernel is; its order is the same, and does not underflow.
-
-    >>> measure_kernel_shape(np.exp(-np.arange(50.0)), bias=-np.arange(50.0)).kernel_monotonicity
-    1.0
+    >>> measure_kernel_shape([4.0, 3.0, 1.0]).kernel_half_width
+    1.5
     """
     values = check_kernel(kernel)
     flat = "k(0) is not positive" if values[0] <= 0 else ""
-    sidelobe = measure_sidelobe(values)
+    sidelobe = _measure_sidelobe(values)
     alone = flat or "no local maximum beyond the main lobe"
     wide = flat or f"the kernel stays above half of its peak up to lag {len(values) - 1}"
-    monotonicity = measure_kernel_monotonicity(values if bias is None else bias)
     return KernelShape.tell(
         {
-            "kernel_half_width": or_reason(measure_half_width(values), wide),
+            "kernel_half_width": or_reason(_measure_half_width(values), wide),
             "sidelobe_ratio": sidelobe.value if sidelobe else alone,
             "sidelobe_lag": sidelobe.lag if sidelobe else alone,
-            "kernel_monotonicity": or_reason(monotonicity, "fewer than two lags"),
+            "kernel_monotonicity": or_reason(measure_kernel_monotonicity(values), "fewer than two lags"),
         }
     )
 
 
-MEASURES = (Measure(kind=KernelShape, function=measure_kernel_shape, needs=("kernel",), takes=("bias",)),)
+MEASURES = (Measure(kind=KernelShape, function=measure_kernel_shape, needs=("kernel",)),)
 
 
-def measure_half_width(kernel: ArrayLike) -> float | None:
-    """First lag at which k(tau)/k(0) is 1/2, in positions, above 0 and at most L - 1.
-
-    One-sided: from the peak to its half, linear between whole lags.
-
-    Parameters
-    ----------
-    kernel : (L,) at lags 0, 1, .., of any scale.
-
-    Returns
-    -------
-    None where the kernel never falls that low, or k(0) is not positive.
-
-    Source: half width at half maximum, standard in signal processing.
-
-    >>> measure_half_width([4.0, 3.0, 1.0])
-    1.5
-    """
-    values = check_kernel(kernel)
+def _measure_half_width(values: F64) -> float | None:
+    """First lag at which k(tau)/k(0) is 1/2, linear between whole lags; None where the kernel never falls that low."""
     if values[0] <= 0:
         return None
     with np.errstate(over="ignore"):
@@ -111,30 +84,13 @@ def measure_half_width(kernel: ArrayLike) -> float | None:
     return lag - 1 + (before - half) / (before - after)
 
 
-def measure_sidelobe(kernel: ArrayLike) -> Sidelobe | None:
-    """Largest local maximum of k(tau)/k(0) beyond the first local minimum, and its lag in positions.
+def _measure_sidelobe(kernel: F64) -> Sidelobe | None:
+    """Largest local maximum of k(tau)/k(0) beyond the first local minimum, and its lag in positions; None without one.
 
-    The value is the sidelobe ratio: at most 1 for a dot product of codes of one norm; near 1 means
-    that positions so far apart look alike. Values closer than 1e-9 of k(0) count as equal, so that
-    the rounding of a flat kernel has no maxima; the smallest lag among equals is taken.
-
-    Parameters
-    ----------
-    kernel : (L,) at lags 0, 1, .., of any scale.
-
-    Returns
-    -------
-    None where there is no such maximum, or k(0) is not positive.
-
-    Source: sidelobe level, standard in array processing.
-
-    >>> measure_sidelobe([4.0, 1.0, 2.0, 0.0])
-    Sidelobe(lag=2, value=0.5)
+    Values closer than 1e-9 of k(0) count as equal, so that the rounding of a flat kernel has no maxima; the smallest
+    lag among equals is taken.
     """
-    values = check_kernel(kernel)
-    if values[0] <= 0:
-        return None
-    return find_sidelobe(values / values[0])
+    return find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,22 +121,20 @@ class PeriodMatch(Result):
 
 
 def measure_periods(
-    kernel: Callable[[F64], F64] | ArrayLike,
+    kernel: ArrayLike,
     *,
     step_seconds: float,
     periods: Sequence[tuple[str, float]],
     frequencies: ArrayLike | None = None,
 ) -> tuple[PeriodMatch, ...]:
-    """Read a kernel at the periods of the data: lag = seconds / step_seconds.
+    """Read a kernel at the periods of the data: lag = seconds / step_seconds, linearly between whole lags.
 
     Parameters
     ----------
-    kernel : a function of real lags in steps, (L,) -> (L,), or its values at lags 0, 1, .., which are
-        taken linearly between whole lags.
+    kernel : (L,) at lags 0, 1, ...
     step_seconds : time from one position to the next, above 0.
     periods : names, and lengths in seconds above 0.
-    frequencies : (M,) of the encoding, rad/position; None: the peaks of the kernel's spectrum where the
-        kernel is given by its values, none where it is a function.
+    frequencies : (M,) of the encoding, rad/position; None: the peaks of the kernel's spectrum.
 
     Raises
     ------
@@ -196,27 +150,21 @@ def measure_periods(
     _check_seconds(step_seconds, "step")
     for name, seconds in periods:
         _check_seconds(seconds, f"period {name}")
-    reader = _Kernel(kernel)
-    own = _list_own_periods(reader, frequencies) * step_seconds
-    return tuple(_match(reader, name, float(seconds), float(step_seconds), own) for name, seconds in periods)
+    values = check_kernel(kernel)
+    if frequencies is None:
+        own = _find_kernel_periods(values)
+    else:
+        w = np.asarray(frequencies, dtype=float)
+        own = 2 * np.pi / w[w > 0]
+    return tuple(_match(values, name, float(seconds), float(step_seconds), own) for name, seconds in periods)
 
 
-def find_kernel_periods(kernel: ArrayLike) -> F64:
+def _find_kernel_periods(values: F64) -> F64:
     """Periods of a kernel in positions, strongest first: peaks of its windowed cosine transform.
 
-    Blackman lag window over all L lags, eight-fold padding, peaks refined by a parabola; those of at least
-    1 % of the largest. Periods above 2 L/3 cannot be told from a trend and are left out.
-
-    Parameters
-    ----------
-    kernel : (L,) at lags 0, 1, ...
-
-    Source: Blackman & Tukey 1958.
-
-    >>> find_kernel_periods(np.cos(2 * np.pi * np.arange(500) / 24)).round(2).tolist()
-    [24.0]
+    Blackman lag window over all L lags, eight-fold padding, peaks refined by a parabola; those of at least 1 % of the
+    largest (Blackman & Tukey 1958). Periods above 2 L/3 cannot be told from a trend and are left out.
     """
-    values = check_kernel(kernel)
     length = len(values)
     angle = np.pi * np.arange(length) / length
     window = 0.42 + 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
@@ -238,57 +186,24 @@ def find_kernel_periods(kernel: ArrayLike) -> F64:
     return np.asarray(size / place)
 
 
-class _Kernel:
-    """A kernel that is read at real lags, given as a function or by its values."""
-
-    def __init__(self, kernel: Callable[[F64], F64] | ArrayLike) -> None:
-        self._function: Callable[[F64], F64] | None = kernel if callable(kernel) else None
-        self.values: F64 | None = None if callable(kernel) else check_kernel(kernel)
-        self.peak = self.read(0.0) or 0.0
-
-    @property
-    def is_function(self) -> bool:
-        return self._function is not None
-
-    def read(self, lag: float) -> float | None:
-        """Value at a lag; None beyond the values that are known."""
-        if self._function is not None:
-            return float(np.asarray(self._function(np.array([lag])), dtype=float).reshape(-1)[0])
-        if self.values is None or lag > len(self.values) - 1:
-            return None
-        return float(np.interp(lag, np.arange(len(self.values)), self.values))
-
-    def is_maximum(self, lag: int) -> bool | None:
-        """Whether the value at a whole lag is below neither neighbour and above one of them."""
-        if lag < 1:
-            return False
-        around = [self.read(float(near)) for near in (lag - 1, lag, lag + 1)]
-        if any(value is None for value in around):
-            return None
-        before, here, after = (value or 0.0 for value in around)
-        slack = TIE * abs(self.peak)
-        above = max(here - before, here - after) > slack
-        return above and min(here - before, here - after) >= -slack
-
-
-def _match(kernel: _Kernel, name: str, seconds: float, step: float, own: F64) -> PeriodMatch:
+def _match(kernel: F64, name: str, seconds: float, step: float, own: F64) -> PeriodMatch:
     lag = seconds / step
-    value = kernel.read(lag)
-    whole = lag == round(lag)
-    found = [kernel.is_maximum(near) for near in sorted({math.floor(lag), math.ceil(lag)})]
-    nearest = float(own[np.argmin(np.abs(np.log(own / seconds)))]) if len(own) else None
+    value = float(np.interp(lag, np.arange(len(kernel)), kernel)) if lag <= len(kernel) - 1 else None
+    found = [_is_maximum(kernel, near) for near in sorted({math.floor(lag), math.ceil(lag)})]
+    lengths = own * step
+    nearest = float(lengths[np.argmin(np.abs(np.log(lengths / seconds)))]) if len(own) else None
     notes = []
     if lag < 1:
         notes.append("the period is shorter than a step")
     if value is None:
-        notes.append(f"the kernel is known up to lag {len(kernel.values) - 1 if kernel.values is not None else 0}")
-    elif not whole and not kernel.is_function:
+        notes.append(f"the kernel is known up to lag {len(kernel) - 1}")
+    elif lag != round(lag):
         notes.append("the lag is not whole: taken linearly between its neighbours")
     return PeriodMatch(
         name=name,
         seconds=seconds,
         lag=lag,
-        ratio=value / kernel.peak if value is not None and kernel.peak > 0 else None,
+        ratio=value / float(kernel[0]) if value is not None and kernel[0] > 0 else None,
         is_local_maximum=True if True in found else None if None in found else False,
         nearest_period=nearest,
         nearest_ratio=None if nearest is None else nearest / seconds,
@@ -296,11 +211,15 @@ def _match(kernel: _Kernel, name: str, seconds: float, step: float, own: F64) ->
     )
 
 
-def _list_own_periods(kernel: _Kernel, frequencies: ArrayLike | None) -> F64:
-    if frequencies is not None:
-        w = np.asarray(frequencies, dtype=float)
-        return np.asarray(2 * np.pi / w[w > 0])
-    return find_kernel_periods(kernel.values) if kernel.values is not None else np.empty(0)
+def _is_maximum(kernel: F64, lag: int) -> bool | None:
+    """Whether the value at a whole lag is below neither neighbour and above one; None where one is not known."""
+    if lag < 1:
+        return False
+    if lag + 1 >= len(kernel):
+        return None
+    rises = kernel[lag] - kernel[[lag - 1, lag + 1]]
+    slack = TIE * abs(float(kernel[0]))
+    return bool(rises.max() > slack and rises.min() >= -slack)
 
 
 def _check_seconds(value: float, name: str) -> None:

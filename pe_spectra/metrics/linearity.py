@@ -13,8 +13,7 @@ from pe_spectra.metrics.measures import (
     Metrics,
     centre,
     check_table,
-    explain_budget,
-    is_beyond_budget,
+    find_excess,
     metric,
     narrow,
 )
@@ -56,7 +55,7 @@ class ShiftLinearity(Metrics):
     components: int | None = None
 
 
-def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
+def _measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
     """Measure how well e(s + k) is an affine map of e(s), on positions that the map was not fitted on.
 
     z(s): the centred codes on their leading principal components, the fewest that hold 99.99 % of the
@@ -66,30 +65,16 @@ def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
 
     Sines and cosines have such a map for any k (Vaswani et al. 2017) and reach 1. The neighbours of a
     held-out position are fitted, so a table that is merely smooth reaches 0.9 and more: read values
-    near 1 by their distance from 1, and the worst shift first.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    None with a note where some k leaves fewer than 2 r fitted positions (it would overfit), below 8
-    positions, where all codes are equal, or beyond the budget of work.
-
-    Source: the claim of Vaswani et al. 2017, Sec. 3.5; this indicator is our own.
-
-    >>> angle = np.arange(64)[:, None] * np.array([1.0, 0.3])
-    >>> round(measure_shift_linearity(np.hstack([np.sin(angle), np.cos(angle)])).shift_linearity_worst, 9)
-    1.0
+    near 1 by their distance from 1, and the worst shift first. Undefined where some k leaves fewer than
+    2 r fitted positions, which would overfit.
     """
     values = check_table(table)
     length = len(values)
     shifts = [shift for shift in SHIFTS if shift <= length // 8]
     if not shifts:
         return ShiftLinearity.explain(f"{length} positions are too few for a shift")
-    if is_beyond_budget(values):
-        return ShiftLinearity.explain(explain_budget("shift linearity", values))
+    if too_much := find_excess("shift linearity", values):
+        return ShiftLinearity.explain(too_much)
     codes = _keep_components(narrow(centre(values)))
     if codes is None:
         return ShiftLinearity.explain("all position vectors are equal")
@@ -104,7 +89,7 @@ def measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
     return ShiftLinearity.tell(found, by_shift=by_shift, components=kept)
 
 
-MEASURES = (Measure(kind=ShiftLinearity, function=measure_shift_linearity, needs=("table",)),)
+MEASURES = (Measure(kind=ShiftLinearity, function=_measure_shift_linearity, needs=("table",)),)
 
 
 def _keep_components(centred: F64) -> F64 | None:

@@ -15,7 +15,6 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 from pe_spectra.quantities import DECLARED, Quantity, Result
-from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Multiplications that matrix products may cost: they run several times faster than a decomposition.
 MAX_PRODUCT_WORK = 4 * MAX_RANK_WORK
@@ -173,37 +172,19 @@ def count_product_work(table: F64) -> int:
     return int(rows * columns * min(rows, columns))
 
 
-def is_beyond_budget(table: F64) -> bool:
-    """Whether a decomposition costs too much: S d min(S, d) above 2**34, or min(S, d)**3 above 2**32.
+def find_excess(what: str, table: F64, work: int | None = None) -> str | None:
+    """Say what would cost too much for the table; None within the budget.
 
-    >>> is_beyond_budget(np.ones((10, 3)))
-    False
-    """
-    return count_product_work(table) > MAX_PRODUCT_WORK or min(table.shape) ** 3 > MAX_RANK_WORK
+    That is 2**34 multiplications: `work`, or S d min(S, d) of a decomposition, whose min(S, d)**3 is up to 2**32, too.
 
-
-def explain_budget(what: str, table: F64) -> str:
-    """Say that something is left out because it would cost too much.
-
-    >>> explain_budget("the rank", np.ones((10, 3)))
-    'the rank of a 10 x 3 table is beyond the budget of work'
+    >>> find_excess("the rank", np.ones((10, 3))), find_excess("the rank", np.broadcast_to(1.0, (9000, 9000)))
+    (None, 'the rank of a 9000 x 9000 table is beyond the budget of work')
     """
     rows, columns = table.shape
-    return f"{what} of a {rows} x {columns} table is beyond the budget of work"
-
-
-def average_diagonals(table: ArrayLike) -> F64:
-    """Mean of each diagonal of the Gram matrix: k(tau) = mean over s of <e_s, e_(s + tau)>, shape (S,).
-
-    The kernel of a table (:func:`pe_spectra.spectrum.gram.compute_gram_kernel`), whatever its scale: beyond
-    the range of float64 it is inf, of either sign, or 0. The last lags rest on few pairs.
-
-    >>> average_diagonals(np.eye(3)).round(12).tolist()
-    [1.0, 0.0, 0.0]
-    """
-    values, factor = rescale(check_table(table))
-    with np.errstate(over="ignore", under="ignore"):
-        return compute_gram_kernel(values) * factor * factor
+    is_beyond = (count_product_work(table) if work is None else work) > MAX_PRODUCT_WORK
+    if is_beyond or (work is None and min(rows, columns) ** 3 > MAX_RANK_WORK):
+        return f"{what} of a {rows} x {columns} table is beyond the budget of work"
+    return None
 
 
 def triangulate(table: F64) -> F64:

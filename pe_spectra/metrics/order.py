@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.metrics.measures import (
-    MAX_PRODUCT_WORK,
     TIE,
     Measure,
     Metrics,
@@ -18,12 +18,12 @@ from pe_spectra.metrics.measures import (
     check_kernel,
     check_table,
     count_product_work,
-    explain_budget,
+    find_excess,
     metric,
     or_reason,
     rescale,
 )
-from pe_spectra.spectrum.gram import compute_gram_kernel
+from pe_spectra.spectrum import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
 _MOST_ENTRIES = 1 << 20
@@ -34,23 +34,20 @@ _BLOCK = 1 << 17
 _STRETCH = 8
 #: Columns of a product of two tables that are held at a time.
 _COLUMNS = 1 << 10
-WANG = "property: Wang et al., ICLR 2021; indicator: ours"
+#: Declares a share that says how much similarity follows the lag.
+metric_of_order = partial(
+    metric, better="higher", minimum=0, maximum=1, source="property: Wang et al., ICLR 2021; indicator: ours"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOrder(Metrics):
     """How the similarities and distances of a table's rows follow their lags."""
 
-    table_monotonicity: float | None = metric(
-        "share of triples, t between s and u, with <e_s, e_t> > <e_s, e_u>, ties one half",
-        better="higher",
-        minimum=0,
-        maximum=1,
-        source=WANG,
+    table_monotonicity: float | None = metric_of_order(
+        "share of triples, t between s and u, with <e_s, e_t> > <e_s, e_u>, ties one half"
     )
-    translation_invariance: float | None = metric(
-        "1 - Var(along diagonals)/Var(all) of the Gram matrix", better="higher", minimum=0, maximum=1, source=WANG
-    )
+    translation_invariance: float | None = metric_of_order("1 - Var(along diagonals)/Var(all) of the Gram matrix")
     distance_lag_spearman: float | None = metric(
         "rank correlation of the lag with the root mean squared distance at that lag",
         better="higher",
@@ -60,34 +57,35 @@ class TableOrder(Metrics):
     )
 
 
-def _measure_table_order(table: ArrayLike) -> TableOrder:
-    """Measure how similarities and distances of positions 0 .. S-1 follow their lags."""
+def measure_table_order(table: ArrayLike) -> TableOrder:
+    """Measure how similarities and distances of positions 0 .. S-1, the rows of (S, d), follow their lags.
+
+    >>> measure_table_order([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]).table_monotonicity
+    1.0
+    """
     values = check_table(table)
     few = "fewer than three positions"
-    uneven = (
-        explain_budget("translation invariance", values)
-        if count_product_work(values) > MAX_PRODUCT_WORK
-        else "all entries of the Gram matrix are equal"
-    )
+    even, work = "all entries of the Gram matrix are equal", count_product_work(values)
     same = few if len(values) < 3 else "the mean distance is the same at every lag"
     return TableOrder.tell(
         {
-            "table_monotonicity": or_reason(measure_table_monotonicity(values), few),
-            "translation_invariance": or_reason(measure_translation_invariance(values), uneven),
-            "distance_lag_spearman": or_reason(measure_distance_lag_spearman(values), same),
+            "table_monotonicity": or_reason(_measure_table_monotonicity(values), few),
+            "translation_invariance": find_excess("translation invariance", values, work)
+            or or_reason(_measure_translation_invariance(values), even),
+            "distance_lag_spearman": or_reason(_measure_distance_lag_spearman(values), same),
         }
     )
 
 
-MEASURES = (Measure(kind=TableOrder, function=_measure_table_order, needs=("table",)),)
+MEASURES = (Measure(kind=TableOrder, function=measure_table_order, needs=("table",)),)
 
 
 def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
     """Share of pairs of lags t1 < t2 with k(t1) > k(t2), ties one half; 0 to 1, without a unit.
 
     1 is a kernel that falls at every step, 1/2 a constant one; it is (1 - Kendall's tau-a of value
-    and lag) / 2. Values closer than 1e-9 of the largest are ties. An increasing function of the kernel
-    has the same share: give a bias itself, not its exponential, which underflows to ties.
+    and lag) / 2. Values closer than 1e-9 of the largest are ties. The kernel of a bias b is exp(b): where
+    it falls below that, its lags tie, though b itself goes on falling.
 
     Parameters
     ----------
@@ -107,33 +105,20 @@ def measure_kernel_monotonicity(kernel: ArrayLike) -> float | None:
     if length < 2:
         return None
     rows, _ = rescale(values[None, :])
-    descending, ties = count_descents(rows, TIE * float(np.max(np.abs(rows))))
+    descending, ties = _count_descents(rows, TIE * float(np.max(np.abs(rows))))
     pairs = length * (length - 1) // 2
     return (float(descending[0]) + 0.5 * float(ties[0])) / pairs
 
 
-def measure_table_monotonicity(table: ArrayLike) -> float | None:
+def _measure_table_monotonicity(table: F64) -> float | None:
     """Share of triples s, t, u with t between s and u and <e_s, e_t> > <e_s, e_u>, ties one half; 0 to 1.
 
     The kernel's share, taken about each position in both directions and not over mean values: a table
     whose average decays but whose rows do not scores low. Dot products closer than 1e-9 of the
     largest squared norm are ties. Beyond 2**20 dot products, s runs over evenly spaced positions (at
-    least 16), t and u over all.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    None for fewer than three positions.
-
-    Source: monotonicity as a property: Wang et al., ICLR 2021; this indicator is our own.
-
-    >>> measure_table_monotonicity([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    1.0
+    least 16), t and u over all. None for fewer than three positions.
     """
-    values, _ = rescale(check_table(table))
+    values, _ = rescale(table)
     length = len(values)
     if length < 3:
         return None
@@ -144,7 +129,7 @@ def measure_table_monotonicity(table: ArrayLike) -> float | None:
     for start in range(0, len(anchors), max(1, _BLOCK // length)):
         part = anchors[start : start + max(1, _BLOCK // length)]
         for rows, lengths in _split_sides(values[part] @ values.T, part):
-            descending, ties = count_descents(rows, tie)
+            descending, ties = _count_descents(rows, tie)
             inside, half = inside + int(descending.sum()), half + int(ties.sum())
             pairs += int(np.sum(lengths * (lengths - 1) // 2))
     return (inside + 0.5 * half) / pairs
@@ -162,13 +147,10 @@ def _split_sides(gram: F64, anchors: I64) -> list[tuple[F64, I64]]:
     return sides
 
 
-def count_descents(rows: F64, tie: float = 0.0) -> tuple[I64, I64]:
+def _count_descents(rows: F64, tie: float = 0.0) -> tuple[I64, I64]:
     """Count in each row the pairs i < j with x_i > x_j + tie, and with |x_i - x_j| <= tie; each of shape (R,).
 
     By merging: O(L log L) for each row. An inf at the end of a row fills it and is not counted.
-
-    >>> [counts.tolist() for counts in count_descents(np.array([[3.0, 1.0, 1.0, np.inf]]))]
-    [[2], [1]]
     """
     count, length = rows.shape
     size = max(_STRETCH, 1 << (length - 1).bit_length())
@@ -201,63 +183,27 @@ def _count_up_to(values: F64, bounds: F64) -> I64:
     return total
 
 
-def compute_spearman(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Spearman's rank correlation with average ranks for ties; -1 to 1, None where one side is constant.
-
-    Parameters
-    ----------
-    first, second : (n,) finite numbers, n the same.
-
-    Source: Spearman 1904.
-
-    >>> round(compute_spearman([1, 2, 3, 4], [10, 30, 20, 40]), 12)
-    0.8
-    """
-    return _correlate(*(_rank(np.asarray(values, dtype=float)) for values in (first, second)))
-
-
 def _correlate(first: F64, second: F64) -> float | None:
     a, b = first - first.mean(), second - second.mean()
     size = float(np.sqrt(np.sum(a * a)) * np.sqrt(np.sum(b * b)))
     return float(np.clip(np.sum(a * b) / size, -1.0, 1.0)) if size > 0 else None
 
 
-def measure_distance_lag_spearman(table: ArrayLike) -> float | None:
-    """Spearman correlation of lag and distance; -1 to 1, without a unit.
+def _measure_distance_lag_spearman(table: F64) -> float | None:
+    """Spearman correlation of lag and distance, in O(S d log S); -1 to 1, without a unit.
 
-    The distance at lag tau = 1 .. S-1 is the root of the mean of ||e_s - e_(s + tau)||**2 over s, in
-    O(S d log S). 1: codes part ever further. Squared distances closer than 1e-9 of the largest are ties:
-    each takes the mean of the ranks that it could have.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    None for fewer than three positions, or where all those distances are equal (one-hot codes).
-
-    Source: Spearman 1904; the use on mean distances is our own.
-
-    >>> round(measure_distance_lag_spearman([[0.0], [1.0], [2.0], [3.0]]), 12)
-    1.0
+    The distance at lag tau = 1 .. S-1 is the root of the mean of ||e_s - e_(s + tau)||**2 over s. 1: codes
+    part ever further. Squared distances closer than 1e-9 of the largest are ties: each takes the mean of the
+    ranks that it could have. None for fewer than three positions, or where all those distances are equal.
     """
-    values = check_table(table)
-    length = len(values)
-    if length < 3:
+    if len(table) < 3:
         return None
-    squared = compute_squared_distances(values)
-    return _correlate(np.arange(1.0, length), _rank(squared, TIE * float(squared.max())))
+    squared = _compute_squared_distances(table)
+    return _correlate(np.arange(1.0, len(table)), _rank(squared, TIE * float(squared.max())))
 
 
-def compute_squared_distances(table: F64) -> F64:
-    """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1; shape (S - 1,).
-
-    In units of a power of two, 1 unless squares would leave float64.
-
-    >>> compute_squared_distances(np.array([[0.0], [1.0], [3.0]]))  # (1 + 4)/2, and 9
-    array([2.5, 9. ])
-    """
+def _compute_squared_distances(table: F64) -> F64:
+    """Mean of ||e_s - e_(s + tau)||**2 over s, at lags tau = 1 .. S-1, in units of a power of two; shape (S - 1,)."""
     # taking the mean code off changes no distance, and leaves less to cancel
     centred = centre(table)
     norms = np.sum(centred * centred, axis=1)
@@ -277,13 +223,14 @@ def _rank(values: F64, tie: float = 0.0) -> F64:
     return ranks
 
 
-def measure_translation_invariance(table: ArrayLike) -> float | None:
+def _measure_translation_invariance(table: F64) -> float | None:
     """1 - Var(along diagonals) / Var(all) of the Gram matrix G_st = <e_s, e_t>; 0 to 1, without a unit.
 
     Var(all) is the variance of all S**2 entries, Var(along diagonals) the mean square of what is left
-    when each diagonal's own mean is taken off. 1: a dot product depends on the lag alone.
+    when each diagonal's own mean is taken off. 1: a dot product depends on the lag alone. It is the correlation
+    ratio of Fisher 1925. None where all entries of G are equal.
 
-    Not to be confused with the Toeplitz share (:func:`pe_spectra.spectrum.gram.measure_toeplitz_share`), the
+    Not to be confused with the Toeplitz share (:func:`pe_spectra.spectrum.kernels.measure_toeplitz_share`), the
     share of the *energy* (sum of squares) of G that its diagonal means hold: that one counts the grand
     mean as well, so it is high for any codes with a large common part; this one asks what explains
     the differences.
@@ -291,28 +238,9 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     No S x S matrix is formed, and no sum of squares is taken from another. With the mean code m,
     z_s = e_s - m and a_s = <m, z_s>, G_st less its mean is a_s + a_t + <z_s, z_t>: over all pairs its squares
     sum to 2 S ||a||**2 + ||Z'Z||**2, and the means of <z_s, z_t> along diagonals come by FFT.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    None where all codes, and so all entries of G, are equal, or beyond 2**34 multiplications S d min(S, d).
-
-    Source: translation invariance as a property: Wang et al., ICLR 2021; this indicator is our own
-    (the correlation ratio, Fisher 1925).
-
-    >>> round(measure_translation_invariance(np.eye(4)), 12)
-    1.0
-    >>> measure_translation_invariance([[1.0, 1.0], [1.0, 1.0]]) is None
-    True
     """
-    values = check_table(table)
-    if count_product_work(values) > MAX_PRODUCT_WORK:
-        return None
     # a constant column adds the same to each dot product
-    varying = values[:, (values != values[0]).any(axis=0)]
+    varying = table[:, (table != table[0]).any(axis=0)]
     if not varying.size:
         return None
     # to a largest entry near 1: then the largest change is above 2**-54, and `centre` keeps the scale
@@ -320,7 +248,7 @@ def measure_translation_invariance(table: ArrayLike) -> float | None:
     centred = centre(varying)
     # the mean code is the first less what is left of it, and rounds if it is written down
     along = centred @ varying[0] - centred @ centred[0]
-    length = len(values)
+    length = len(table)
     spread = 2 * length * float(along @ along) + _sum_gram_squares(centred)
     pairs = np.arange(length, 0, -1.0)
     ends = np.cumsum(along)[::-1] + np.cumsum(along[::-1])[::-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +14,11 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.metrics.measures import (
-    MAX_PRODUCT_WORK,
     TIE,
     Measure,
     Metrics,
     check_table,
-    explain_budget,
-    is_beyond_budget,
+    find_excess,
     metric,
     narrow,
     or_reason,
@@ -38,6 +37,7 @@ _EPS = float(np.finfo(float).eps)
 
 _PROBE = "Wang & Chen 2020, arXiv:2010.04903; Golub, Heath & Wahba 1979"
 _BEYOND = "ours, after Press et al. 2022, arXiv:2108.12409"
+_error = partial(metric, unit="positions", better="lower", minimum=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +47,7 @@ class Probe(Metrics):
     R**2 is 0 or less where the code says nothing.
     """
 
-    probe_rmse: float | None = metric(
-        "error of ridge regression of s on e(s), five interleaved folds",
-        unit="positions",
-        better="lower",
-        minimum=0,
-        source=_PROBE,
-    )
+    probe_rmse: float | None = _error("error of ridge regression of s on e(s), five interleaved folds", source=_PROBE)
     probe_r2: float | None = metric(
         "R**2 of ridge regression of s on e(s), five interleaved folds", better="higher", maximum=1, source=_PROBE
     )
@@ -63,12 +57,8 @@ class Probe(Metrics):
 class Extrapolation(Metrics):
     """What happens beyond the length that was fitted; a separation of 0 is a repeated code."""
 
-    extrapolation_rmse: float | None = metric(
-        "error of the probe fitted on 0 .. S-1 at the positions after them",
-        unit="positions",
-        better="lower",
-        minimum=0,
-        source=_BEYOND,
+    extrapolation_rmse: float | None = _error(
+        "error of the probe fitted on 0 .. S-1 at the positions after them", source=_BEYOND
     )
     extrapolation_separation: float | None = metric(
         "smallest distance between two position vectors, those after S-1 included",
@@ -78,33 +68,19 @@ class Extrapolation(Metrics):
     )
 
 
-def measure_position_probe(table: ArrayLike) -> Probe:
+def _measure_position_probe(table: ArrayLike) -> Probe:
     """Read s off e(s) by ridge regression with an intercept, in five interleaved folds.
 
     Position s is held out in fold s mod 5; each fold chooses its ridge among 1, 1e-2 .. 1e-10 of the largest
     eigenvalue by generalised cross-validation on the positions that it fits. The neighbours of a
     held-out position are fitted: this asks for order, not for extrapolation. One-hot codes fail it.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    Error in positions, and R**2; None with a note below ten positions or beyond the budget of work.
-
-    Source: position probes: Wang & Chen 2020 (arXiv:2010.04903); ridge by generalised
-    cross-validation: Golub, Heath & Wahba 1979.
-
-    >>> measure_position_probe(np.arange(20.0)[:, None]).probe_r2 > 0.999999
-    True
     """
     values = check_table(table)
     length = len(values)
     if length < FEWEST_POSITIONS:
         return Probe.explain(f"{length} positions are too few for five folds")
-    if is_beyond_budget(values):
-        return Probe.explain(explain_budget("the position probe", values))
+    if too_much := find_excess("the position probe", values):
+        return Probe.explain(too_much)
     codes = _narrow_alike(rescale(_take_first_off(values))[0])
     wanted: F64 = np.arange(length, dtype=np.float64) - (length - 1) / 2
     errors = np.empty(length)
@@ -118,29 +94,8 @@ def measure_position_probe(table: ArrayLike) -> Probe:
     return Probe.tell({"probe_rmse": rmse, "probe_r2": 1 - share * share})
 
 
-def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
-    """Fit the probe on positions 0 .. S-1 and ask it about S .. S+B-1; find the closest two of all codes.
-
-    Parameters
-    ----------
-    table : (S, d), the positions up to the trained length; S at least 10.
-    beyond : (B, d), the positions after them, without a gap; usually B = S.
-
-    Returns
-    -------
-    Error of the probe beyond S, and the smallest distance within S + B; None with a note.
-
-    Raises
-    ------
-    InputError : the two tables differ in width.
-
-    Source: our own, after the question of Press et al. 2022 (arXiv:2108.12409).
-
-    >>> ramp = np.arange(40.0)[:, None]
-    >>> found = measure_extrapolation(ramp[:20], ramp[20:])
-    >>> found.extrapolation_rmse < 1e-3, found.extrapolation_separation
-    (True, 1.0)
-    """
+def _measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
+    """Fit the probe on positions 0 .. S-1 and ask it about S .. S+B-1; find the closest two of all codes."""
     first, second = check_table(table), check_table(beyond, "table beyond the length")
     if first.shape[1] != second.shape[1]:
         raise InputError("widths of the two tables differ", f"{first.shape[1]} and {second.shape[1]}", "one width")
@@ -148,21 +103,17 @@ def measure_extrapolation(table: ArrayLike, beyond: ArrayLike) -> Extrapolation:
     error: float | str
     if len(first) < FEWEST_POSITIONS:
         error = f"{len(first)} positions are too few to fit a probe"
-    elif is_beyond_budget(values):
-        error = explain_budget("the position probe", values)
     else:
-        error = or_reason(_miss_beyond(values, len(first)), _BEYOND_RANGE)
-    if len(values) ** 2 * values.shape[1] > MAX_PRODUCT_WORK:
-        smallest: float | str = explain_budget("the smallest separation", values)
-    else:
-        distance = find_closest_pair(values).distance
-        smallest = or_reason(distance, "the smallest separation is beyond the range of float64")
+        error = find_excess("the position probe", values) or or_reason(_miss_beyond(values, len(first)), _BEYOND_RANGE)
+    smallest = find_excess("the smallest separation", values, len(values) ** 2 * values.shape[1]) or or_reason(
+        find_closest_pair(values).distance, "the smallest separation is beyond the range of float64"
+    )
     return Extrapolation.tell({"extrapolation_rmse": error, "extrapolation_separation": smallest})
 
 
 MEASURES = (
-    Measure(kind=Probe, function=measure_position_probe, needs=("table",)),
-    Measure(kind=Extrapolation, function=measure_extrapolation, needs=("table", "beyond")),
+    Measure(kind=Probe, function=_measure_position_probe, needs=("table",)),
+    Measure(kind=Extrapolation, function=_measure_extrapolation, needs=("table", "beyond")),
 )
 
 
@@ -172,7 +123,7 @@ def _miss_beyond(values: F64, length: int) -> float | None:
         codes = _take_first_off(values)
         # the scale is that of the rows that are fitted: those beyond may be of another size altogether
         codes = codes / rescale(codes[:length])[1]
-        missed = fit_ridge(codes[:length], np.arange(length, dtype=float)).predict(codes[length:])
+        missed = _fit_ridge(codes[:length], np.arange(length, dtype=float)).predict(codes[length:])
     return _root_mean_square(missed - np.arange(length, len(values)))
 
 
@@ -207,16 +158,11 @@ class RidgeFit:
         return values
 
 
-def fit_ridge(codes: F64, wanted: F64) -> RidgeFit:
+def _fit_ridge(codes: F64, wanted: F64) -> RidgeFit:
     """Fit `wanted` (n,) on `codes` (n, m) with an intercept that no ridge weighs on.
 
-    The ridge is the one of `RIDGES` with the smallest generalised cross-validation error; the largest
-    of those that tie. Source: Golub, Heath & Wahba 1979.
-
-    >>> s = np.arange(8.0)
-    >>> fit = fit_ridge(s[:, None], 3 * s + 1)
-    >>> fit.predict(np.array([[2.0]])).round(6)  # 3 x 2 + 1
-    array([7.])
+    The ridge is the one of `RIDGES` with the smallest generalised cross-validation error, the largest of those that
+    tie.
     """
     return _fit([_Rows.read(codes, wanted)])
 

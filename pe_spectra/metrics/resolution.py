@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,8 @@ from pe_spectra.metrics.measures import (
     Metrics,
     centre,
     check_table,
-    explain_budget,
-    is_beyond_budget,
+    find_excess,
     metric,
-    or_reason,
     rescale,
     triangulate,
 )
@@ -25,6 +24,8 @@ from pe_spectra.metrics.measures import (
 _Exponents = NDArray[np.intc]
 _STABLE, _ENTROPY = "Rudelson & Vershynin 2007", "Roy & Vetterli 2007"
 _FISHER = "Cramer 1946, Rao 1945"
+_information = partial(metric, unit="per position squared", better="higher", minimum=0, source=_FISHER)
+_bound = partial(metric, unit="positions", better="lower", minimum=0, source=_FISHER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,19 +64,11 @@ def measure_ranks(table: ArrayLike) -> Ranks:
     (4.0, 4.0, 3.0)
     """
     values = check_table(table)
-    if is_beyond_budget(values):
-        return Ranks.explain(explain_budget("the rank", values))
-    raw = _compute_singular_values(rescale(values)[0])
-    centred = _compute_singular_values(centre(values))
-    zero, equal = "every position vector is 0", "all position vectors are equal"
-    return Ranks.tell(
-        {
-            "stable_rank": or_reason(compute_stable_rank(raw), zero),
-            "stable_rank_centred": or_reason(compute_stable_rank(centred), equal),
-            "effective_rank_entropy": or_reason(compute_effective_rank_entropy(raw), zero),
-            "effective_rank_entropy_centred": or_reason(compute_effective_rank_entropy(centred), equal),
-        }
-    )
+    if too_much := find_excess("the rank", values):
+        return Ranks.explain(too_much)
+    raw = _describe_directions(rescale(values)[0], "every position vector is 0")
+    centred = _describe_directions(centre(values), "all position vectors are equal")
+    return Ranks.tell(raw | {f"{name}_centred": rank for name, rank in centred.items()})
 
 
 def _compute_singular_values(table: F64) -> F64:
@@ -87,33 +80,16 @@ def _compute_singular_values(table: F64) -> F64:
     return np.asarray(values, dtype=np.float64)
 
 
-def compute_stable_rank(singular_values: F64) -> float | None:
-    """Sum of s**2 over the largest s**2, from singular values (m,); 1 to m, None where all are 0.
-
-    Source: Rudelson & Vershynin 2007, "Sampling from large matrices".
-
-    >>> compute_stable_rank(np.array([2.0, 1.0, 1.0]))
-    1.5
-    """
-    largest = float(np.max(singular_values))
-    if largest <= 0:
-        return None
-    return float(np.sum((singular_values / largest) ** 2))
-
-
-def compute_effective_rank_entropy(singular_values: F64) -> float | None:
-    """exp(H(p)), p = s / sum s: the singular values themselves, not their squares; 1 to m, None where all are 0.
-
-    Source: Roy & Vetterli 2007, "The effective rank".
-
-    >>> round(compute_effective_rank_entropy(np.array([1.0, 1.0, 0.0])), 12)
-    2.0
-    """
-    total = float(np.sum(singular_values))
-    if total <= 0:
-        return None
-    shares = singular_values[singular_values > 0] / total
-    return float(np.exp(-np.sum(shares * np.log(shares))))
+def _describe_directions(table: F64, none: str) -> dict[str, float | str]:
+    """Ranks by the sum of s**2 over the largest, and by exp(H(p)), p = s / sum s; `none` where all s are 0."""
+    singular = _compute_singular_values(table)
+    if singular[0] <= 0:
+        return {"stable_rank": none, "effective_rank_entropy": none}
+    shares = singular[singular > 0] / float(np.sum(singular))
+    return {
+        "stable_rank": float(np.sum((singular / singular[0]) ** 2)),
+        "effective_rank_entropy": float(np.exp(-np.sum(shares * np.log(shares)))),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,34 +105,10 @@ class Resolution(Metrics):
     (16.0, 0.25, True)
     """
 
-    fisher_information_mean: float | None = metric(
-        "mean of ||de/dp||**2 over positions, for unit noise",
-        unit="per position squared",
-        better="higher",
-        minimum=0,
-        source=_FISHER,
-    )
-    fisher_information_min: float | None = metric(
-        "smallest ||de/dp||**2, for unit noise",
-        unit="per position squared",
-        better="higher",
-        minimum=0,
-        source=_FISHER,
-    )
-    cramer_rao_bound_mean: float | None = metric(
-        "1/sqrt of the mean Fisher information, for unit noise",
-        unit="positions",
-        better="lower",
-        minimum=0,
-        source=_FISHER,
-    )
-    cramer_rao_bound_worst: float | None = metric(
-        "1/sqrt of the smallest Fisher information, for unit noise",
-        unit="positions",
-        better="lower",
-        minimum=0,
-        source=_FISHER,
-    )
+    fisher_information_mean: float | None = _information("mean of ||de/dp||**2 over positions, for unit noise")
+    fisher_information_min: float | None = _information("smallest ||de/dp||**2, for unit noise")
+    cramer_rao_bound_mean: float | None = _bound("1/sqrt of the mean Fisher information, for unit noise")
+    cramer_rao_bound_worst: float | None = _bound("1/sqrt of the smallest Fisher information, for unit noise")
     is_exact: bool = False
 
     def with_worst_of(self, other: Resolution) -> Resolution:
@@ -174,7 +126,7 @@ class Resolution(Metrics):
 
 def _measure_resolution(table: ArrayLike, exact: Resolution | None = None) -> Resolution:
     """Return the exact information where it is known, else that of central differences."""
-    return exact or measure_table_resolution(table) or Resolution.explain("fewer than three positions")
+    return exact or _measure_table_resolution(table) or Resolution.explain("fewer than three positions")
 
 
 MEASURES = (
@@ -207,24 +159,11 @@ def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitu
     return _summarise(found, found, exact=True)
 
 
-def measure_table_resolution(table: ArrayLike) -> Resolution | None:
-    """Fisher information of a table by central differences: J(s) = ||(e(s + 1) - e(s - 1)) / 2||**2, s = 1 .. S-2.
+def _measure_table_resolution(table: ArrayLike) -> Resolution | None:
+    """Fisher information by central differences: J(s) = ||(e(s + 1) - e(s - 1)) / 2||**2, s = 1 .. S-2; None without s.
 
     A column of frequency w is seen as sin w: fast columns count less than they should, and those
-    that alternate count nothing. Where the frequencies are known, use :func:`measure_ladder_resolution`.
-
-    Parameters
-    ----------
-    table : (S, d), positions 0 .. S-1 in its rows.
-
-    Returns
-    -------
-    None for fewer than three positions.
-
-    Source: standard statistics (Cramer 1946, Rao 1945).
-
-    >>> measure_table_resolution([[0.0], [2.0], [4.0]]).cramer_rao_bound_mean
-    0.5
+    that alternate count nothing. Where the frequencies are known, :func:`measure_ladder_resolution` is used.
     """
     values = check_table(table)
     if len(values) < 3:

@@ -7,8 +7,9 @@ of Hugging Face transformers; findings say where another reading differs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,22 +17,23 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
-from pe_spectra.models.audited_pairs import TURN, AuditedLowBin, AuditedPair, mark_unseen
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import TOLERANCE, TURN, AuditedPair, Rotation, mark_unseen
+from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
     FORMATS,
-    LAYOUTS,
     SCHEMES,
     Configuration,
     LayerStatement,
     RotaryBlock,
     limit_length,
 )
-from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_bin
 from pe_spectra.vocabulary import RANKS, Level
 
+#: Of layers without a rotation.
+_NO_STATEMENT = LayerStatement(head_dim=0)
 #: Of an encoding that is not rotary: its parameters, with what each is.
 _PARAMETERS = {
     name: {"type": "integer", "minimum": least, "description": text}
@@ -47,53 +49,67 @@ _PARAMETERS = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuditedLowBin(Result):
+    """The frequencies below 2 pi over the training context length."""
+
+    length: int = quantity("The training context length, or the window.", unit="positions", minimum=1)
+    bin_edge: float = quantity("Width of the lowest bin.", unit="rad/position", above=0)
+    crossing: float | None = quantity(
+        "l* of Eq. 16, where the ladder crosses the edge, in units of its index l; null where there is no ladder or it "
+        "never crosses."
+    )
+    inside: int = quantity("Number of frequencies strictly between 0 and the edge.", minimum=0)
+    outside: int = quantity("Number of the others.", minimum=0)
+    total: int = quantity("Number of all frequencies.", minimum=1)
+
+
+def _take_from_rotation(name: str) -> Derived[Any]:
+    """Declare what a rotation has for the layers that it turns."""
+
+    def read(layer: LayerAudit) -> Any:
+        return getattr(layer.rotation or Rotation(), name)
+
+    read.__annotations__["return"] = find_hint(Rotation, name)
+    declared = Rotation.quantities()[name]
+    return Derived(read, replace(declared, text=f"{declared.text.removesuffix('.')}; null where nothing is turned."))
+
+
+@dataclass(frozen=True, kw_only=True)
 class LayerAudit(Result):
     """What the layers of one type are given.
 
     Besides, `statement` is what the file states about their rotation, and `rotation` what the answering library makes
-    of it: both None for other schemes, `rotation` also where the library refuses. `trained_scaled` is the length that
-    is known to have been trained with the scaling; None where the file does not tell: linear, dynamic and yarn also
-    stretch models without further training. `findings` are those that are about these layers.
+    of it: None where nothing is turned and where the library refuses, which `refusal` says. `trained_scaled` is the
+    length that is known to have been trained with the scaling; None where the file does not tell: linear, dynamic and
+    yarn also stretch models without further training. `findings` are those that are about these layers.
     """
 
-    statement: LayerStatement | None = None
+    configuration: Configuration
+    statement: LayerStatement = _NO_STATEMENT
     rotation: Rotation | None = None
+    refusal: Refusal | None = None
     trained_scaled: int | None = None
     findings: tuple[Finding, ...] = ()
-    name: str = quantity("Name of the type; all where there is one.", column="layer")
-    scheme: str = quantity("The kind of positional encoding of these layers.", words=SCHEMES)
 
-    @derived("Width of a head, in channels; null where nothing is turned.", minimum=1)
-    def head_dim(self) -> int | None:
-        return self._turned.head_dim
+    @derived("Name of the type; all where there is one.", column="layer")
+    def name(self) -> str:
+        return self.statement.name
 
-    @derived("Channels of it that are turned, D; null where nothing is.", minimum=0)
-    def rotary_dim(self) -> int | None:
-        return self._turned.rotary_dim
+    @derived("The kind of positional encoding of these layers.", words=SCHEMES)
+    def scheme(self) -> str:
+        return self.configuration.scheme if self.statement.turns else "none"
 
-    @derived("Base of the ladder before scaling; null where nothing is turned.", above=0)
-    def base(self) -> float | None:
-        return self._turned.base
+    head_dim = _take_from_rotation("head_dim")
+    rotary_dim = _take_from_rotation("rotary_dim")
+    base = _take_from_rotation("base")
+    scaling = _take_from_rotation("scaling")
 
-    @derived("Scaling by the catalogue's name, none for no scaling; null where nothing is turned.")
-    def scaling(self) -> str | None:
-        return self._turned.scaling
-
-    @derived(
-        "Parameters of the scaling by the catalogue's names; empty without one.",
-        schema=OPEN_OBJECT,
-        column=None,
-    )
+    @derived("Parameters of the scaling by the catalogue's names; empty without one.", schema=OPEN_OBJECT, column=None)
     def scaling_parameters(self) -> Mapping[str, object]:
-        return {name: value for name, value in self._turned.options.items() if name != "share"}
+        return {name: value for name, value in (self.rotation or Rotation()).options.items() if name != "share"}
 
-    @derived("Factor on every cosine and sine; null where nothing is turned.", above=0)
-    def attention_scaling(self) -> float | None:
-        return self._turned.attention_scaling
-
-    @derived("Which channels are a pair; null where nothing is turned.", words=LAYOUTS)
-    def layout(self) -> str | None:
-        return self._turned.layout
+    attention_scaling = _take_from_rotation("attention_scaling")
+    layout = _take_from_rotation("layout")
 
     @derived(
         "Length at which the ladder was trained before it was scaled, without one the training context length; null "
@@ -103,28 +119,23 @@ class LayerAudit(Result):
         column=None,
     )
     def original_length(self) -> int | None:
-        block = self.block
-        stated = block.find("original_max_position_embeddings") if block is not None else None
+        stated = self.block.find("original_max_position_embeddings")
         return int(stated) if stated is not None else self.trained_length
 
     trained_length: int | None = quantity(
-        "Training context length; null where neither the file nor the caller says.",
-        default=None,
-        unit="positions",
-        minimum=1,
+        "Training context length; null where neither the file nor the caller says.", unit="positions", minimum=1
     )
     served_length: int | None = quantity(
-        "Inference context length; null where neither the file nor the caller says.",
-        default=None,
-        unit="positions",
-        minimum=1,
+        "Inference context length; null where neither the file nor the caller says.", unit="positions", minimum=1
     )
-    reach: int | None = quantity(
+
+    @derived(
         "Longest span of positions that these layers see at once (sliding window); null for all.",
         key="window",
-        default=None,
         minimum=1,
     )
+    def reach(self) -> int | None:
+        return self.statement.window
 
     @derived(
         "Pairs that never complete a period within the training context length, or the window; null where that is not "
@@ -137,7 +148,7 @@ class LayerAudit(Result):
 
     @derived(
         "Pairs, by index, that see out-of-range phases (not covered in training) at the inference context length: they "
-        "completed no period in training, and reach a phase above 1.01 times the largest shown.",
+        f"completed no period in training, and reach a phase above {TOLERANCE} times the largest shown.",
         key="unseen_pairs",
         column=None,
         minimum=0,
@@ -145,7 +156,7 @@ class LayerAudit(Result):
     def unseen(self) -> tuple[int, ...]:
         if self.rotation is None or self.original_length is None or self.served_length is None:
             return ()
-        if self.trained_length is None and not (self.statement is not None and self.statement.may_be_untrained):
+        if self.trained_length is None and not self.statement.may_be_untrained:
             return ()  # llama3 and longrope are trained with, for a length that nobody says here
         largest = self.frequencies * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
@@ -168,15 +179,14 @@ class LayerAudit(Result):
 
     @derived("Every pair, the fastest first; empty where nothing is turned.", key="frequencies", column=None)
     def pairs(self) -> tuple[AuditedPair, ...]:
-        unknown = [None] * len(self.frequencies)
-        before, trained, served = (
-            unknown if values is None else values.tolist()
-            for values in (self.unscaled, self.count_turns(self.trained_length), self.count_turns(self.served_length))
+        turns = self.count_turns(self.trained_length), self.count_turns(self.served_length)
+        rows = (
+            [None] * len(self.frequencies) if values is None else values.tolist()
+            for values in (self.unscaled, self.frequencies, *turns)
         )
-        rows = zip(before, self.frequencies.tolist(), trained, served, strict=True)
         return tuple(
-            AuditedPair(pair=pair, frequency_before=a, frequency=b, turns=turns, turns_served=later)
-            for pair, (a, b, turns, later) in enumerate(rows)
+            AuditedPair(pair=pair, frequency_before=before, frequency=frequency, turns=trained, turns_served=served)
+            for pair, (before, frequency, trained, served) in enumerate(zip(*rows, strict=True))
         )
 
     @derived(
@@ -203,11 +213,7 @@ class LayerAudit(Result):
 
     @derived("What was assumed when the file was read, each a sentence.", column=None)
     def notes(self) -> tuple[str, ...]:
-        return self._turned.notes
-
-    @property
-    def _turned(self) -> Rotation:
-        return self.rotation or Rotation()
+        return () if self.rotation is None else self.rotation.notes
 
     def find(self, kind: Kind, message: str, /, *, level: Level | None = None, **data: object) -> Finding:
         """Make a finding about these layers; of several types, the sentence begins with the name."""
@@ -218,22 +224,17 @@ class LayerAudit(Result):
     @property
     def frequencies(self) -> F64:
         """Frequency of each pair, rad/position, shape (D/2,); empty where nothing turns."""
-        if self.rotation is None or self.rotation.frequencies is None:
-            return np.empty(0)
-        return self.rotation.frequencies
+        found = None if self.rotation is None else self.rotation.frequencies
+        return np.empty(0) if found is None else found
 
     @property
-    def block(self) -> RotaryBlock | None:
-        """The keys that transformers 5 reads; None where the file has none."""
-        if self.statement is None or self.statement.block is None:
-            return None
+    def block(self) -> RotaryBlock:
+        """The keys that transformers 5 reads; NO_BLOCK where the file has none."""
         return choose_block(self.statement)[0]
 
     def count_turns(self, length: int | None) -> F64 | None:
         """How often each pair turns within `length` positions, shape (D/2,); None where no length is known."""
-        if length is None:
-            return None
-        return self.frequencies * (self.limit(length) / TURN)
+        return None if length is None else self.frequencies * (self.limit(length) / TURN)
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""
@@ -261,18 +262,15 @@ class LayerAudit(Result):
 
         Pairs at rest stay so. None where there is no base.
         """
-        rotation = self.rotation
-        if rotation is None or rotation.base is None or not rotation.rotary_dim:
+        if self.base is None or not self.rotary_dim:
             return None
-        ladder = [float(theta) for theta in compute_ladder(rotation.base, rotation.rotary_dim, len(self.frequencies))]
+        ladder = [float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))]
         return np.where(self.frequencies > 0, ladder, 0.0)
 
     @cached_property
     def spectrum(self) -> Spectrum | None:
         """Eq. (15) of the frequencies on a lattice of a point for each channel of a head; None without a rotation."""
-        if self.encoding is None or self.rotation is None:
-            return None
-        return compute_density_spectrum(self.encoding)
+        return None if self.encoding is None or self.rotation is None else compute_density_spectrum(self.encoding)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,29 @@
-"""A rotation as an implementation computes it, whatever it was found from: a configuration or a dump."""
+"""A rotation as an implementation computes it, from a configuration or a dump; its pairs, turns and phases."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.findings import OPEN_OBJECT
+from pe_spectra.quantities import Result, derived, quantity
 
 #: Relative difference of frequencies that are the same formula: a few roundings in float64.
 SAME_FORMULA = 1e-12
+#: A whole turn, in rad.
+TURN = 2 * math.pi
+#: Phases this much beyond what training showed count as new: rounding of factors is not.
+TOLERANCE = 1.01
+#: A pair that turns so often within the training is left alone by YaRN (its beta_fast).
+MANY_TURNS = 32.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +44,7 @@ class Rotation(Result):
         "Parameters of the scaling by the catalogue's names; empty without one.",
         default_factory=lambda: MappingProxyType({}),
         key="scaling_parameters",
-        schema={
-            "type": "object",
-            "properties": {},
-            "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
-            "additionalProperties": True,
-        },
+        schema=OPEN_OBJECT,
     )
     frequencies: F64 | None = quantity(
         "Of each of the D/2 pairs, fastest first, after scaling; read-only.",
@@ -74,3 +80,62 @@ class Rotation(Result):
             **self.options,
         }
         return {name: value for name, value in parts.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedPair(Result):
+    """One pair of channels."""
+
+    pair: int = quantity("Index of the pair, from 0.", minimum=0)
+    frequency_before: float | None = quantity(
+        "Frequency of the ladder before scaling, 0 for a pair at rest; null where there is no base.",
+        unit="rad/position",
+        minimum=0,
+    )
+    frequency: float = quantity("Frequency at the inference context length.", unit="rad/position", minimum=0)
+
+    @derived("Positions of a period, 2 pi over the frequency; null for a pair at rest.", unit="positions", above=0)
+    def wavelength(self) -> float | None:
+        wave = TURN / self.frequency if self.frequency else math.inf
+        return wave if math.isfinite(wave) else None
+
+    turns: float | None = quantity(
+        "Periods within the training context length, or the window; null where it is not known.", minimum=0
+    )
+    turns_served: float | None = quantity(
+        "Periods within the inference context length, or the window; null where it is not known.", minimum=0
+    )
+
+    @derived(
+        f"Periods within the training context length: many from {MANY_TURNS:g} on, few from 1 on, never below; null "
+        "where the length is not known.",
+        words=("many", "few", "never"),
+    )
+    def state(self) -> str | None:
+        if self.turns is None:
+            return None
+        return "never" if self.turns < 1 else "few" if self.turns < MANY_TURNS else "many"
+
+
+def mark_unseen(shown: F64, met: F64) -> NDArray[np.bool_]:
+    """Mark the pairs that meet phases above 1.01 times the largest that training showed, and less than a turn then.
+
+    Parameters
+    ----------
+    shown, met : (P,) largest phase of each pair in training and now, in rad.
+
+    >>> mark_unseen(np.array([1.0, 1.0, 7.0]), np.array([1.009, 1.02, 70.0])).tolist()
+    [False, True, False]
+    """
+    unseen: NDArray[np.bool_] = (shown < TURN) & (met > TOLERANCE * shown)
+    return unseen
+
+
+def take_off_turns(phases: F64) -> F64:
+    """Wrap phases in rad to -pi .. pi, in place.
+
+    >>> take_off_turns(np.array([7.0])).round(4)  # 7 - 2 pi
+    array([0.7168])
+    """
+    phases -= TURN * np.rint(phases / TURN)
+    return phases

@@ -14,7 +14,7 @@ from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks import STACKS, Refusal
-from pe_spectra.models.stacks.gguf import turn_gguf_layer
+from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
 
@@ -24,33 +24,18 @@ _ANSWERING: Mapping[str, Callable[[Configuration, LayerStatement, int | None], R
     "params.json": STACKS["meta"].read,
     "gguf": turn_gguf_layer,
 }
-_NOTES = {"t5": ("the values of its buckets are in the weights, not here",)}
+#: Encodings without a rotation and without a table; their values are parameters of the catalogue.
+_BY_FORMULA = ("alibi", "t5", "sinusoidal")
+_NOTES = ("the values of its buckets are in the weights, not here",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
-    """An encoding of the catalogue as a configuration asks for it.
+    """An encoding of the catalogue as a configuration asks for it."""
 
-    Attributes
-    ----------
-    name : its name in the catalogue.
-    values : parameters by name.
-    notes : what was assumed, each a sentence.
-    """
-
-    name: str
-    values: dict[str, Any]
-    notes: tuple[str, ...] = ()
-
-    def build(self) -> Encoding:
-        """Build the encoding.
-
-        Raises
-        ------
-        InputError : a parameter out of range.
-        """
-        cls = find_encoding(self.name)
-        return cls(**{p.keyword: self.values[p.name] for p in cls.accepts if p.name in self.values})
+    name: str  #: its name in the catalogue
+    values: Mapping[str, Any]  #: parameters by name
+    notes: tuple[str, ...] = ()  #: what was assumed, each a sentence
 
 
 def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
@@ -69,19 +54,21 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     {'d': 16, 'base': 500000.0}
     """
     configuration = read_configuration(config, path)
-    notes: tuple[str, ...] = ()
-    if configuration.scheme == "rotary":
-        turning = [layer for layer in configuration.layers if layer.turns]
-        # layers that see everything go before those with a window
-        first = min(turning, key=lambda layer: layer.window is not None)
-        others = [layer.name for layer in turning if layer is not first]
-        if others:
-            left = ", ".join(others)
-            notes = (f"the parameters of {first.name} layers are used; others: {left}",)
-        found = choose_scheme(configuration, first)
-    else:
-        found = choose_scheme(configuration)
-    return Scheme(name=found.name, values=found.values, notes=(*notes, *found.notes))
+    name = configuration.scheme
+    if name in _BY_FORMULA:
+        return Scheme(name=name, values=configuration.values, notes=_NOTES if name == "t5" else ())
+    if name != "rotary":
+        what = "a learned table, which is in its weights" if name == "learned" else "none"
+        raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")
+    turning = [layer for layer in configuration.layers if layer.turns]
+    # layers that see everything go before those with a window
+    first = min(turning, key=lambda layer: layer.window is not None)
+    others = ", ".join(layer.name for layer in turning if layer is not first)
+    notes = (f"the parameters of {first.name} layers are used; others: {others}",) if others else ()
+    found = turn_layer(configuration, first)
+    if isinstance(found, Refusal):
+        raise FileError(path, found.reason.removeprefix(f"{path}: "))
+    return Scheme(name="rope", values=found.parameters, notes=(*notes, *found.notes))
 
 
 def turn_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation | Refusal:
@@ -97,58 +84,8 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     return _ANSWERING[configuration.format](configuration, layer, served)
 
 
-def choose_scheme(
-    configuration: Configuration, layer: LayerStatement | None = None, served: int | None = None
-) -> Scheme:
-    """Return the encoding of one layer type as the newest major release of transformers gives it.
-
-    Raises
-    ------
-    FileError : there is no encoding without a table, or the release refuses the file.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> choose_scheme(read_configuration({"model_type": "bloom", "n_head": 16}, "config.json")).name
-    'alibi'
-    """
-    path = configuration.path
-    if layer is not None:
-        found = turn_layer(configuration, layer, served)
-        if isinstance(found, Refusal):
-            raise FileError(path, found.reason.removeprefix(f"{path}: "))
-        return Scheme(name="rope", values=found.parameters, notes=found.notes)
-    names = {"alibi": ("heads",), "t5": ("buckets", "max_distance", "heads"), "sinusoidal": ("d",)}
-    if configuration.scheme not in names:
-        what = "a learned table, which is in its weights" if configuration.scheme == "learned" else "none"
-        raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")
-    values = {key: value for key, value in configuration.values.items() if key in names[configuration.scheme]}
-    return Scheme(name=configuration.scheme, values=values, notes=_NOTES.get(configuration.scheme, ()))
-
-
-def build_scheme(configuration: Configuration) -> Encoding | None:
-    """Build the encoding of a model that is not rotary; None where there is none without a table.
-
-    Raises
-    ------
-    FileError : a parameter out of range.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> build_scheme(read_configuration({"model_type": "bloom", "n_head": 16}, "config.json")).label
-    'alibi heads=16'
-    """
-    if configuration.scheme in ("learned", "none", "rotary"):
-        return None
-    try:
-        return choose_scheme(configuration).build()
-    except InputError as error:
-        raise FileError(configuration.path, str(error)) from error
-
-
-def rebuild_rope(rotation: Rotation) -> Rope | None:
-    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters.
-
-    >>> rebuild_rope(Rotation(rotary_dim=64, head_dim=64, base=5e5, scaling="none", layout="half")).label
-    'rope d=64 base=500000'
-    """
+def _rebuild_rope(rotation: Rotation) -> Rope | None:
+    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters."""
     known = {parameter.keyword for parameter in Rope.accepts}
     try:
         return Rope(**{key: value for key, value in rotation.parameters.items() if key in known})
@@ -158,72 +95,66 @@ def rebuild_rope(rotation: Rotation) -> Rope | None:
 
 def build_layers(
     configuration: Configuration, *, trained: int | None = None, served: int | None = None
-) -> tuple[tuple[LayerAudit, ...], tuple[tuple[str, Refusal], ...]]:
+) -> tuple[LayerAudit, ...]:
     """Read every layer type as the answering stack does.
 
     Parameters
     ----------
     trained, served : lengths in positions that go before those of the file.
 
-    Returns
-    -------
-    The layer types, and for each that the stack refuses its name and why.
-
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
-    >>> layers, refused = build_layers(read_configuration(config, "config.json"))
-    >>> layers[0].never_turn, refused
-    (18, ())
+    >>> [layer.never_turn for layer in build_layers(read_configuration(config, "config.json"))]
+    [18]
     """
-    given = trained is not None
-    trained = trained if trained is not None else configuration.length
+    length = configuration.length if trained is None else trained
     if configuration.scheme != "rotary":
-        return (_build_other(configuration, trained, served),), ()
-    layers: list[LayerAudit] = []
-    refused: list[tuple[str, Refusal]] = []
-    for statement in configuration.layers:
-        length = served if served is not None else state_served(statement.block, configuration.length)
-        named = LayerAudit(
-            name=statement.name,
-            scheme="rotary" if statement.turns else "none",
-            statement=statement,
-            trained_length=trained,
-            served_length=length if length is not None else trained,
-            trained_scaled=trained if given or not statement.may_be_untrained else None,
-            reach=statement.window,
+        other = LayerAudit(
+            configuration=configuration,
+            encoding=_build_by_formula(configuration),
+            trained_length=length,
+            served_length=length if served is None else served,
         )
-        if not statement.turns:
-            layers.append(named)
-            continue
-        found = turn_layer(configuration, statement, length)
-        if isinstance(found, Refusal):
-            refused.append((statement.name, found))
-            if found.seen:
-                found = STACKS["transformers-4"].read(configuration, statement, length)
-        layers.append(named if isinstance(found, Refusal) else _add_rotation(named, found))
-    return tuple(layers), tuple(refused)
+        return (other,)
+    layers = []
+    for statement in configuration.layers:
+        reached = served if served is not None else state_served(statement.block, configuration.length)
+        layer = LayerAudit(
+            configuration=configuration,
+            statement=statement,
+            trained_length=length,
+            served_length=length if reached is None else reached,
+            trained_scaled=length if trained is not None or not statement.may_be_untrained else None,
+        )
+        layers.append(_turn(layer, reached) if statement.turns else layer)
+    return tuple(layers)
 
 
-def _add_rotation(layer: LayerAudit, found: Rotation) -> LayerAudit:
-    layer = replace(layer, rotation=found)
-    if found.rope is not None:
-        return replace(layer, encoding=found.rope)
-    encoding = rebuild_rope(found)
-    if encoding is None:
+def _build_by_formula(configuration: Configuration) -> Encoding | None:
+    if configuration.scheme not in _BY_FORMULA:
+        return None
+    cls, values = find_encoding(configuration.scheme), configuration.values
+    try:
+        return cls(**{p.keyword: values[p.name] for p in cls.accepts if p.name in values})
+    except InputError as error:
+        raise FileError(configuration.path, str(error)) from error
+
+
+def _turn(layer: LayerAudit, served: int | None) -> LayerAudit:
+    """Add the rotation of the answering stack; of a file that it was seen to refuse, that of the release before."""
+    found = turn_layer(layer.configuration, layer.statement, served)
+    if isinstance(found, Refusal):
+        layer = replace(layer, refusal=found)
+        if found.seen:
+            found = STACKS["transformers-4"].read(layer.configuration, layer.statement, served)
+    if isinstance(found, Refusal):
         return layer
-    values = encoding.frequencies().values
-    # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
-    near = max(SAME_FORMULA, found.error_bound)
-    if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
-        return replace(layer, encoding=encoding)
+    layer = replace(layer, rotation=found, encoding=found.rope)
+    rope = None if found.rope is not None else _rebuild_rope(found)
+    if rope is not None:
+        values = rope.frequencies().values
+        # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
+        near = max(SAME_FORMULA, found.error_bound)
+        if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
+            return replace(layer, encoding=rope)
     return layer
-
-
-def _build_other(configuration: Configuration, trained: int | None, served: int | None) -> LayerAudit:
-    return LayerAudit(
-        name="all",
-        scheme=configuration.scheme,
-        encoding=build_scheme(configuration),
-        trained_length=trained,
-        served_length=served if served is not None else trained,
-    )

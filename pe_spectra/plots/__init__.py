@@ -1,8 +1,8 @@
 """Views of results: artists on given Axes, and the figures that the commands write.
 
 Importing this package imports Matplotlib, so nothing else imports it before a figure is drawn.
-Colours, sizes and fixed parameters stand in `style`, the arrangement on the sheet in `sheet`, the bytes
-of a file in `save`; each kind of result has a module of its own.
+Colours, sizes and fixed parameters stand in `style`, the arrangement on the sheet and the bytes of a file in
+`sheet`; each kind of result has a module of its own.
 """
 
 from __future__ import annotations

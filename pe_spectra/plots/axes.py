@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,11 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
 
-from pe_spectra.plots.style import BLACK, SMALL_SIZE, TICK_SIZE, LineStyle, shorten_text
+from pe_spectra.exact import F64
+from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, TICK_SIZE, LineStyle, line_pitch, shorten_text
 
-F64 = NDArray[np.float64]
+#: Where a label may stand: x and y of a point of the data, and "above", "below right", .. of it.
+Place = tuple[float, float, str]
 
 #: Points of one curve in a file: more of them cannot be told apart in print.
 MOST_POINTS = 4000
@@ -26,21 +27,19 @@ MOST_POINTS = 4000
 BAND_OPACITY = 0.2
 #: Points of what stands above a panel.
 HEADING_SIZE = TICK_SIZE
+#: Inches of a piece of line before a word.
+_SAMPLE = 0.25
 #: White in points between a label and what it belongs to; across, where it also stands above or below.
 _OFFSET, _ASIDE = 5.0, 2.5
 #: White in pixels that a label keeps from everything else.
 _CLEARANCE = 1.5
 
 
-def thin_curve(x: F64, y: F64, *, logarithmic: bool = False) -> tuple[F64, F64]:
+def _thin_curve(x: F64, y: F64, *, logarithmic: bool = False) -> tuple[F64, F64]:
     """Draw a long curve with fewer points, keeping the smallest and largest value of each piece.
 
     Curves of at most `MOST_POINTS` points, and their ends, stay as they are. Pieces are equally wide as drawn:
     of an axis with logarithms (`logarithmic`; x ascends from above 0) those at its left end hold a point each.
-
-    >>> x = np.arange(1.0, 100_001.0)
-    >>> [int(thin_curve(x, np.sin(x), logarithmic=scale)[0][9]) for scale in (False, True)]
-    [212, 10]
     """
     if x.size <= MOST_POINTS:
         return x, y
@@ -59,7 +58,7 @@ def thin_curve(x: F64, y: F64, *, logarithmic: bool = False) -> tuple[F64, F64]:
 def draw_curve(axes: Axes, x: F64, y: F64, style: LineStyle, **more: object) -> Line2D:
     """Draw one curve; values that are not finite leave a gap."""
     logarithmic = axes.get_xscale() == "log"
-    drawn_x, drawn_y = thin_curve(x, np.where(np.isfinite(y), y, np.nan), logarithmic=logarithmic)
+    drawn_x, drawn_y = _thin_curve(x, np.where(np.isfinite(y), y, np.nan), logarithmic=logarithmic)
     line = Line2D(drawn_x, drawn_y)
     line.set(**style, **more)
     axes.add_line(line)
@@ -90,20 +89,6 @@ def label_integers(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
 
 
-def label_scaled(axis: Axis, largest: float, label: str) -> None:
-    """Label an axis; very small and very large numbers are written in a power of ten that the label names.
-
-    Matplotlib would write that power at the end of the axis, where it touches what stands above.
-    """
-    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
-    if -4 <= exponent <= 4:
-        axis.set_label_text(label)
-        return
-    half = exponent // 2  # in two steps: one may leave the range of float64
-    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.3g}"))
-    axis.set_label_text(f"{label}, $10^{{{exponent}}}$")
-
-
 def _write_power(exponent: float) -> str:
     short = f"{exponent:.0f}" if abs(exponent) < 1e5 else f"{exponent:.0e}".replace("e+", "e")
     return f"$10^{{{short}}}$"
@@ -115,93 +100,47 @@ def head_panel(axes: Axes, text: str, *, beyond: float = 0.0, pad: float = 4.0) 
     axes.set_title(shorten_text(text, HEADING_SIZE, width), loc="left", fontsize=HEADING_SIZE, pad=pad)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spot:
-    """Where a label may stand: beside a point of the data, on one of its sides.
-
-    `side` is "above", "below", "right" or "left" of the point (x, y) in data coordinates, or "at" it.
-    """
-
-    x: float
-    y: float
-    side: str
+def beside(x: float | F64, y: float | F64, sides: Sequence[str], *, most: int = 40) -> list[Place]:
+    """Return places on each side of a point, or of `most` points along a curve from its left end to its right."""
+    points = np.column_stack([np.atleast_1d(x), np.atleast_1d(y)])
+    points = points[np.unique(np.linspace(0, len(points) - 1, most).astype(np.intp))]
+    return [(across, up, side) for side in sides for across, up in points[np.isfinite(points[:, 1])].tolist()]
 
 
-#: Horizontal and vertical alignment, and direction of the offset, of each side.
-_SIDES = {
-    "above": ("center", "bottom", 0, 1),
-    "below": ("center", "top", 0, -1),
-    "right": ("left", "center", 1, 0),
-    "left": ("right", "center", -1, 0),
-    "above right": ("left", "bottom", 1, 1),
-    "above left": ("right", "bottom", -1, 1),
-    "below right": ("left", "top", 1, -1),
-    "below left": ("right", "top", -1, -1),
-}
-
-
-def place_label(axes: Axes, text: str, places: Sequence[Spot], *, colour: str = BLACK) -> Annotation | None:
+def place_label(
+    axes: Axes, text: str, places: Sequence[Place], *, colour: str = BLACK, on_curves: bool = False
+) -> Annotation | None:
     """Write a label at the first of `places` where it touches no curve, no mark, no other label and no edge.
 
-    Set the limits of the axes before. Returns None, and writes nothing, where no place is free.
+    Set the limits of the axes before. Returns None, and writes nothing, where no place is free. With `on_curves`
+    only other labels and edges are in its way.
     """
-    if not places:
-        return None
-    curves = [line.get_transform().transform_path(line.get_path()) for line in axes.lines]
-    taken = [label.get_window_extent() for label in axes.texts] + _list_marks(axes)
-    trial = _write_label(axes, text, places[0], colour)
-    width, height = trial.get_window_extent().size
-    trial.remove()
-    for place in places:
-        box = _predict_box(axes, place, width, height).padded(_CLEARANCE)
+    lines = [] if on_curves else axes.lines
+    curves = [line.get_transform().transform_path(line.get_path()) for line in lines]
+    taken = [label.get_window_extent() for label in axes.texts] + [box for line in lines for box in _list_marks(line)]
+    label = axes.annotate(text, (0, 0), (0, 0), textcoords="offset points", color=colour, fontsize=SMALL_SIZE)
+    label.set_annotation_clip(False)  # else a label of a point outside has no size, and seems to fit anywhere
+    for x, y, side in places:
+        right, above = ("right" in side) - ("left" in side), ("above" in side) - ("below" in side)
+        label.xy = (x, y)
+        label.set_position((right * (_ASIDE if above else _OFFSET), above * _OFFSET))
+        label.set(ha=("center", "left", "right")[right], va=("center", "bottom", "top")[above])
+        box = label.get_window_extent().padded(_CLEARANCE)
         if not _holds(axes.bbox, box) or any(box.overlaps(other) for other in taken):
             continue
         if not any(path.intersects_bbox(box, filled=False) for path in curves):
-            return _write_label(axes, text, place, colour)
+            return label
+    label.remove()
     return None
 
 
-def _list_marks(axes: Axes) -> list[Bbox]:
-    """The pixels of the marks of lines that are nothing but marks; those of curves are their curve's."""
-    scale, boxes = axes.figure.dpi / 72, []
-    for line in axes.lines:
-        if line.get_marker() not in (None, "None", "") and line.get_linestyle() == "None":
-            half = scale * (line.get_markersize() + line.get_markeredgewidth()) / 2
-            for x, y in line.get_transform().transform(line.get_xydata()):
-                boxes.append(Bbox.from_extents(x - half, y - half, x + half, y + half))
-    return boxes
-
-
-def _predict_box(axes: Axes, place: Spot, width: float, height: float) -> Bbox:
-    """The pixels that a label of this size would cover."""
-    _, _, right, above = _SIDES[place.side]
-    across, up = _find_offset(place)
-    x, y = axes.transData.transform((place.x, place.y))
-    scale = axes.figure.dpi / 72
-    left = x + across * scale + width * (right - 1) / 2
-    bottom = y + up * scale + height * (above - 1) / 2
-    return Bbox.from_bounds(left, bottom, width, height)
-
-
-def _write_label(axes: Axes, text: str, place: Spot, colour: str) -> Annotation:
-    across, up, _, _ = _SIDES[place.side]
-    return axes.annotate(
-        text,
-        (place.x, place.y),
-        _find_offset(place),
-        textcoords="offset points",
-        ha=across,
-        va=up,
-        color=colour,
-        fontsize=SMALL_SIZE,
-        annotation_clip=False,  # else a label of a point outside has no size, and seems to fit anywhere
-    )
-
-
-def _find_offset(place: Spot) -> tuple[float, float]:
-    """Points from the place to the nearest point of the label."""
-    _, _, right, above = _SIDES[place.side]
-    return right * (_ASIDE if above else _OFFSET), above * _OFFSET
+def _list_marks(line: Line2D) -> list[Bbox]:
+    """The pixels of the marks of a line that is nothing but marks; those of curves are their curve's."""
+    if line.get_marker() in (None, "None", "") or line.get_linestyle() != "None":
+        return []
+    pixels = np.asarray(line.get_transform().transform(line.get_xydata()))
+    half = line.figure.dpi / 72 * (line.get_markersize() + line.get_markeredgewidth()) / 2
+    return [Bbox.from_extents(x - half, y - half, x + half, y + half) for x, y in pixels]
 
 
 def _holds(outer: Bbox, inner: Bbox) -> bool:
@@ -209,8 +148,67 @@ def _holds(outer: Bbox, inner: Bbox) -> bool:
     return bool(inside_x and outer.y0 <= inner.y0 and inner.y1 <= outer.y1)
 
 
-def places_along(x: F64, y: F64, sides: Sequence[str], *, count: int = 40) -> list[Spot]:
-    """Places beside a curve, from its left end to its right."""
-    index = np.unique(np.linspace(0, x.size - 1, count).astype(np.intp))
-    seen = index[np.isfinite(y[index])]
-    return [Spot(x=float(x[i]), y=float(y[i]), side=side) for side in sides for i in seen]
+def write_above(axes: Axes, lines: Sequence[tuple[str, float, str]], width: float) -> None:
+    """Write lines above a panel, each (text, points, colour) cut to `width` inches, the last one nearest to it."""
+    up = 3.0
+    for text, size, colour in reversed(lines):
+        shown = shorten_text(text, size, width)
+        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        axes.annotate(shown, (0, 1), (0, up), fontsize=size, color=colour, **place)
+        up += line_pitch(size) * 72
+
+
+def write_instead(axes: Axes, text: str) -> None:
+    """Say in an empty panel why it is: scales without a curve would look like a fault."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, text, ha="center", va="center", fontsize=SMALL_SIZE, color=GREY, transform=axes.transAxes)
+
+
+def anchor_ticks(axes: Axes) -> None:
+    """Keep the labels at both ends of the axis across within the panel's width."""
+    labels = axes.get_xticklabels()
+    if len(labels) > 1:
+        labels[0].set_horizontalalignment("left")
+        labels[-1].set_horizontalalignment("right")
+
+
+def write_beside(
+    axes: Axes, words: Sequence[tuple[float, str, str]], samples: Mapping[str, LineStyle] | None = None
+) -> None:
+    """Write words at the right of a panel at their heights (as on a logarithmic axis), moved apart where they touch.
+
+    `samples` are the lines that words name: a piece of each stands before its word, for colours come twice.
+    """
+    if not words:
+        return
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log":
+        low, high = math.log10(low), math.log10(high)
+    box = axes.get_window_extent()
+    pitch = 1.25 * SMALL_SIZE / 72 / (box.height / axes.figure.dpi)
+    piece = _SAMPLE * axes.figure.dpi / box.width
+    ordered = sorted(((level - low) / (high - low), text, colour) for level, text, colour in words)
+    heights = _move_apart([height for height, _, _ in ordered], pitch)
+    for height, (_, text, colour) in zip(heights, ordered, strict=True):
+        left = 1.02
+        if samples is not None:
+            line = Line2D([left, left + piece], [height, height], linewidth=1.0, transform=axes.transAxes)
+            line.set(**samples[text])
+            axes.figure.add_artist(line)
+            left += piece + 0.02
+        axes.text(left, height, text, color=colour, fontsize=SMALL_SIZE, va="center", transform=axes.transAxes)
+
+
+def _move_apart(heights: Sequence[float], pitch: float) -> list[float]:
+    """Move ascending heights as little as possible, so that each is `pitch` above the one before; 0 to 0.96."""
+    groups: list[tuple[float, int]] = []  # mean of heights less their order times pitch, and how many
+    for order, height in enumerate(heights):
+        mean, count = height - order * pitch, 1
+        while groups and groups[-1][0] > mean:
+            before, many = groups.pop()
+            mean, count = (before * many + mean * count) / (many + count), many + count
+        groups.append((mean, count))
+    top = 0.96 - pitch * (len(heights) - 1)
+    levels = [min(max(mean, 0.0), top) for mean, count in groups for _ in range(count)]
+    return [level + order * pitch for order, level in enumerate(levels)]

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 import matplotlib
+from matplotlib.colors import to_rgb
 
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import RealRange
@@ -122,15 +123,9 @@ def _read_style(name: str) -> Mapping[str, Any]:
         near = get_close_matches(name, style.library, 1) or ["ggplot"]
         raise InputError("--style is not known", name or "''", f"{near[0]}, {OWN_STYLE} or a file .mplstyle")
     kept = {key: value for key, value in settings.items() if not key.startswith(_OURS)}
-    if _is_dark(settings.get("axes.facecolor", "white")):  # black lines and words would not be seen
+    if sum(to_rgb(settings.get("axes.facecolor", "white"))) < 1.5:  # black lines and words would not be seen
         kept = {key: value for key, value in kept.items() if not key.endswith(("color", "prop_cycle"))}
     return MappingProxyType(kept)
-
-
-def _is_dark(colour: Any) -> bool:
-    from matplotlib.colors import to_rgb
-
-    return sum(to_rgb(colour)) < 1.5
 
 
 def _read_file(name: str) -> Mapping[Any, Any]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.markers import CARETDOWN, CARETUP
-from numpy.typing import NDArray
 
-from pe_spectra.answers.comparisons import describe_cells, entitle_comparison, list_numbers
-from pe_spectra.plots.axes import draw_curve, label_powers_of_ten
-from pe_spectra.plots.sheet import MARGIN, Layout, lay_out, line_pitch
+from pe_spectra.answers.comparisons import answer_comparison
+from pe_spectra.exact import F64
+from pe_spectra.metrics import METRICS
+from pe_spectra.plots.axes import anchor_ticks, draw_curve, label_powers_of_ten, write_above, write_instead
+from pe_spectra.plots.sheet import MARGIN, Layout, lay_out, write_lines
 from pe_spectra.plots.style import (
     BLACK,
     BLUE,
@@ -25,22 +25,24 @@ from pe_spectra.plots.style import (
     PAGE_WIDTH,
     SMALL_SIZE,
     TICK_SIZE,
-    LineStyle,
+    escape_sentence,
     escape_text,
     fixed_style,
-    shorten_text,
+    line_pitch,
     wrap_text,
 )
 
 if TYPE_CHECKING:
-    from pe_spectra.compare import Comparison
-
-F64 = NDArray[np.float64]
+    from pe_spectra.metrics.compare import Comparison
 
 #: Cells side by side, and the width of the sheet in inches, for up to so many encodings.
 _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH))
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
 _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
+#: What each cell shows, with their short names there.
+_DRAWN = {"kernel_half_width": "half width", "min_separation": "separation"}
+#: Kernels beyond their panels that are named, at most.
+_MOST_CUT = 4
 #: Inches of a heading above encodings that are listed separately.
 _HEADING = 0.30
 #: Kernels beyond these values are cut.
@@ -50,18 +52,6 @@ _MOST_DECADES = 5
 _GUIDE = "Left: kernel k(τ)/k(0) against the lag. Right: weight per rad/position (log) against the frequency."
 #: Units of time, the longest first, in seconds.
 _TIMES = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pages(Layout):
-    """A layout with more white above some rows: a heading stands there."""
-
-    headed: tuple[int, ...] = ()
-
-    @property
-    def gaps(self) -> tuple[float, ...]:
-        """White below each row but the last."""
-        return tuple(gap + _HEADING * (row + 1 in self.headed) for row, gap in enumerate(super().gaps))
 
 
 @fixed_style()
@@ -74,127 +64,84 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     ----------
     compared : one encoding at least.
     sorted_by : name of a metric that each cell shows too.
-
-    Raises
-    ------
-    ValueError : no encoding.
     """
-    if not compared:
-        raise ValueError("a figure of comparisons needs one at least")
     drawn = [one for one in compared if one.encoding.is_random]
     sections = [part for part in ([one for one in compared if not one.encoding.is_random], drawn) if part]
     across, width = next((cells, wide) for most, cells, wide in _ARRANGEMENTS if len(compared) <= most)
     rows = [math.ceil(len(part) / across) for part in sections]
     guide = wrap_text(_GUIDE, TICK_SIZE, width - 2 * MARGIN)
-    words = line_pitch(TICK_SIZE) + len(list_numbers(compared[0], sorted_by)) * line_pitch(SMALL_SIZE) + 0.05
-    layout = _Pages(
-        title=entitle_comparison(compared, sorted_by),
+    words = line_pitch(TICK_SIZE) + len(_list_numbers(compared[0], sorted_by)) * line_pitch(SMALL_SIZE) + 0.05
+    gap = _TICKS + _WHITE + words
+    layout = Layout(
+        title=escape_sentence(answer_comparison(compared, sorted_by).title),
         heights=(_PANEL,) * sum(rows),
-        small_print=(describe_cells(compared, sorted_by, _name_cut(compared), escape_text),),
+        small_print=(_describe(compared, sorted_by),),
         left=_LEFT,
         right=_RIGHT,
         top=len(guide) * line_pitch(TICK_SIZE) + 0.06 + (_HEADING if drawn else 0.0) + words,
-        gap=_TICKS + _WHITE + words,
+        gaps=tuple(gap + _HEADING * (row == rows[0]) for row in range(1, sum(rows))),
         bottom=0.42,
         width=width,
         columns=2 * across,
-        headed=(rows[0],) if len(sections) > 1 else (),
     )
     figure, panels = lay_out(layout)
-    first = 0
+    limits = _find_limits(compared)
     for part, count in zip(sections, rows, strict=True):
-        cells = panels[2 * across * first : 2 * across * (first + count)]
-        _draw_section(cells, part, across, sorted_by, _find_limits(compared))
+        cells, panels = panels[: 2 * across * count], panels[2 * across * count :]
         if drawn:
             _head_section(cells[0], part, words)
-        first += count
-    _write_guide(figure, guide, panels[0], words + (_HEADING if drawn else 0.0))
+        if part is sections[0]:
+            top = cells[0].get_position().y1 * figure.get_figheight() + layout.top
+            write_lines(figure, guide, top, TICK_SIZE, GREY)
+        for place, (kernel, density, one) in enumerate(zip(cells[::2], cells[1::2], part, strict=False)):
+            _draw_kernel(kernel, one, limits[0])
+            _draw_density(density, one, limits[1])
+            _write_words(kernel, density, one, _list_numbers(one, sorted_by))
+            if place + across >= len(part):  # nothing below
+                kernel.set_xlabel(_label_lags(one), fontsize=TICK_SIZE, labelpad=0)
+                density.set_xlabel("ω (rad/position)", fontsize=TICK_SIZE, labelpad=0)
+        for axes in cells[2 * len(part) :]:
+            axes.remove()
     return figure
 
 
-def plot_kernel(axes: Axes, one: Comparison) -> None:
+def _draw_kernel(axes: Axes, one: Comparison, limits: tuple[float, float]) -> None:
     """Draw k(tau)/k(0) against the lag, or say that there is none.
 
-    >>> from matplotlib.figure import Figure
-    >>> from pe_spectra import Dft, compare_encodings
-    >>> one, = compare_encodings([Dft(d=8)], length=8)
-    >>> axes = Figure().subplots()
-    >>> plot_kernel(axes, one)
-    >>> float(axes.lines[-1].get_ydata()[0])
-    1.0
+    Lags of the periods that were asked for are dotted; a triangle marks where a kernel leaves its panel farthest.
     """
     if one.kernel is None:
-        _say(axes, "no kernel")
+        axes.spines[:].set_visible(False)
+        write_instead(axes, "no kernel")
         return
-    last = one.kernel.size - 1
+    lags, last = np.arange(one.kernel.size, dtype=np.float64), max(1, one.kernel.size - 1)
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
-    style: LineStyle = {"color": BLACK, "linestyle": "-"}
-    marker = "o" if last < 3 else ""
-    draw_curve(
-        axes,
-        np.arange(one.kernel.size, dtype=np.float64),
-        one.kernel,
-        style,
-        linewidth=1.0,
-        marker=marker,
-        markersize=2.5,
-    )
-    axes.set_xlim(0, max(1, last))
-    axes.set_xticks([0, max(1, last)])
-    axes.set_ylim(-0.05, 1.08)
+    dots = {"marker": "o" if lags.size < 4 else "", "markersize": 2.5}
+    draw_curve(axes, lags, one.kernel, {"color": BLACK, "linestyle": "-"}, linewidth=1.0, **dots)
+    axes.set_xlim(0, last)
+    axes.set_ylim(*limits)
+    axes.set_xticks([0, last])
+    axes.set_yticks([tick for tick in (-1, 0, 1) if limits[0] <= tick])
+    for match in one.periods:
+        if match.lag <= last:
+            axes.axvline(match.lag, color=GREY, linewidth=0.5, linestyle=(0, (1, 1.5)), zorder=0)
+    for end, lag in _find_beyond(one):
+        tip = CARETUP if end > 0 else CARETDOWN
+        axes.plot([lag], [end], marker=tip, markersize=4, color=BLACK, linestyle="none", clip_on=False, zorder=5)
 
 
-def plot_density(axes: Axes, one: Comparison) -> None:
-    """Draw the base-10 logarithm of the weights per radian, or say that there are none.
-
-    >>> from matplotlib.figure import Figure
-    >>> from pe_spectra import Dft, compare_encodings
-    >>> one, = compare_encodings([Dft(d=8)], length=8)
-    >>> axes = Figure().subplots()
-    >>> plot_density(axes, one)
-    >>> [round(float(tick), 4) for tick in axes.get_xticks()]  # 0 and pi
-    [0.0, 3.1416]
-    """
+def _draw_density(axes: Axes, one: Comparison, limits: tuple[float, float]) -> None:
+    """Draw the base-10 logarithm of the weights per radian, or say that there are none."""
     if one.spectrum is None:
-        _say(axes, "no spectrum")
+        axes.spines[:].set_visible(False)
+        write_instead(axes, "no spectrum")
         return
-    style: LineStyle = {"color": BLUE, "linestyle": "-"}
-    draw_curve(axes, one.spectrum.omega, _find_density(one), style, linewidth=1.0)
+    draw_curve(axes, one.spectrum.omega, _find_density(one), {"color": BLUE, "linestyle": "-"}, linewidth=1.0)
     axes.set_xlim(0, math.pi)
+    axes.set_ylim(*limits)
     axes.set_xticks([0, math.pi], ["0", "π"])
     label_powers_of_ten(axes.yaxis)
-
-
-def _draw_section(
-    cells: Sequence[Axes],
-    part: Sequence[Comparison],
-    across: int,
-    sorted_by: str | None,
-    limits: tuple[tuple[float, float], tuple[float, float]],
-) -> None:
-    for place in range(len(cells) // 2):
-        kernel, density = cells[2 * place : 2 * place + 2]
-        if place >= len(part):
-            kernel.remove()
-            density.remove()
-            continue
-        plot_kernel(kernel, part[place])
-        plot_density(density, part[place])
-        if part[place].kernel is not None:
-            _mark_periods(kernel, part[place])
-            kernel.set_ylim(*limits[0])
-            _mark_beyond(kernel, part[place])
-            kernel.set_yticks([tick for tick in (-1, 0, 1) if limits[0][0] <= tick])
-        if part[place].spectrum is not None:
-            density.set_ylim(*limits[1])
-            density.set_yticks(np.arange(math.ceil(limits[1][0]), limits[1][1] - 0.5, 2))
-        for axes in (kernel, density):
-            axes.tick_params(length=2, pad=2)
-            _anchor_ticks(axes)
-        _write_words(kernel, density, part[place], list_numbers(part[place], sorted_by))
-        if place + across >= len(part):  # nothing below
-            kernel.set_xlabel(_label_lags(part[place]), fontsize=TICK_SIZE, labelpad=0)
-            density.set_xlabel("ω (rad/position)", fontsize=TICK_SIZE, labelpad=0)
+    axes.set_yticks(np.arange(math.ceil(limits[0]), limits[1] - 0.5, 2))
 
 
 def _label_lags(one: Comparison) -> str:
@@ -206,75 +153,22 @@ def _label_lags(one: Comparison) -> str:
     return "lag (positions)"
 
 
-def _mark_periods(axes: Axes, one: Comparison) -> None:
-    """Mark the lags of the periods that were asked for."""
-    last = axes.get_xlim()[1]
-    for match in one.periods:
-        if match.lag <= last:
-            axes.axvline(match.lag, color=GREY, linewidth=0.5, linestyle=(0, (1, 1.5)), zorder=0)
-
-
-def _mark_beyond(axes: Axes, one: Comparison) -> None:
-    """Mark where a kernel leaves its panel farthest, at the edge that it crosses."""
-    for end, lag in find_beyond(one):
-        tip = CARETUP if end > 0 else CARETDOWN
-        axes.plot([lag], [end], marker=tip, markersize=4, color=BLACK, linestyle="none", clip_on=False, zorder=5)
-
-
-def _anchor_ticks(axes: Axes) -> None:
-    """Keep the labels at both ends of the axis within the panel's width."""
-    labels = axes.get_xticklabels()
-    if len(labels) == 2:
-        labels[0].set_horizontalalignment("left")
-        labels[1].set_horizontalalignment("right")
-
-
 def _write_words(kernel: Axes, density: Axes, one: Comparison, numbers: Sequence[str]) -> None:
-    """Name the encoding above its cell, and write its numbers."""
-    figure = kernel.figure
-    left, right = (axes.get_window_extent() for axes in (kernel, density))
-    width = (right.x1 - left.x0) / figure.dpi
-    name = escape_text(one.encoding.label, longest=120)
-    lines = [(shorten_text(name, TICK_SIZE, width), TICK_SIZE, BLACK)]
-    lines += [(shorten_text(line, SMALL_SIZE, width), SMALL_SIZE, GREY) for line in numbers]
-    up = 3.0
-    for text, size, colour in reversed(lines):
-        kernel.annotate(
-            text, (0, 1), (0, up), xycoords="axes fraction", textcoords="offset points", fontsize=size, color=colour
-        )
-        up += line_pitch(size) * 72
+    """Name the encoding above its cell, and write its numbers; set its ticks close, for there is little room."""
+    for axes in (kernel, density):
+        axes.tick_params(length=2, pad=2)
+        anchor_ticks(axes)
+    width = (density.get_window_extent().x1 - kernel.get_window_extent().x0) / kernel.figure.dpi
+    lines = [(escape_text(one.encoding.label, longest=120), TICK_SIZE, BLACK)]
+    write_above(kernel, [*lines, *((line, SMALL_SIZE, GREY) for line in numbers)], width)
 
 
 def _head_section(axes: Axes, part: Sequence[Comparison], words: float) -> None:
     """Write above the first cell of a section what all of it has in common."""
-    count = len(part)
     kind = "drawn at random, one seed each" if part[0].encoding.is_random else "from a formula or from training"
-    text = f"Values {kind} ({count})"
-    axes.annotate(
-        text,
-        (0, 1),
-        (0, words * 72 + 5),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=LABEL_SIZE,
-        fontweight="bold",
-    )
-
-
-def _write_guide(figure: Figure, lines: Sequence[str], axes: Axes, above: float) -> None:
-    """Say once, above all cells, what stands in each."""
-    width, height = figure.get_size_inches()
-    bottom = axes.get_position().y1 * height + above + 0.06
-    for number, line in enumerate(reversed(lines)):
-        middle = bottom + (number + 0.5) * line_pitch(TICK_SIZE)
-        figure.text(MARGIN / width, middle / height, line, fontsize=TICK_SIZE, color=GREY, va="center_baseline")
-
-
-def _say(axes: Axes, text: str) -> None:
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.spines[:].set_visible(False)
-    axes.text(0.5, 0.5, text, ha="center", va="center", fontsize=SMALL_SIZE, color=GREY, transform=axes.transAxes)
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    text = f"Values {kind} ({len(part)})"
+    axes.annotate(text, (0, 1), (0, words * 72 + 5), fontsize=LABEL_SIZE, fontweight="bold", **place)
 
 
 def _find_density(one: Comparison) -> F64:
@@ -298,14 +192,8 @@ def _find_limits(compared: Sequence[Comparison]) -> tuple[tuple[float, float], t
     return (low, high), (max(min(bottom, top - 2), top - _MOST_DECADES) - 0.05, top + 0.05)
 
 
-def find_beyond(one: Comparison) -> list[tuple[float, int]]:
-    """Return the ends of `KERNEL_RANGE` that a kernel lies beyond, each with the lag where it is farthest.
-
-    >>> from pe_spectra import Dft, compare_encodings
-    >>> one, = compare_encodings([Dft(d=8)], length=8)
-    >>> find_beyond(one)
-    []
-    """
+def _find_beyond(one: Comparison) -> list[tuple[float, int]]:
+    """Return the ends of `KERNEL_RANGE` that a kernel lies beyond, each with the lag where it is farthest."""
     if one.kernel is None or not np.isfinite(one.kernel).any():
         return []
     lags = (int(np.nanargmin(one.kernel)), int(np.nanargmax(one.kernel)))
@@ -318,5 +206,54 @@ def _name_cut(compared: Sequence[Comparison]) -> list[str]:
         f"{escape_text(one.encoding.label)} to {one.kernel[lag]:.3g}".replace(" -", " −")
         for one in compared
         if one.kernel is not None
-        for _, lag in find_beyond(one)
+        for _, lag in _find_beyond(one)
     ]
+
+
+def _list_numbers(one: Comparison, sorted_by: str | None) -> tuple[str, ...]:
+    """What each cell says of an encoding, line by line: what is sorted by has a line of its own."""
+    return tuple(
+        ", ".join(f"{_name_metric(name)} {_write_metric(name, one)}" for name in line)
+        for line in _list_lines(sorted_by)
+    )
+
+
+def _describe(compared: Sequence[Comparison], sorted_by: str | None) -> str:
+    """Define the metrics that cells show, and say what is marked in them, and what is left out."""
+    parts = []
+    for name in (name for line in _list_lines(sorted_by) for name in line):
+        unit = f" ({METRICS[name].unit})" if METRICS[name].unit else ""
+        # as above the cells
+        parts.append(f"{_name_metric(name)}: {METRICS[name].text.replace('(tau)', '(τ)')}{unit}")
+    lengths = sorted({one.length for one in compared})
+    parts.append(f"{lengths[0] if len(lengths) == 1 else f'{lengths[0]} to {lengths[-1]}'} positions")
+    names = dict.fromkeys(escape_text(m.name) for one in compared for m in one.periods if m.lag < one.length)
+    if names:
+        parts.append(f"dotted: {', '.join(names)}")
+    if any(one.encoding.shape is not None for one in compared):
+        parts.append("on a grid the lags are those along a row")
+    if any(one.encoding.kernel_count > 1 for one in compared):
+        parts.append("of several heads the mean kernel and the median spectrum")
+    if any(one.spectrum is not None and (one.spectrum.weights <= 0).any() for one in compared):
+        parts.append("gaps: estimates that are zero or negative")
+    cut = _name_cut(compared)
+    if cut:
+        rest = f", and {len(cut) - _MOST_CUT} more" if len(cut) > _MOST_CUT else ""
+        parts.append(f"triangles: kernels that leave their panel, {', '.join(cut[:_MOST_CUT])}{rest}")
+    return "; ".join(parts) + "."
+
+
+def _list_lines(sorted_by: str | None) -> tuple[tuple[str, ...], ...]:
+    return (tuple(_DRAWN),) if sorted_by is None or sorted_by in _DRAWN else ((sorted_by,), tuple(_DRAWN))
+
+
+def _name_metric(metric: str) -> str:
+    return _DRAWN.get(metric, metric.replace("_", " "))
+
+
+def _write_metric(metric: str, one: Comparison) -> str:
+    value = one.values.get(metric)
+    if value is not None:
+        return f"{value:.3g}".replace("-", "−")
+    is_wide = metric == "kernel_half_width" and one.kernel is not None and one.kernel.min() > 0.5
+    return f"> {len(one.kernel) - 1}" if is_wide and one.kernel is not None else "none"

@@ -7,23 +7,22 @@ like equal steps; its blue end is the darker one, which tells the signs apart in
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, ListedColormap, to_rgb
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from pe_spectra.exact import F64
 from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
 
-F64 = NDArray[np.float64]
 #: Left, right, bottom and top edge of a map in data coordinates.
 Extent = tuple[float, float, float, float]
 
@@ -43,19 +42,21 @@ _BAR_LABEL = 0.58
 MOST_DECADES = 6.0
 #: Where a value is no number.
 MISSING = "#B0B0B0"
-_DEEP_BLUE = "#08306B"
+#: Evenly spaced along two straight lines of the Oklab space: dark blue to white, and on to vermilion.
+_DIVERGING = ("#08306b", "#446291", "#7f95b6", "#bcc8da", "#ffffff", "#f9d8c8", "#f0b192", "#e4895a", VERMILION)
 _STEPS = 128
+#: Colours of a map, by whether it is diverging: blue through white to vermilion, else viridis.
+COLOURS = {
+    is_diverging: colours.with_extremes(bad=MISSING)
+    for is_diverging, colours in (
+        (True, LinearSegmentedColormap.from_list("blue-white-vermilion", _DIVERGING, N=2 * _STEPS - 1)),
+        (False, matplotlib.colormaps["viridis"]),
+    )
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColourScale:
-    """The values at both ends of a colour bar.
-
-    Parameters
-    ----------
-    low, high : smallest and largest value that have a colour of their own (base-10 logarithms of a logarithmic map).
-    clipped : values below `low` have its colour.
-    """
+class ColourScale(NamedTuple):
+    """The values at both ends of a colour bar (of a logarithmic map: logarithms), and whether values lie below it."""
 
     low: float
     high: float
@@ -75,7 +76,7 @@ def draw_map(
     """Draw a map that fills the panel, and its labelled colour bar at the right of it.
 
     The first row of `values` is at the bottom (``axes.invert_yaxis()`` afterwards puts it on top). More cells
-    than the panel can show are drawn as means of blocks (`thin_map`; `describe_cells` says so in words).
+    than the panel can show are drawn as means of blocks (`fit_map`; `describe_cells` says so in words).
     The panel needs `MAP_RIGHT` inches of white at its right.
 
     Parameters
@@ -92,8 +93,7 @@ def draw_map(
     -------
     The image; its array holds what is drawn (base-10 logarithms of a logarithmic map).
     """
-    box = axes.get_window_extent()
-    thinned = thin_map(values, limit_cells(box.width / axes.figure.dpi, box.height / axes.figure.dpi))
+    thinned = fit_map(axes, values)
     drawn = _take_logarithms(thinned) if logarithmic else np.where(np.isfinite(thinned), thinned, np.nan)
     ends = scale or find_scale(drawn, diverging=diverging, logarithmic=logarithmic)
     image = axes.imshow(
@@ -102,7 +102,7 @@ def draw_map(
         origin="lower",
         aspect="auto",
         interpolation="nearest",
-        cmap=build_colours(diverging),
+        cmap=COLOURS[diverging],
         vmin=ends.low,
         vmax=ends.high,
     )
@@ -116,16 +116,16 @@ def find_scale(values: F64, *, diverging: bool = False, logarithmic: bool = Fals
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     if diverging:
         reach = max(abs(low), abs(high)) or 1.0
-        return ColourScale(low=-reach, high=reach)
+        return ColourScale(-reach, reach)
     if logarithmic:
         below = bool(np.isneginf(values).any())
         low, high = math.floor(low), math.ceil(high)
         floor = max(low, high - MOST_DECADES)
-        return ColourScale(low=min(floor, high - 1.0), high=high, clipped=below or low < floor)
+        return ColourScale(min(floor, high - 1.0), high, clipped=below or low < floor)
     if not high - low > 1e-9 * max(abs(low), abs(high)):  # all the same: its rounding is no picture
         reach = 0.5 * abs(high) or 1.0
         low, high = (low - reach if low < 0 else min(0.0, low)), high + reach
-    return ColourScale(low=low, high=high)
+    return ColourScale(low, high)
 
 
 def find_extent(across: F64, up: F64) -> Extent:
@@ -135,18 +135,20 @@ def find_extent(across: F64, up: F64) -> Extent:
     return left, right, bottom, top
 
 
-def limit_cells(width: float, height: float) -> tuple[int, int]:
+def fit_map(axes: Axes, values: F64) -> F64:
+    """Return the means of blocks of values, where a panel has fewer cells than they are."""
+    box, dpi = axes.get_window_extent(), axes.figure.dpi
+    return _thin_map(values, _limit_cells(box.width / dpi, box.height / dpi))
+
+
+def _limit_cells(width: float, height: float) -> tuple[int, int]:
     """Return how many cells (rows, columns) a panel of `width` x `height` inches can show."""
     columns = min(MOST_CELLS[0], max(1, int(width * CELLS_PER_INCH)))
     return min(MOST_CELLS[1], max(1, int(height * CELLS_PER_INCH))), columns
 
 
-def thin_map(values: F64, most: tuple[int, int]) -> F64:
-    """Return the means of blocks, of at most `most` (rows, columns); values that are not finite do not count.
-
-    >>> thin_map(np.arange(8.0).reshape(2, 4), (1, 2))
-    array([[2.5, 4.5]])
-    """
+def _thin_map(values: F64, most: tuple[int, int]) -> F64:
+    """Return the means of blocks, of at most `most` (rows, columns); values that are not finite do not count."""
     if values.shape[0] <= most[0] and values.shape[1] <= most[1]:
         return values
     edges = _split(values.shape[0], most[0])
@@ -162,26 +164,10 @@ def thin_map(values: F64, most: tuple[int, int]) -> F64:
 
 
 def describe_cells(shape: tuple[int, int], width: float, height: float) -> str:
-    """Say how many values a cell stands for, on a panel of `width` x `height` inches; "" if one.
-
-    >>> describe_cells((4000, 64), 2.0, 2.0)
-    'a cell is the mean of 12 × 1 values'
-    """
-    most = limit_cells(width, height)
+    """Say how many values a cell stands for, on a panel of `width` x `height` inches; "" if one."""
+    most = _limit_cells(width, height)
     rows, columns = (_find_block(size, limit) for size, limit in zip(shape, most, strict=True))
     return "" if rows == columns == 1 else f"a cell is the mean of {rows} × {columns} values"
-
-
-@functools.lru_cache(maxsize=2)
-def build_colours(diverging: bool) -> Colormap:
-    """Return the colours of a map: viridis, or blue through white to vermilion."""
-    colours: Colormap = matplotlib.colormaps["viridis"]
-    if diverging:
-        white, blue, red = (_to_oklab(np.array(to_rgb(name))) for name in ("white", _DEEP_BLUE, VERMILION))
-        share = np.linspace(0, 1, _STEPS)[:, None]
-        path = np.concatenate([blue + share * (white - blue), (white + share * (red - white))[1:]])
-        colours = ListedColormap(_from_oklab(path), name="blue-white-vermilion")
-    return colours.with_extremes(bad=MISSING)
 
 
 def _find_edges(centres: F64) -> tuple[float, float]:
@@ -281,32 +267,3 @@ def _write_power(value: float, lowest: float) -> str:
     """A power of ten; with a sign where its colour stands for all that is below as well."""
     sign = "≤ " if value <= lowest + 1e-9 else ""
     return f"{sign}$10^{{{value:.0f}}}$"
-
-
-#: Linear sRGB to the cone responses of Oklab, and their cube roots to lightness and two opponent axes.
-_CONES = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_OPPONENT = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
-
-
-def _to_oklab(colour: F64) -> F64:
-    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
-    oklab: F64 = np.cbrt(linear @ _CONES.T) @ _OPPONENT.T
-    return oklab
-
-
-def _from_oklab(oklab: F64) -> F64:
-    linear = np.clip((oklab @ np.linalg.inv(_OPPONENT).T) ** 3 @ np.linalg.inv(_CONES).T, 0.0, 1.0)
-    colour: F64 = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.clip(colour, 0.0, 1.0)

@@ -1,119 +1,104 @@
-"""The panels of a portrait: what the table, the kernel and the biases of one encoding look like."""
+"""The panels of a portrait: the table, kernel and biases of one encoding, and what stands in the rows of its table.
+
+Most functions draw a panel and return what stands above it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.lines import Line2D
-from numpy.typing import NDArray
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, NullLocator
 
-from pe_spectra.plots.axes import draw_band, draw_curve, head_panel, label_integers
-from pe_spectra.plots.heatmap import ColourScale, build_colours, draw_map, find_extent, find_scale, limit_cells
-from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, LineStyle, curve_style
+from pe_spectra.exact import F64
+from pe_spectra.plots.axes import beside, draw_band, draw_curve, label_integers, place_label, write_beside
+from pe_spectra.plots.heatmap import COLOURS, ColourScale, draw_map, find_extent, find_scale, fit_map
+from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, LineStyle, curve_style
+from pe_spectra.wording import count
 
-F64 = NDArray[np.float64]
+if TYPE_CHECKING:
+    from pe_spectra.inspection import DominantPeriod, TableInspection
+    from pe_spectra.inspection.channels import SinusoidFit
 
 #: Columns that stand for a table, on a grid and on a line, and rows that can be told apart.
-MOST_PLACES, MOST_COLUMNS, MOST_ROWS = 6, 5, 256
+_MOST_PLACES, _MOST_COLUMNS, _MOST_ROWS = 6, 5, 256
 #: Heads with a line style of their own.
 _STYLED_HEADS = 8
 #: Colours end at this quantile of the sizes where the largest is this many times as large.
 _QUANTILE, _FAR = 0.995, 1.5
-#: Inches of a piece of line before a word.
-_SAMPLE = 0.25
 #: Of one curve alone in its panel.
-THIN: LineStyle = {"color": BLACK, "linestyle": "-"}
+_THIN: LineStyle = {"color": BLACK, "linestyle": "-"}
+#: Points of a curve in space, and labels of one kind, at most.
+_MOST_DOTS, _MOST_LABELS = 4000, 6
+#: A ladder is drawn that explains this share of a table.
+_LADDER = 0.9
+#: Lightness of the shade behind rows that are left out.
+_SHADE = "#E4E4E4"
+#: Rows further apart than this factor in norm stand on a logarithmic axis.
+_LINEAR_SPAN = 1000.0
+_AROUND = ("above right", "above left", "below right", "below left", "right", "left", "above", "below")
 
 
-def plot_table(axes: Axes, table: F64, rows: F64, *, noun: str = "position") -> bool:
-    """Draw the entries of a table, rows across and columns up; says whether colours are cut.
-
-    Parameters
-    ----------
-    table : (S, d); rows : (S,) what the rows are called.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> drawn = plot_table(axes, np.eye(4), np.arange(4.0))
-    >>> axes.get_ylabel()
-    'column'
-    """
-    box = axes.get_window_extent()
-    most = limit_cells(box.width / axes.figure.dpi, box.height / axes.figure.dpi)[1]
-    drawn = _thin_rows(table, most).T
-    scale = find_robust_scale(drawn)
+def draw_table(axes: Axes, table: F64, rows: F64, noun: str) -> str:
+    """Draw the entries of a table (S, d), rows across and columns up; `rows` (S,) is what they are called."""
+    drawn = fit_map(axes, table.T)
+    scale = _find_robust_scale(drawn)
     columns = np.arange(table.shape[1], dtype=np.float64)
     draw_map(axes, drawn, extent=find_extent(rows, columns), label="entry", diverging=True, scale=scale)
     axes.set_xlabel(noun)
     axes.set_ylabel("column")
     label_integers(axes.xaxis)
     label_integers(axes.yaxis)
-    return scale.high < float(np.abs(drawn).max())
+    cut = " (colours cut at 99.5 %)" if scale.high < float(np.abs(drawn).max()) else ""
+    return f"Table, {table.shape[0]} × {table.shape[1]}{cut}"
 
 
-def find_robust_scale(values: F64) -> ColourScale:
+def _find_robust_scale(values: F64) -> ColourScale:
     """Return ends of diverging colours that a few far values do not wash out."""
     sizes = np.abs(values[np.isfinite(values)])
     most = float(np.quantile(sizes, _QUANTILE)) if sizes.size else 0.0
     if most > 0 and float(sizes.max()) > _FAR * most:
-        return ColourScale(low=-most, high=most)
+        return ColourScale(-most, most)
     return find_scale(values, diverging=True)
 
 
-def choose_columns(width: int, most: int = MOST_COLUMNS) -> list[int]:
-    """Return columns spread over the width, the first and the last among them.
-
-    >>> choose_columns(256)
-    [0, 64, 128, 191, 255]
-    """
+def _choose_columns(width: int, most: int) -> list[int]:
+    """Columns spread over the width, the first and the last among them."""
     return sorted({round(place) for place in np.linspace(0, width - 1, min(width, most))})
 
 
-def plot_columns(axes: Axes, table: F64, rows: F64, *, noun: str = "position") -> None:
-    """Draw some columns over the first rows, one above the other, each from its smallest to its largest.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> plot_columns(axes, np.eye(4), np.arange(4.0))
-    >>> axes.get_xlabel()
-    'position'
-    """
-    chosen = choose_columns(table.shape[1])
-    shown = slice(0, MOST_ROWS)
+def draw_columns(axes: Axes, table: F64, rows: F64, noun: str) -> str:
+    """Draw some columns over the first rows, one above the other, each from its smallest to its largest."""
+    chosen = _choose_columns(table.shape[1], _MOST_COLUMNS)
+    shown = slice(0, _MOST_ROWS)
     marker = "o" if len(table) < 3 else ""
     for place, column in enumerate(chosen):
         values = table[shown, column]
         low, high = float(values.min()), float(values.max())
         flat = not high - low > 1e-12 * max(abs(low), abs(high))
         level = np.zeros(values.size) if flat else (values - low) / (high - low) - 0.5
-        draw_curve(axes, rows[shown], place + 0.82 * level, THIN, linewidth=0.7, marker=marker, markersize=2.5)
+        draw_curve(axes, rows[shown], place + 0.82 * level, _THIN, linewidth=0.7, marker=marker, markersize=2.5)
     axes.set_ylim(-0.6, len(chosen) - 0.4)
     axes.set_yticks(range(len(chosen)), [str(column) for column in chosen])
     axes.tick_params(axis="y", length=0)
     axes.set_ylabel("column")
-    set_rows(axes, rows[shown], noun)
-    first = f", rows {rows[0]:.0f} to {rows[shown][-1]:.0f}" if len(table) > MOST_ROWS else ""
-    head_panel(axes, f"{len(chosen)} of {table.shape[1]} columns{first}")
+    _set_rows(axes, rows[shown], noun)
+    first = f", rows {rows[0]:.0f} to {rows[shown][-1]:.0f}" if len(table) > _MOST_ROWS else ""
+    return f"{len(chosen)} of {table.shape[1]} columns{first}"
 
 
-def plot_grid_columns(axes: Axes, table: F64, shape: tuple[int, int]) -> None:
-    """Draw some columns as they lie on the grid, side by side; each in units of its largest size.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> plot_grid_columns(axes, np.eye(4), (2, 2))
-    >>> len(axes.images)
-    1
-    """
+def draw_grid_columns(axes: Axes, table: F64, shape: tuple[int, int]) -> str:
+    """Draw some columns as they lie on the grid, side by side; each in units of its largest size."""
     height, width = shape
     box = axes.get_window_extent()
-    across = min(MOST_PLACES, max(1, round(math.sqrt(MOST_PLACES * box.width / box.height * height / width))))
-    down = max(1, MOST_PLACES // across)
-    chosen = choose_columns(table.shape[1], across * down)
+    across = min(_MOST_PLACES, max(1, round(math.sqrt(_MOST_PLACES * box.width / box.height * height / width))))
+    down = max(1, _MOST_PLACES // across)
+    chosen = _choose_columns(table.shape[1], across * down)
     across = min(across, len(chosen))
     down = math.ceil(len(chosen) / across)
     sheet = np.full((down * (height + 1) - 1, across * (width + 1) - 1), np.nan)
@@ -128,55 +113,34 @@ def plot_grid_columns(axes: Axes, table: F64, shape: tuple[int, int]) -> None:
     axes.set_yticks([])
     axes.set_xlabel("place across")
     axes.set_ylabel("place down")
-    named = ", ".join(str(column) for column in chosen)
-    head_panel(axes, f"Columns {named} on the grid", beyond=0.6)
+    return f"Columns {', '.join(map(str, chosen))} on the grid"
 
 
-def plot_lag_kernel(axes: Axes, values: F64) -> None:
-    """Draw k(tau)/k(0): the median over heads, and the smallest and largest as a band.
-
-    Parameters
-    ----------
-    values : (heads, L) at lags 0 .. L-1.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> plot_lag_kernel(axes, np.array([[2.0, 1.0, 0.0]]))
-    >>> axes.lines[-1].get_ydata().tolist()  # over the kernel at lag 0
-    [1.0, 0.5, 0.0]
-    """
+def draw_lag_kernel(axes: Axes, values: F64) -> str:
+    """Draw k(tau)/k(0), (heads, L): the median over heads, and the smallest and largest as a band."""
     shares = values / np.where(values[:, :1] != 0, np.abs(values[:, :1]), 1.0)
     lags = np.arange(values.shape[1], dtype=np.float64)
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     if len(shares) > 1:
         draw_band(axes, lags, shares.min(axis=0), shares.max(axis=0), BLACK)
     marker = "o" if lags.size < 3 else ""
-    draw_curve(axes, lags, np.median(shares, axis=0), THIN, linewidth=1.0, marker=marker, markersize=2.5)
+    draw_curve(axes, lags, np.median(shares, axis=0), _THIN, linewidth=1.0, marker=marker, markersize=2.5)
     low, high = min(0.0, float(shares.min())), max(1.0, float(shares.max()))
     axes.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
     axes.set_ylabel("$k(τ)/k(0)$")
-    set_rows(axes, lags, "lag τ (positions)")
-    heads = f", median and range of {len(shares)} heads" if len(shares) > 1 else ""
-    head_panel(axes, f"Kernel{heads}")
+    _set_rows(axes, lags, "lag τ (positions)")
+    return f"Kernel, median and range of {len(shares)} heads" if len(shares) > 1 else "Kernel"
 
 
-def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0) -> None:
-    """Draw what is added to the score against the lag, a line for each head, (heads, L), from number `first` on.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> plot_bias(axes, np.arange(3), np.array([[0.0, -1.0, -2.0]]))
-    >>> axes.lines[-1].get_ydata().tolist()
-    [0.0, -1.0, -2.0]
-    """
+def draw_bias(axes: Axes, lags: F64, bias: F64, *, first: int = 0) -> str:
+    """Draw what is added to the score against the lag, a line for each head, (heads, L), from number `first` on."""
     heads = len(bias)
-    colours = build_colours(False)
     words, samples = [], {}
     for head in range(heads):
         style = curve_style(head)
         if heads > _STYLED_HEADS:  # yellow, at the end, is too pale
-            style = {"color": to_hex(colours(0.85 * head / (heads - 1))), "linestyle": "-"}
-        draw_curve(axes, lags.astype(np.float64), bias[head], style, linewidth=1.0 if heads <= _STYLED_HEADS else 0.7)
+            style = {"color": to_hex(COLOURS[False](0.85 * head / (heads - 1))), "linestyle": "-"}
+        draw_curve(axes, lags, bias[head], style, linewidth=1.0 if heads <= _STYLED_HEADS else 0.7)
         if heads <= _STYLED_HEADS or head in (0, heads - 1):
             words.append((float(bias[head, -1]), f"head {head + first}", style["color"]))
             samples[words[-1][1]] = style
@@ -185,20 +149,13 @@ def plot_bias(axes: Axes, lags: NDArray[np.int64], bias: F64, *, first: int = 0)
     white = 0.06 * (high - low) or 0.5
     axes.set_ylim(low - white, high + white)
     axes.set_ylabel("bias (added to the score)")
-    set_rows(axes, lags.astype(np.float64), "lag (query − key)")
+    _set_rows(axes, lags, "lag (query − key)")
     write_beside(axes, words, samples)
-    head_panel(axes, f"Bias against lag, {heads} {'head' if heads == 1 else 'heads'}")
+    return f"Bias against lag, {count(heads, 'head')}"
 
 
-def plot_bias_map(axes: Axes, bias: F64, head: int) -> None:
-    """Draw the bias of one head, queries down and keys across; grey where there is none.
-
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> plot_bias_map(axes, np.eye(4), 0)
-    >>> axes.get_xlabel(), bool(axes.yaxis_inverted())
-    ('key (position)', True)
-    """
+def draw_bias_map(axes: Axes, bias: F64, head: int) -> str:
+    """Draw the bias of one head, queries down and keys across; grey where there is none."""
     places = np.arange(len(bias), dtype=np.float64)
     seen = bias[np.isfinite(bias)]
     signed = bool(seen.size) and float(seen.min()) < 0 < float(seen.max())
@@ -208,64 +165,152 @@ def plot_bias_map(axes: Axes, bias: F64, head: int) -> None:
     axes.set_ylabel("query (position)")
     label_integers(axes.xaxis)
     label_integers(axes.yaxis)
-    hidden = " (grey: not seen)" if seen.size < bias.size else ""
-    head_panel(axes, f"Bias of head {head}{hidden}", beyond=0.6)
+    return f"Bias of head {head}{' (grey: not seen)' if seen.size < bias.size else ''}"
 
 
-def write_beside(
-    axes: Axes, words: Sequence[tuple[float, str, str]], samples: Mapping[str, LineStyle] | None = None
-) -> None:
-    """Write words at the right of a panel at their heights (as on a logarithmic axis), moved apart where they touch.
+def draw_periods(axes: Axes, inspection: TableInspection) -> str:
+    """Draw the period of each column, the nearest ladder, and the periods that columns share."""
+    periods, fit = inspection.channels.periods, inspection.sinusoid
+    columns = np.arange(periods.size, dtype=np.float64)
+    rows = inspection.rows_used[1] - inspection.rows_used[0]
+    axes.set_yscale("log")
+    axes.set_ylim(1.6, 2.0 * max(rows, 4))
+    axes.set_xlim(-0.5, max(0.5, periods.size - 0.5))
+    shared = [one for one in inspection.dominant_periods if one.along is None][:_MOST_LABELS]
+    for one in shared:
+        axes.axhline(one.period, color=GREY, linewidth=0.5, zorder=0)
+    dots = {"marker": "o", "markersize": 1.8 if columns.size > 64 else 3.5, "markeredgewidth": 0}
+    draw_curve(axes, columns, periods, {"color": BLUE, "linestyle": "none"}, **dots)
+    _draw_ladder(axes, columns, fit)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("column")
+    axes.set_ylabel("period (positions)")
+    label_integers(axes.xaxis)
+    write_beside(axes, [(math.log10(one.period), _describe_period(one), GREY) for one in shared])
+    return "Period of each column"
 
-    `samples` are the lines that words name: a piece of each stands before its word, for colours come twice.
-    """
-    if not words:
+
+def _draw_ladder(axes: Axes, columns: F64, fit: SinusoidFit) -> None:
+    """Draw the nearest ladder where it explains most of the table, and name it."""
+    if fit.share < _LADDER or columns.size < 2:
         return
+    periods = _compute_ladder_periods(fit, columns.size)
+    drops = np.flatnonzero(np.diff(periods) < 0) + 1  # where it begins again, the line has a gap
+    columns, periods = np.insert(columns, drops, np.nan), np.insert(periods, drops, np.nan)
+    draw_curve(axes, columns, periods, {"color": VERMILION, "linestyle": (0, (3, 1.5))}, linewidth=0.9)
+    base = f"{fit.rho:.0f}" if 100 <= fit.rho < 1e6 else f"{fit.rho:.3g}"
     low, high = axes.get_ylim()
-    if axes.get_yscale() == "log":
-        low, high = math.log10(low), math.log10(high)
-    box = axes.get_window_extent()
-    pitch = 1.25 * SMALL_SIZE / 72 / (box.height / axes.figure.dpi)
-    piece = _SAMPLE * axes.figure.dpi / box.width
-    ordered = sorted(((level - low) / (high - low), text, colour) for level, text, colour in words)
-    heights = _move_apart([height for height, _, _ in ordered], pitch)
-    for height, (_, text, colour) in zip(heights, ordered, strict=True):
-        left = 1.02
-        if samples is not None:
-            line = Line2D([left, left + piece], [height, height], linewidth=1.0, transform=axes.transAxes)
-            line.set(**samples[text])
-            axes.figure.add_artist(line)
-            left += piece + 0.02
-        axes.text(left, height, text, color=colour, fontsize=SMALL_SIZE, va="center", transform=axes.transAxes)
+    levels = np.geomspace(low, high, 24)[1:-2]
+    places = beside(np.full(levels.size, axes.get_xlim()[1]), levels, ("left",))
+    place_label(axes, f"ladder ρ = {base} ({_write_share(fit.share)})", places, colour=VERMILION)
 
 
-def _move_apart(heights: Sequence[float], pitch: float) -> list[float]:
-    """Move ascending heights as little as possible, so that each is `pitch` above the one before; 0 to 0.96."""
-    groups: list[tuple[float, int]] = []  # mean of heights less their order times pitch, and how many
-    for order, height in enumerate(heights):
-        mean, count = height - order * pitch, 1
-        while groups and groups[-1][0] > mean:
-            before, many = groups.pop()
-            mean, count = (before * many + mean * count) / (many + count), many + count
-        groups.append((mean, count))
-    top = 0.96 - pitch * (len(heights) - 1)
-    levels = [min(max(mean, 0.0), top) for mean, count in groups for _ in range(count)]
-    return [level + order * pitch for order, level in enumerate(levels)]
+def _compute_ladder_periods(fit: SinusoidFit, width: int) -> F64:
+    """Return the period 2 pi rho**(2 i/d) of each column of a ladder, (d,)."""
+    columns = np.arange(width)
+    half = max(1, width // 2)
+    index = columns // 2 if fit.layout == "interleaved" else columns % half
+    steps = max(1, half - 1) if fit.layout == "tensor2tensor" else width / 2
+    periods: F64 = 2 * np.pi * fit.rho ** (index / steps)
+    return periods
 
 
-def _thin_rows(table: F64, most: int) -> F64:
-    """Means of blocks of rows, at most as many as a map shows; a large table is not copied."""
-    if len(table) <= most:
-        return table
-    block = math.ceil(len(table) / most)
-    starts = np.arange(0, len(table), block)
-    counts = np.diff(np.append(starts, len(table)))
-    means: F64 = np.add.reduceat(table, starts, axis=0) / counts[:, None]
-    return means
+def draw_rows(
+    axes: Axes, rows: F64, values: F64, *, label: str, used: tuple[int, int], marked: Sequence[float], noun: str
+) -> None:
+    """Draw a number for each row; rows that are left out are shaded, some are marked.
+
+    Parameters
+    ----------
+    rows, values : (R,); rows ascending.
+    used : rows from and before which nothing is left out.
+    marked : some of `rows`.
+    """
+    for start, stop in ((rows[0] - 0.5, used[0] - 0.5), (used[1] - 0.5, rows[-1] + 0.5)):
+        if stop > start:
+            axes.axvspan(start, stop, color=_SHADE, linewidth=0, zorder=0)
+    inside = (rows >= used[0]) & (rows < used[1]) | np.isin(rows, marked)
+    seen = values[np.isfinite(values) & inside]
+    high = float(seen.max()) if seen.size and seen.max() > 0 else 1.0
+    positive = seen[seen > 0]
+    if positive.size and high > _LINEAR_SPAN * float(np.median(positive)):
+        axes.set_yscale("log")
+        axes.set_ylim(float(positive.min()) / 2, high * 3)
+    else:
+        axes.set_ylim(0, 1.15 * high)
+    marker = "o" if rows.size < 3 else ""
+    draw_curve(axes, rows, values, _THIN, linewidth=0.7, marker=marker, markersize=2.5)
+    axes.set_ylabel(label)
+    _set_rows(axes, rows, noun)
+    _mark_rows(axes, rows, values, marked)
 
 
-def set_rows(axes: Axes, rows: F64, noun: str) -> None:
+def _mark_rows(axes: Axes, rows: F64, values: F64, marked: Sequence[float]) -> None:
+    """Ring the values of some rows, and name the first of them."""
+    index = np.searchsorted(rows, np.asarray(marked, dtype=np.float64))
+    index = np.unique(index[index < rows.size])
+    index = index[np.isfinite(values[index])]
+    if not index.size:
+        return
+    ring: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5, "markerfacecolor": "none"}
+    axes.plot(rows[index], values[index], clip_on=False, zorder=5, color=VERMILION, **ring)
+    for place in index[:_MOST_LABELS]:
+        row = float(rows[place])
+        name = f"{row:.0f}" if row == round(row) else f"{math.floor(row)}|{math.ceil(row)}"
+        place_label(axes, name, beside(row, values[place], _AROUND), colour=VERMILION)
+
+
+def draw_components(
+    axes: Axes, inspection: TableInspection, pair: tuple[int, int], shape: tuple[int, int] | None
+) -> str:
+    """Draw two principal components against each other, dark to light from the first row to the last.
+
+    On a grid of a `shape` neighbours are joined in both directions.
+    """
+    points, shares = inspection.helix.coordinates[:, pair], inspection.helix.shares
+    step = math.ceil(len(points) / _MOST_DOTS)
+    for path in _join(points, shape) if step == 1 else ():
+        axes.plot(path[:, 0], path[:, 1], color=GREY, linewidth=0.35, zorder=1)
+    x, y = points[::step].T
+    axes.scatter(x, y, s=5, c=np.arange(x.size), cmap=COLOURS[False], linewidths=0, zorder=2)
+    axes.margins(0.12)
+    axes.autoscale_view()
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.apply_aspect()
+    axes.set_xlabel(f"component {pair[0] + 1} ({_write_share(shares[pair[0]])})")
+    axes.set_ylabel(f"component {pair[1] + 1} ({_write_share(shares[pair[1]])})")
+    first, last = inspection.rows_used
+    for name, index in ((first, 0), (last - 1, -1)):
+        end = float(points[index, 0]), float(points[index, 1])
+        axes.plot(*end, marker="o", markersize=4, color=BLACK, markerfacecolor="none", linestyle="none")
+        named = place_label(axes, str(name), beside(*end, _AROUND))
+        named = named or place_label(axes, str(name), beside(*end, _AROUND), on_curves=True)
+        if named is not None:
+            named.set(path_effects=[withStroke(linewidth=2, foreground="white")], zorder=4)
+    return f"Components {pair[0] + 1} and {pair[1] + 1}, dark to light by row"
+
+
+def _join(points: F64, shape: tuple[int, int] | None) -> list[F64]:
+    """The lines between neighbouring rows: one of all, or those of a grid along and across."""
+    if shape is None or len(points) != math.prod(shape):
+        return [points]
+    mesh = points.reshape(*shape, 2)
+    return [*mesh, *mesh.transpose(1, 0, 2)]
+
+
+def _describe_period(one: DominantPeriod) -> str:
+    period = f"{one.period:.3g}" if one.period < 1000 else f"{one.period:.0f}"
+    return f"{period} ({_write_share(one.share)})"
+
+
+def _write_share(share: float) -> str:
+    return f"{100 * share:.0f}\u00a0%"
+
+
+def _set_rows(axes: Axes, rows: F64, noun: str) -> None:
     """Let the axis across run from the first row (or lag) to the last, in whole numbers."""
-    axes.set_xlim(float(rows[0]), float(rows[-1])) if rows.size > 1 else axes.set_xlim(rows[0] - 0.5, rows[0] + 0.5)
+    white = 0.5 if rows.size == 1 else 0.0
+    axes.set_xlim(float(rows[0]) - white, float(rows[-1]) + white)
     axes.set_xlabel(noun)
     label_integers(axes.xaxis)

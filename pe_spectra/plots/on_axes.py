@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pe_spectra.plots import blur, planes, spectrum, stretches, strips
+from pe_spectra.plots.blur import draw_reconstruction
+from pe_spectra.plots.planes import draw_grid_kernel, draw_grid_weights, draw_local
+from pe_spectra.plots.spectrum import draw_spectra
+from pe_spectra.plots.strips import draw_low_bin
 
 if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
@@ -36,8 +39,7 @@ def plot_spectrum(
     ('frequency ω (rad/position)', ['sinusoidal d=64 rho=10000', 'dft d=64 (Eq. 22)'])
     """
     axes = _find_axes(ax)
-    draw = spectrum.plot_log_spectrum if logarithmic else spectrum.plot_spectrum
-    draw(axes, *spectra, reference=reference)
+    draw_spectra(axes, spectra, reference, logarithmic=logarithmic)
     if len(axes.lines) > 1:
         axes.legend(handles=[line for line in axes.lines[::-1] if not str(line.get_label()).startswith("_")])
     return axes
@@ -52,7 +54,7 @@ def plot_reconstruction(result: Reconstruction, ax: Axes | None = None) -> Axes:
     ('location $t$ (positions)', 'function $r(t)$')
     """
     axes = _find_axes(ax)
-    blur.plot_reconstruction(axes, result)
+    draw_reconstruction(axes, result)
     return axes
 
 
@@ -65,7 +67,7 @@ def plot_grid_spectrum(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
     ('horizontal ω (rad/position)', 'vertical ω (rad/position)')
     """
     axes = _find_axes(ax)
-    planes.plot_grid_weights(axes, plane)
+    draw_grid_weights(axes, plane)
     return axes
 
 
@@ -77,7 +79,7 @@ def plot_grid_kernel(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
     'vertical offset'
     """
     axes = _find_axes(ax)
-    planes.plot_grid_kernel(axes, plane)
+    draw_grid_kernel(axes, plane)
     return axes
 
 
@@ -90,7 +92,7 @@ def plot_local_spectra(spectra: LocalSpectra, ax: Axes | None = None) -> Axes:
     'ω (rad/position)'
     """
     axes = _find_axes(ax)
-    stretches.plot_local(axes, spectra)
+    draw_local(axes, spectra)
     return axes
 
 
@@ -103,7 +105,7 @@ def plot_low_bin(result: LowBinCount, ax: Axes | None = None) -> Axes:
     ('frequency ω (rad/position)', '23 of 32 below 2π/64')
     """
     axes = _find_axes(ax)
-    strips.plot_low_bin(axes, result)
+    draw_low_bin(axes, result)
     edge = result.length or result.encoding.default_grid
     axes.set_title(f"{result.inside} of {result.total} below 2π/{edge}", loc="left")
     return axes

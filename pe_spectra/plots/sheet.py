@@ -1,4 +1,4 @@
-"""The arrangement of a figure, in inches: title, key, panels, small print, from top to bottom.
+"""A figure as a whole: title, key, panels, small print from top to bottom, in inches, and the bytes of its file.
 
 Every rectangle is computed from the text that it holds, so nothing is cut, and the size of a figure
 does not depend on how it is saved.
@@ -6,6 +6,7 @@ does not depend on how it is saved.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,20 +25,29 @@ from pe_spectra.plots.style import (
     TITLE_SIZE,
     LineStyle,
     balance_text,
+    fixed_style,
+    line_pitch,
     shorten_text,
     wrap_text,
 )
+from pe_spectra.vocabulary import FIGURE_SUFFIXES
 
+#: Inches of white right of a panel that has neither a colour bar nor words there.
+RIGHT = 0.14
 #: Inches of white around everything.
 MARGIN = 0.08
-#: Pitch of lines over the size of their text.
-LEADING = 1.35
 #: Inches of line in front of a name in the key, and of white behind that line.
 _KEY_LINE, _KEY_GAP = 0.34, 0.07
 #: Inches of the narrowest panel, and of the lowest, where a size is asked for.
 _LEAST_WIDTH, _LEAST_HEIGHT = 0.6, 0.2
 #: Inches from the left end of a panel's share of the sheet to the right side of its axis label.
 _AXIS_LABEL = 0.20
+#: Dates, program names and versions, which would make the bytes of each run its own.
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +62,7 @@ class Layout:
     key : what is named above the panels: (name, line style) each.
     left, right : white on both sides of a panel: tick labels, axis label.
     top : white between the key and the first row.
-    gap : white between one row and the next.
-    last_gap : white above the last row, where that is another kind of panel; default `gap`.
+    gap : white between one row and the next; where it is not always the same, `gaps`, one for each row but the last.
     bottom : white below the last row: tick labels, axis label.
     columns : panels side by side.
     """
@@ -63,10 +72,10 @@ class Layout:
     small_print: tuple[str, ...] = ()
     key: tuple[tuple[str, LineStyle], ...] = ()
     left: float = 0.68
-    right: float = 0.14
+    right: float = RIGHT
     top: float = 0.10
     gap: float = 0.24
-    last_gap: float | None = None
+    gaps: tuple[float, ...] = ()
     bottom: float = 0.46
     width: float = COLUMN_WIDTH
     columns: int = 1
@@ -75,19 +84,6 @@ class Layout:
     def panel_width(self) -> float:
         """Width of a panel in inches."""
         return self.width / self.columns - self.left - self.right
-
-    @property
-    def gaps(self) -> tuple[float, ...]:
-        """White below each row but the last."""
-        gaps = [self.gap] * (len(self.heights) - 1)
-        if gaps and self.last_gap is not None:
-            gaps[-1] = self.last_gap
-        return tuple(gaps)
-
-
-def line_pitch(size: float) -> float:
-    """Inches from one line of text to the next."""
-    return size * LEADING / 72
 
 
 def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
@@ -113,10 +109,25 @@ def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
         layout = _stretch(layout, 1 + (options.height - height) / panels, options.height)
         height = options.height
     figure = Figure(figsize=(layout.width, height))
-    _write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
+    write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
     _draw_key(figure, layout, height - MARGIN - title_height)
-    _write_lines(figure, small, MARGIN + small_height, SMALL_SIZE, GREY)
+    write_lines(figure, small, MARGIN + small_height, SMALL_SIZE, GREY)
     return figure, _add_panels(figure, layout, height - head)
+
+
+def widen_panel(axes: Axes, inches: float) -> None:
+    """Use more of the white right of a panel, or less; its upward label stays where it is."""
+    box, more = axes.get_position(), inches / axes.figure.bbox.width * axes.figure.dpi
+    label = axes.yaxis.label.get_position()[0] * box.width / (box.width + more)
+    axes.set_position((box.x0, box.y0, box.width + more, box.height))
+    axes.yaxis.set_label_coords(label, 0.5)
+
+
+def share_limits(panels: Sequence[Axes]) -> None:
+    """Give panels one axis upwards, which holds what each of them shows."""
+    low, high = min(axes.get_ylim()[0] for axes in panels), max(axes.get_ylim()[1] for axes in panels)
+    for axes in panels:
+        axes.set_ylim(low, high)
 
 
 def _choose(layout: Layout, options: FigureOptions) -> Layout:
@@ -126,6 +137,7 @@ def _choose(layout: Layout, options: FigureOptions) -> Layout:
         title=layout.title if options.title else "",
         small_print=layout.small_print if options.caption else (),
         width=layout.width if options.width is None else options.width,
+        gaps=layout.gaps or (layout.gap,) * (len(layout.heights) - 1),
     )
     if chosen.panel_width < _LEAST_WIDTH:
         least = layout.columns * (layout.left + layout.right + _LEAST_WIDTH)
@@ -142,7 +154,7 @@ def _stretch(layout: Layout, factor: float, height: float) -> Layout:
     return replace(layout, heights=heights)
 
 
-def _write_lines(figure: Figure, lines: Sequence[str], top: float, size: float, colour: str) -> None:
+def write_lines(figure: Figure, lines: Sequence[str], top: float, size: float, colour: str) -> None:
     """Write lines downwards from `top` inches, along the left margin."""
     width, height = figure.get_size_inches()
     for number, line in enumerate(lines):
@@ -179,3 +191,20 @@ def _add_panels(figure: Figure, layout: Layout, top: float) -> tuple[Axes, ...]:
             panels.append(axes)
         top -= row + gap
     return tuple(panels)
+
+
+def render(figure: Figure, suffix: str) -> bytes:
+    """Return `figure` as a file of the kind that `suffix` names (.png, .svg, .pdf, in any case).
+
+    The bytes are the same from run to run in one environment. Raises InputError for any other suffix.
+
+    >>> render(Figure(figsize=(1, 1)), ".PNG")[1:4]
+    b'PNG'
+    """
+    kind = suffix.lower()
+    if kind not in FIGURE_SUFFIXES:
+        raise InputError("a figure cannot be written with this ending", suffix, ", ".join(FIGURE_SUFFIXES))
+    stream = io.BytesIO()
+    with fixed_style():
+        figure.savefig(stream, format=kind[1:], dpi=find_options().dpi, metadata=_METADATA[kind])
+    return stream.getvalue()

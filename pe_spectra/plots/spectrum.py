@@ -2,36 +2,29 @@
 
 Two panels: the weights themselves, as in the paper, and their base-10 logarithms, because they span
 from 0.1 to 5e-107 already at the paper's parameters and leave the range of float64 beyond. What an average
-over all positions hides is a third one (:mod:`pe_spectra.plots.stretches`).
+over all positions hides is a third one (:func:`pe_spectra.plots.planes.draw_local`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit_decades, name_spectra
-from pe_spectra.plots.axes import (
-    BAND_OPACITY,
-    Spot,
-    draw_band,
-    draw_curve,
-    label_powers_of_ten,
-    label_scaled,
-    place_label,
-    places_along,
-)
-from pe_spectra.plots.sheet import Layout, lay_out
-from pe_spectra.plots.stretches import LEFT, describe_local, fit_panel, plot_local
+from pe_spectra.exact import F64
+from pe_spectra.plots.axes import BAND_OPACITY, beside, draw_band, draw_curve, label_powers_of_ten, place_label
+from pe_spectra.plots.heatmap import MAP_RIGHT
+from pe_spectra.plots.planes import LOCAL_LEFT, describe_local, draw_local
+from pe_spectra.plots.sheet import RIGHT, Layout, lay_out, widen_panel
 from pe_spectra.plots.style import (
+    BLUE,
     REFERENCE_STYLE,
     LineStyle,
     curve_style,
@@ -43,8 +36,6 @@ from pe_spectra.plots.style import (
 if TYPE_CHECKING:
     from pe_spectra.spectrum import LocalSpectra, Spectrum
 
-F64 = NDArray[np.float64]
-
 OMEGA_LABEL = "frequency ω (rad/position)"
 #: The logarithmic panel shows at least so many powers of ten.
 _LEAST_DECADES = 2.0
@@ -52,67 +43,42 @@ _LEAST_DECADES = 2.0
 _LONG_EXPONENTS = 1e5
 #: Of a band whose lower edge lies below a logarithmic axis: it fills the panel, and the curves must stay readable.
 _SUNK_OPACITY = 0.06
-#: Inches of both panels, of the third, and of white above that.
-_PANEL, _LOCAL_PANEL, _LOCAL_GAP = 1.45, 1.25, 0.68
+#: Inches of both panels, of the third, and of white between those, and above that.
+_PANEL, _LOCAL_PANEL, _GAP, _LOCAL_GAP = 1.45, 1.25, 0.24, 0.68
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpectrumCurve:
-    """One curve of both panels.
-
-    Parameters
-    ----------
-    label : name of the curve, ready to be drawn.
-    omega : frequencies (K,), rad/position, ascending from 0.
-    weights : shares (K,), or densities in positions per radian.
-    log10_weights : their base-10 logarithms (K,), of their own because weights may underflow.
-    style : colour and line style.
-    band : smallest and largest of several heads, (K,) each, in the units of `weights`.
-    """
+class _Curve(NamedTuple):
+    """A spectrum as it is drawn: per radian where lattices differ; `band` is the range over several heads."""
 
     label: str
+    style: LineStyle
     omega: F64
     weights: F64
-    log10_weights: F64
-    style: LineStyle
-    band: tuple[F64, F64] | None = None
+    logarithms: F64
+    band: tuple[F64, F64] | None
 
 
-def plot_spectrum(axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None) -> None:
-    """Draw the weights of spectra against frequency, the reference (Eq. 22) dashed in red.
-
-    Spectra on different lattices are drawn per radian: divided by their bin width 2 pi / N.
-
-    >>> from matplotlib.figure import Figure
-    >>> from pe_spectra import Dft, compute_spectrum
-    >>> spectrum = compute_spectrum(Dft(d=8))
-    >>> axes = Figure().subplots()
-    >>> plot_spectrum(axes, spectrum)
-    >>> axes.get_xlabel().split()[-1]
-    '(rad/position)'
-    """
-    curves = _collect_curves(spectra, reference)
-    draw_weights(axes, curves, per_radian=_differ_in_lattice(spectra, reference), last=find_last(spectra))
-
-
-def plot_log_spectrum(
-    axes: Axes, *spectra: Spectrum, reference: Spectrum | None = None, decades: float | None = None
+def draw_spectra(
+    axes: Axes,
+    spectra: Sequence[Spectrum],
+    reference: Spectrum | None = None,
+    *,
+    logarithmic: bool = False,
+    decades: float = math.inf,
 ) -> None:
-    """Draw what `plot_spectrum` draws on a logarithmic axis of `decades` at most, from the logarithms of the weights.
+    """Draw the weights of spectra against frequency, or their base-10 logarithms over `decades` at most.
 
-    >>> from matplotlib.figure import Figure
-    >>> from pe_spectra import Dft, compute_spectrum
-    >>> spectrum = compute_spectrum(Dft(d=8))
-    >>> axes = Figure().subplots()
-    >>> plot_log_spectrum(axes, spectrum)
-    >>> axes.get_ylabel()
-    'weight $g$ (log scale)'
+    The reference (Eq. 22) is dashed in red. Spectra on different lattices are drawn per radian: divided by
+    their bin width 2 pi / N.
     """
-    curves = _collect_curves(spectra, reference)
-    per_radian = _differ_in_lattice(spectra, reference)
-    limits = [limit for limit in (decades, limit_decades(spectra)) if limit is not None]
-    most = min(limits, default=None)
-    draw_log_weights(axes, curves, per_radian=per_radian, last=find_last(spectra), decades=most)
+    curves, per_radian = _list_curves(spectra, reference), _differ_in_lattice(spectra, reference)
+    if logarithmic:
+        limit = limit_decades(spectra)
+        _draw_logarithms(axes, curves, per_radian, decades if limit is None else min(limit, decades))
+    else:
+        _draw_weights(axes, curves, per_radian)
+    ends = [float(s.omega[-1]) if s.estimator == "nudft" else math.pi for s in spectra]
+    _mark_frequencies(axes, max(ends, default=math.pi))
 
 
 @fixed_style()
@@ -121,65 +87,71 @@ def compose_spectrum(
 ) -> Figure:
     """The figure of `pe-spectra spectrum`: spectra over each other, `reference` in red.
 
-    Several heads are a light band around the line of their median; weights that are not positive leave gaps
-    on the logarithmic axis. `local` adds a map of the spectra of short stretches.
-
-    Raises ValueError without a spectrum.
+    Curves are named beside them where there is room, else in a key. Several heads are a light band around the
+    line of their median; weights that are not positive leave gaps on the logarithmic axis. `local` adds a map
+    of the spectra of short stretches.
     """
-    if not spectra:
-        raise ValueError("a figure of spectra needs one at least")
-    return compose_curves(
-        _collect_curves(spectra, reference),
-        title=escape_sentence(entitle_spectra(spectra)),
-        small_print=tuple(map(escape_sentence, describe_spectra(spectra))),
-        per_radian=_differ_in_lattice(spectra, reference),
-        last=find_last(spectra),
-        decades=limit_decades(spectra),
-        local=local,
-    )
-
-
-@fixed_style()
-def compose_curves(
-    curves: Sequence[SpectrumCurve],
-    *,
-    title: str,
-    small_print: tuple[str, ...],
-    per_radian: bool = False,
-    last: float = math.pi,
-    decades: float | None = None,
-    local: LocalSpectra | None = None,
-) -> Figure:
-    """Lay out the panels for given curves: named beside them where there is room, else in a key."""
-    heights: tuple[float, ...] = (_PANEL, _PANEL)
-    if local is not None:
-        heights, small_print = (*heights, _LOCAL_PANEL), (*small_print, describe_local(local, _LOCAL_PANEL))
+    curves = _list_curves(spectra, reference)
+    notes = () if local is None else (describe_local(local, _LOCAL_PANEL),)
     for direct in (True, False):
         layout = Layout(
-            title=title,
-            heights=heights,
-            small_print=small_print,
+            title=escape_sentence(entitle_spectra(spectra)),
+            heights=(_PANEL, _PANEL) if local is None else (_PANEL, _PANEL, _LOCAL_PANEL),
+            small_print=(*map(escape_sentence, describe_spectra(spectra)), *notes),
             key=() if direct else tuple((curve.label, curve.style) for curve in curves),
-            left=LEFT,
-            last_gap=None if local is None else _LOCAL_GAP,
+            left=LOCAL_LEFT,
+            gaps=() if local is None else (_GAP, _LOCAL_GAP),
         )
         figure, (upper, lower, *rest) = lay_out(layout)
-        draw_weights(upper, curves, per_radian=per_radian, last=last)
-        draw_log_weights(lower, curves, per_radian=per_radian, last=last, decades=decades)
+        draw_spectra(upper, spectra, reference)
+        draw_spectra(lower, spectra, reference, logarithmic=True)
         upper.set_xlabel("")
         upper.tick_params(labelbottom=False)
         if not direct or _name_curves(upper, curves):
             break
-    for axes in rest:
-        if local is not None:
-            fit_panel(axes)
-            plot_local(axes, local)
+    if local is not None:
+        widen_panel(rest[0], RIGHT - MAP_RIGHT)
+        draw_local(rest[0], local)
     return figure
 
 
-def draw_weights(
-    axes: Axes, curves: Sequence[SpectrumCurve], *, per_radian: bool = False, last: float = math.pi
-) -> None:
+@fixed_style()
+def compose_agreement(density: Spectrum, window: Spectrum) -> Figure:
+    """Two ways to one spectrum, Eq. 15 and the lag window, on one axis; below it what is left of their difference."""
+    rounding = density.weights - window.weights
+    layout = Layout(
+        title="Eq. 15 with reflection is the lag-window spectrum of the dot-product kernel",
+        heights=(1.6, 0.9),
+        small_print=(
+            escape_sentence(f"{density.encoding.label}, {describe_spectra([density])[0]}"),
+            f"largest difference: {np.abs(rounding).max():.1g}, which is rounding",
+        ),
+    )
+    figure, (upper, lower) = lay_out(layout)
+    line, circles = curve_style(0), LineStyle(color=BLUE, linestyle="none")
+    draw_curve(upper, density.omega, density.weights, line)
+    marks = {"marker": "o", "markersize": 3.2, "markerfacecolor": "none", "markeredgewidth": 0.7}
+    draw_curve(upper, density.omega, window.weights, circles, **marks)
+    upper.set_ylim(min(0.0, float(window.weights.min())), 1.12 * float(density.weights.max()))
+    upper.set_ylabel("weight $g$ (share of 1)")
+    draw_curve(lower, density.omega, rounding / 1e-16, {"color": BLUE, "linestyle": "-"}, linewidth=0.8)
+    lower.axhline(0, color="black", linewidth=0.5, zorder=0)
+    reach = 1.15 * float(np.abs(rounding).max()) / 1e-16 or 1.0
+    lower.set_ylim(-reach, reach)
+    lower.set_ylabel("difference ($10^{-16}$)")
+    for axes in (upper, lower):
+        _mark_frequencies(axes, math.pi)
+    levels = np.linspace(*upper.get_ylim()[::-1], 30)
+    names = (("line: Eq. 15, reflected at 0 and π", line), ("circles: lag window on the kernel", circles))
+    for row, (text, style) in enumerate(names):
+        places = beside(np.full(30 - 2 * row, math.pi), levels[2 * row :], ("below left",))
+        place_label(upper, text, places, colour=style["color"])
+    upper.set_xlabel("")
+    upper.tick_params(labelbottom=False)
+    return figure
+
+
+def _draw_weights(axes: Axes, curves: Sequence[_Curve], per_radian: bool) -> None:
     """Draw weights on a linear axis from zero, or from the smallest where that is negative."""
     for curve in reversed(curves):
         if curve.band is not None:
@@ -191,32 +163,28 @@ def draw_weights(
     if smallest < -1e-3 * largest:
         axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
-    label_scaled(axes.yaxis, largest, "weight per rad/position" if per_radian else "weight $g$ (share of 1)")
-    mark_frequencies(axes, last)
+    _label_scaled(axes.yaxis, largest, "weight per rad/position" if per_radian else "weight $g$ (share of 1)")
 
 
-def draw_log_weights(
-    axes: Axes,
-    curves: Sequence[SpectrumCurve],
-    *,
-    per_radian: bool = False,
-    last: float = math.pi,
-    decades: float | None = None,
-) -> None:
-    """Draw base-10 logarithms of weights on an axis labelled with powers of ten, of `decades` at most."""
+def _draw_logarithms(axes: Axes, curves: Sequence[_Curve], per_radian: bool, decades: float) -> None:
+    """Draw base-10 logarithms of weights on an axis labelled with powers of ten."""
     bands = [None if curve.band is None else tuple(map(_take_logarithm, curve.band)) for curve in curves]
-    drawn = np.concatenate([curve.log10_weights for curve in curves] + [part for band in bands for part in band or ()])
+    drawn = np.concatenate([curve.logarithms for curve in curves] + [part for band in bands for part in band or ()])
     seen = drawn[np.isfinite(drawn)]
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (-1.0, 0.0)
-    span = min(max(high - low, _LEAST_DECADES), math.inf if decades is None else decades)
+    span = min(max(high - low, _LEAST_DECADES), decades)
     bottom = high - 1.06 * span
     for curve, band in reversed(list(zip(curves, bands, strict=True))):
         if band is not None:
             _draw_log_band(axes, curve.omega, band, bottom, curve.style["color"])
-        draw_curve(axes, curve.omega, curve.log10_weights, curve.style, label=curve.label)
+        draw_curve(axes, curve.omega, curve.logarithms, curve.style, label=curve.label)
     axes.set_ylim(bottom, high + 0.06 * span)
-    _label_logarithms(axes, span, per_radian)
-    mark_frequencies(axes, last)
+    if span < _LONG_EXPONENTS:
+        label_powers_of_ten(axes.yaxis)
+        axes.set_ylabel("weight per rad/position" if per_radian else "weight $g$ (log scale)")
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+        _label_scaled(axes.yaxis, span, rf"$\log_{{10}}$ {'per rad/position' if per_radian else 'weight'}")
 
 
 def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float, colour: str) -> None:
@@ -228,17 +196,21 @@ def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float,
         draw_band(axes, omega, np.maximum(band[0], bottom), high, colour, opacity=opacity)
 
 
-def _label_logarithms(axes: Axes, span: float, per_radian: bool) -> None:
-    """Label powers of ten; where their exponents have no room, the logarithms themselves."""
-    label_powers_of_ten(axes.yaxis)
-    if span >= _LONG_EXPONENTS:
-        name = "per rad/position" if per_radian else "weight"
-        label_scaled(axes.yaxis, span, rf"$\log_{{10}}$ {name}")
-    else:
-        axes.set_ylabel("weight per rad/position" if per_radian else "weight $g$ (log scale)")
+def _label_scaled(axis: Axis, largest: float, label: str) -> None:
+    """Label an axis; very small and very large numbers are written in a power of ten that the label names.
+
+    Matplotlib would write that power at the end of the axis, where it touches what stands above.
+    """
+    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+    if -4 <= exponent <= 4:
+        axis.set_label_text(label)
+        return
+    half = exponent // 2  # in two steps: one may leave the range of float64
+    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.3g}"))
+    axis.set_label_text(f"{label}, $10^{{{exponent}}}$")
 
 
-def mark_frequencies(axes: Axes, last: float = math.pi) -> None:
+def _mark_frequencies(axes: Axes, last: float) -> None:
     """Label the axis of frequencies from 0 to pi, or to another end where positions are not whole numbers."""
     axes.set_xlim(0, last)
     axes.set_xlabel(OMEGA_LABEL)
@@ -249,55 +221,38 @@ def mark_frequencies(axes: Axes, last: float = math.pi) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
 
 
-def find_last(spectra: Sequence[Spectrum]) -> float:
-    """Return where the axis of frequencies ends: at pi, or at the last one of real positions."""
-    ends = [float(s.omega[-1]) if s.estimator == "nudft" else math.pi for s in spectra]
-    return max(ends, default=math.pi)
-
-
 def _take_logarithm(values: F64) -> F64:
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithms: F64 = np.log10(np.maximum(values, 0.0))
     return logarithms
 
 
-def _name_curves(axes: Axes, curves: Sequence[SpectrumCurve]) -> bool:
+def _name_curves(axes: Axes, curves: Sequence[_Curve]) -> bool:
     """Write each name beside its curve; False as soon as one finds no room."""
-    if len(curves) > 2:
-        return False
-    end = axes.get_xlim()[1]
+    corner = (axes.get_xlim()[1], axes.get_ylim()[1], "below left")
     for curve in curves:
-        places = places_along(curve.omega, curve.weights, ("right", "above right", "above left"))
-        top = Spot(x=end, y=axes.get_ylim()[1], side="below left")
-        if not place_label(axes, curve.label, [*places, top], colour=curve.style["color"]):
+        places = [*beside(curve.omega, curve.weights, ("right", "above right", "above left")), corner]
+        if len(curves) > 2 or not place_label(axes, curve.label, places, colour=curve.style["color"]):
             return False
     return True
 
 
-def _collect_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> tuple[SpectrumCurve, ...]:
-    per_radian = _differ_in_lattice(spectra, reference)
-    labels = map(escape_sentence, name_spectra(spectra))
-    curves = [
-        _read_curve(spectrum, label, curve_style(number), per_radian)
-        for number, (spectrum, label) in enumerate(zip(spectra, labels, strict=True))
+def _list_curves(spectra: Sequence[Spectrum], reference: Spectrum | None) -> list[_Curve]:
+    """What is drawn of each spectrum, the reference last unless it is one of them."""
+    named = [
+        (spectrum, escape_sentence(name), curve_style(number))
+        for number, (spectrum, name) in enumerate(zip(spectra, name_spectra(spectra), strict=True))
     ]
     if reference is not None and reference.encoding not in [spectrum.encoding for spectrum in spectra]:
-        name = f"{escape_text(reference.encoding.label)} (Eq. 22)"
-        curves.append(_read_curve(reference, name, REFERENCE_STYLE, per_radian))
-    return tuple(curves)
-
-
-def _read_curve(spectrum: Spectrum, label: str, style: LineStyle, per_radian: bool) -> SpectrumCurve:
-    width = float(spectrum.omega[1]) if per_radian else 1.0
-    heads = spectrum.head_weights
-    return SpectrumCurve(
-        label=label,
-        omega=spectrum.omega,
-        weights=spectrum.weights / width,
-        log10_weights=(spectrum.log_weights - math.log(width)) / math.log(10),
-        style=style,
-        band=None if heads is None else (heads.min(axis=0) / width, heads.max(axis=0) / width),
-    )
+        named.append((reference, f"{escape_text(reference.encoding.label)} (Eq. 22)", REFERENCE_STYLE))
+    per_radian, curves = _differ_in_lattice(spectra, reference), []
+    for spectrum, label, style in named:
+        width = float(spectrum.omega[1]) if per_radian else 1.0
+        logarithms = (spectrum.log_weights - math.log(width)) / math.log(10)
+        heads = spectrum.head_weights
+        band = None if heads is None else (heads.min(axis=0) / width, heads.max(axis=0) / width)
+        curves.append(_Curve(label, style, spectrum.omega, spectrum.weights / width, logarithms, band))
+    return curves
 
 
 def _differ_in_lattice(spectra: Sequence[Spectrum], reference: Spectrum | None) -> bool:

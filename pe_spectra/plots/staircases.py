@@ -1,29 +1,23 @@
-"""The figure of `pe-spectra precision`: the staircase of distinct codes, and phase errors, as positions grow."""
+"""The figure of `pe-spectra precision`: the staircase of distinct vectors, and phase errors, as positions grow."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pe_spectra.answers.roundings import count_places, entitle_precision, name_pipelines
+from pe_spectra.answers.roundings import answer_precision
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import Spot, draw_curve, head_panel, place_label
+from pe_spectra.plots.axes import beside, draw_curve, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
-from pe_spectra.plots.style import (
-    COLUMN_WIDTH,
-    GREY,
-    PAGE_WIDTH,
-    curve_style,
-    escape_text,
-    fixed_style,
-)
+from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, curve_style, escape_text, fixed_style
+from pe_spectra.vocabulary import RECIPE_TITLES
+from pe_spectra.wording import count
 
 if TYPE_CHECKING:
     from pe_spectra.precision import PrecisionReport, Staircase
@@ -34,117 +28,92 @@ _NAMED = 4
 _HALF_TURN = "half a turn"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StairCurve:
-    """Pipelines that fare alike, drawn as one curve.
-
-    Attributes
-    ----------
-    name : what the key calls them.
-    counts, distinct : (K,) numbers n of positions, and distinct vectors among the first n.
-    errors : (K,) largest phase error among them in rad; None where there are no angles.
-    collision : the first two positions that share a code.
-    """
+class _Stairs(NamedTuple):
+    """A staircase that stands for all pipelines that fare as its own, and the first two positions that share a code."""
 
     name: str
-    counts: F64
-    distinct: F64
-    errors: F64 | None
+    stair: Staircase
+    style: LineStyle
     collision: tuple[int, int] | None
 
 
-def plot_staircase(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
-    """Draw how many codes are distinct among the first n positions, and where the first two share one.
-
-    >>> from matplotlib.figure import Figure
-    >>> import numpy as np
-    >>> counts, distinct = np.array([1.0, 256.0, 512.0]), np.array([1.0, 256.0, 384.0])
-    >>> curve = StairCurve(name="bf16", counts=counts, distinct=distinct, errors=None, collision=(256, 257))
-    >>> axes = Figure().subplots()
-    >>> plot_staircase(axes, [curve])
-    >>> axes.get_ylabel()
-    'distinct vectors among the first n positions'
-    """
-    total = _prepare(axes, curves, domain)
-    axes.set_ylabel(f"distinct vectors among the first n {domain}")
-    axes.set_ylim(0.8, max(2.0, total * 1.6))
-    for number, curve in enumerate(curves):
-        draw_curve(axes, curve.counts, curve.distinct, curve_style(number))
-    named: set[tuple[int, int]] = set()
-    for number, curve in enumerate(curves):
-        if curve.collision is not None and curve.collision not in named and len(named) < _NAMED:
-            _name_collision(axes, curve, curve.collision, curve_style(number)["color"])
-            named.add(curve.collision)
-
-
-def plot_phase_errors(axes: Axes, curves: Sequence[StairCurve], domain: str = "positions") -> None:
-    """Draw the largest phase error among the first n positions.
-
-    >>> from matplotlib.figure import Figure
-    >>> import numpy as np
-    >>> counts, errors = np.array([1.0, 256.0, 512.0]), np.array([1e-9, 1e-9, 1.0])
-    >>> curve = StairCurve(name="bf16", counts=counts, distinct=counts, errors=errors, collision=(256, 257))
-    >>> axes = Figure().subplots()
-    >>> plot_phase_errors(axes, [curve])
-    >>> axes.get_ylabel()
-    'largest phase error (rad)'
-    """
-    _prepare(axes, curves, domain)
-    axes.set_ylabel("largest phase error (rad)")
-    drawn = [
-        (curve, curve_style(number), np.where(_are_phases(curve.errors) & (curve.errors > 0), curve.errors, np.nan))
-        for number, curve in enumerate(curves)
-        if curve.errors is not None
-    ]
-    seen = np.concatenate([np.array([0.1, math.pi]), *(errors[np.isfinite(errors)] for _, _, errors in drawn)])
-    axes.set_ylim(float(seen.min()) / 2, float(seen.max()) * 3)
-    axes.axhline(math.pi, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
-    for curve, style, errors in drawn:
-        draw_curve(axes, curve.counts, errors, style)
-    rooms = np.geomspace(1.0, axes.get_xlim()[1], 20)
-    places = [Spot(x=float(x), y=math.pi, side=side) for side in ("above right", "below right") for x in rooms]
-    place_label(axes, _HALF_TURN, places, colour=GREY)
-
-
 @fixed_style()
-def compose_stairs(
-    curves: Sequence[StairCurve], *, title: str, small_print: tuple[str, ...], domain: str = "positions"
-) -> Figure:
-    """Draw distinct codes and, where there are angles, phase errors against the number of positions."""
-    figure = _compose(curves, title, small_print, domain)
-    if any(curve.errors is not None for curve in curves) and not figure.axes[1].texts:
-        figure = _compose(curves, title, (*small_print, f"Dotted line: {_HALF_TURN}, π rad."), domain)
+def compose_precision(report: PrecisionReport) -> Figure:
+    """Draw distinct vectors and, where there are angles, phase errors against the number of positions.
+
+    The line at half a turn is explained below where there is no room for its name.
+    """
+    figure = _compose(report, _describe(report))
+    if len(figure.axes) > 1 and not figure.axes[1].texts:
+        figure = _compose(report, (*_describe(report), f"Dotted line: {_HALF_TURN}, π rad."))
     return figure
 
 
-def _compose(curves: Sequence[StairCurve], title: str, small_print: tuple[str, ...], domain: str) -> Figure:
-    has_angles = any(curve.errors is not None for curve in curves)
+def _compose(report: PrecisionReport, small_print: tuple[str, ...]) -> Figure:
+    curves = _list_curves(report)
+    has_angles = any(curve.stair.errors is not None for curve in curves)
     layout = Layout(
-        title=title,
+        title=answer_precision(report).title,
         heights=(2.2,),
-        key=tuple((escape_text(curve.name, longest=200), curve_style(number)) for number, curve in enumerate(curves)),
+        key=tuple((escape_text(curve.name, longest=200), curve.style) for curve in curves),
         small_print=small_print,
         width=PAGE_WIDTH if has_angles else COLUMN_WIDTH,
         columns=2 if has_angles else 1,
         top=0.30,
     )
     figure, panels = lay_out(layout)
-    plot_staircase(panels[0], curves, domain)
+    total = max(2.0, float(report.stairs[0].counts[-1]))
+    for axes in panels:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(0.9, total * 1.15)
+        axes.set_xlabel(f"number n of {report.domain}")
+    _draw_distinct(panels[0], curves)
+    panels[0].set_ylabel(f"distinct vectors among the first n {report.domain}")
     head_panel(panels[0], "distinct position vectors")
     if has_angles:
-        plot_phase_errors(panels[1], curves, domain)
+        _draw_phase_errors(panels[1], curves)
         head_panel(panels[1], "phase error")
     return figure
 
 
-def compose_precision(report: PrecisionReport) -> Figure:
-    """Draw the figure of `pe-spectra precision`."""
-    return compose_stairs(
-        _list_curves(report), title=entitle_precision(report), small_print=_describe(report), domain=report.domain
-    )
+def _draw_distinct(axes: Axes, curves: Sequence[_Stairs]) -> None:
+    """Draw how many vectors are distinct among the first n positions, and where the first two share one."""
+    axes.set_ylim(0.8, max(2.0, float(curves[0].stair.counts[-1]) * 1.6))
+    for curve in curves:
+        draw_curve(axes, curve.stair.counts.astype(float), curve.stair.distinct.astype(float), curve.style)
+    named: set[tuple[int, int]] = set()
+    for _, stair, style, collision in curves:
+        if collision is not None and collision not in named and len(named) < _NAMED:
+            place = int(np.argmax(stair.distinct < stair.counts))  # from here on codes are fewer than positions
+            x, y = float(stair.counts[place]), float(stair.distinct[place])
+            circle: dict[str, Any] = {"marker": "o", "markersize": 4, "markerfacecolor": "none", "linestyle": "none"}
+            axes.plot([x], [y], color=style["color"], **circle)
+            sides = ("below right", "right", "below", "above left", "left")
+            places = [*beside(x, y, sides), *beside(1.3 * x, y, sides)]
+            place_label(axes, "{} = {}".format(*collision), places, colour=style["color"])
+            named.add(collision)
 
 
-def _list_curves(report: PrecisionReport) -> list[StairCurve]:
+def _draw_phase_errors(axes: Axes, curves: Sequence[_Stairs]) -> None:
+    """Draw the largest phase error among the first n positions."""
+    axes.set_ylabel("largest phase error (rad)")
+    drawn = [
+        (stair, style, np.where(_are_phases(stair.errors) & (stair.errors > 0), stair.errors, np.nan))
+        for _, stair, style, _ in curves
+        if stair.errors is not None
+    ]
+    seen = np.concatenate([np.array([0.1, math.pi]), *(errors[np.isfinite(errors)] for _, _, errors in drawn)])
+    axes.set_ylim(float(seen.min()) / 2, float(seen.max()) * 3)
+    axes.axhline(math.pi, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
+    for stair, style, errors in drawn:
+        draw_curve(axes, stair.counts.astype(float), errors, style)
+    rooms = np.geomspace(1.0, axes.get_xlim()[1], 20)
+    places = beside(rooms, np.full(20, math.pi), ("above right", "below right"))
+    place_label(axes, _HALF_TURN, places, colour=GREY)
+
+
+def _list_curves(report: PrecisionReport) -> list[_Stairs]:
     """Return the curves of a report, pipelines whose curves are the same together, in the order of the report."""
     groups: dict[tuple[bytes, bytes], list[Staircase]] = {}
     for stair in report.stairs:
@@ -152,14 +121,13 @@ def _list_curves(report: PrecisionReport) -> list[StairCurve]:
         groups.setdefault((stair.distinct.tobytes(), errors), []).append(stair)
     collisions = {(row.dtype, row.recipe): row.first_collision for row in report.codes}
     return [
-        StairCurve(
-            name=name_pipelines(members, len(report.dtypes)),
-            counts=members[0].counts.astype(float),
-            distinct=members[0].distinct.astype(float),
-            errors=members[0].errors,
-            collision=collisions[members[0].dtype, members[0].recipe],
+        _Stairs(
+            _name_pipelines(members, len(report.dtypes)),
+            members[0],
+            curve_style(number),
+            collisions[members[0].dtype, members[0].recipe],
         )
-        for members in groups.values()
+        for number, members in enumerate(groups.values())
     ]
 
 
@@ -168,31 +136,24 @@ def _are_phases(errors: F64) -> NDArray[np.bool_]:
     return np.abs(errors) < np.finfo(np.float64).max
 
 
-def _prepare(axes: Axes, curves: Sequence[StairCurve], domain: str) -> float:
-    """Give both axes logarithms; return how many positions there are."""
-    total = max(float(curve.counts[-1]) for curve in curves)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(0.9, max(2.0, total * 1.15))
-    axes.set_xlabel(f"number n of {domain}")
-    return total
-
-
-def _name_collision(axes: Axes, curve: StairCurve, collision: tuple[int, int], colour: str) -> None:
-    """Mark where a curve leaves the diagonal, and name the first collision there."""
-    # the first count from which on codes are fewer than positions
-    place = int(np.argmax(curve.distinct < curve.counts))
-    x, y = float(curve.counts[place]), float(curve.distinct[place])
-    axes.plot([x], [y], marker="o", markersize=4, markerfacecolor="none", color=colour, linestyle="none")
-    sides = ("below right", "right", "below", "above left", "left")
-    places = [Spot(x=x * factor, y=y, side=side) for factor in (1.0, 1.3) for side in sides]
-    place_label(axes, "{} = {}".format(*collision), places, colour=colour)
-
-
 def _describe(report: PrecisionReport) -> tuple[str, ...]:
-    parts = [f"{escape_text(report.encoding.label)}, {count_places(report)}."]
+    parts = [f"{escape_text(report.encoding.label)}, {count(report.codes[0].total, report.domain.removesuffix('s'))}."]
     if any(row.first_collision is not None for row in report.codes):
         parts.append(f"Circles: where the first two {report.domain} share a vector.")
     unbounded = any(stair.errors is not None and not _are_phases(stair.errors).all() for stair in report.stairs)
     text = " ".join(parts)
     return (text, "A curve of errors ends where a phase is no finite number.") if unbounded else (text,)
+
+
+def _name_pipelines(stairs: Sequence[Staircase], types: int) -> str:
+    """Name pipelines that fare alike, recipes of the same of so many types together, with these types beside them."""
+    found: dict[str, list[str]] = {}
+    for stair in stairs:
+        found.setdefault(RECIPE_TITLES.get(stair.recipe, stair.recipe), []).append(stair.dtype)
+    together: dict[tuple[str, ...], list[str]] = {}
+    for recipe, names in found.items():
+        together.setdefault(tuple(names), []).append(recipe)
+    return "; ".join(
+        f"{', '.join(recipes)}: {'every type' if 1 < len(names) == types else ', '.join(names)}"
+        for names, recipes in together.items()
+    )

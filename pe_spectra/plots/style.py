@@ -164,6 +164,11 @@ def measure_text(text: str, size: float) -> float:
     return float(width) / 72
 
 
+def line_pitch(size: float) -> float:
+    """Inches from one line of text to the next."""
+    return 1.35 * size / 72
+
+
 def wrap_text(text: str, size: float, width: float) -> tuple[str, ...]:
     """Break text into lines of at most `width` inches; a word that is too long is broken as well."""
     space = measure_text("n n", size) - measure_text("nn", size)

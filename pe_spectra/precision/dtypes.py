@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, list_blocks
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import RECIPE_TITLES
@@ -61,6 +61,18 @@ class NumberType:
     def roundoff(self) -> float:
         """The largest relative error of rounding to nearest, for normal numbers: half an ulp of 1."""
         return math.ldexp(1.0, -self.digits)
+
+    def holds(self, values: F64) -> bool:
+        """Whether every number of an array is one of this type; a few rows rule most arrays out.
+
+        >>> DTYPES["float16"].holds(np.array([0.5, 65504.0])), DTYPES["float16"].holds(np.array([0.1]))
+        (True, False)
+        """
+        if self.is_double:
+            return True
+        few = slice(None, None, max(1, len(values) // 64))
+        parts = (values[rows] for rows in (few, *list_blocks(len(values), math.prod(values.shape[1:]))))
+        return all(bool((round_to(part, self) == part).all()) for part in parts)
 
     def measure_ulp(self, magnitude: float) -> float:
         """Return the unit in the last place at a magnitude: the distance of its numbers from there upwards.
@@ -172,10 +184,7 @@ def multiply(a: Carried, b: Carried, kind: NumberType) -> Carried:
     >>> multiply(three, np.array([171.0], dtype=np.float32), DTYPES["bfloat16"]).tolist()  # 513
     [512.0]
     """
-    wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        product = a.astype(wide, copy=False) * b.astype(wide, copy=False)
-    return round_to(product, kind)
+    return _compute(np.multiply, a, b, kind)
 
 
 def add(a: Carried, b: Carried, kind: NumberType) -> Carried:
@@ -188,10 +197,13 @@ def add(a: Carried, b: Carried, kind: NumberType) -> Carried:
     >>> add(np.array([256.0], dtype=np.float32), np.array([1.0], dtype=np.float32), DTYPES["bfloat16"]).tolist()
     [256.0]
     """
+    return _compute(np.add, a, b, kind)
+
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
+def _compute(operation: np.ufunc, a: Carried, b: Carried, kind: NumberType) -> Carried:
     wide = np.float64 if kind.is_double or np.float64 in (a.dtype, b.dtype) else np.float32
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        total = a.astype(wide, copy=False) + b.astype(wide, copy=False)
-    return round_to(total, kind)
+    return round_to(operation(a.astype(wide, copy=False), b.astype(wide, copy=False)), kind)
 
 
 # --------------------------------------------------------------------- recipes: the type of each step

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64, sum_cosines
+from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.precision.dtypes import Carried
-from pe_spectra.precision.waves import Waves
 
 #: Computes rows by their numbers, (n,) -> (n, columns).
 Evaluate = Callable[[I64], Carried]
@@ -36,7 +35,6 @@ _SINGLE_SUM = 1e-3
 MAX_HELD_WORK = 1 << 32
 #: Numbers of the rows at all lags that are gone through, and how many multiplications each of them is worth.
 _MAX_LAG_WORK, _WORTH = 1 << 29, 1 << 8
-_EPS = 2.0**-52
 
 Nearest = tuple[float, tuple[int, int]]
 
@@ -67,6 +65,42 @@ def _draw_factors(columns: int) -> U64:
     factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, (columns, 2), dtype=np.uint64)
     odd: U64 = factors | np.uint64(1)
     return odd
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """Positions or lags, and the rows that belong to them: those that were cast to one number share a row.
+
+    Attributes
+    ----------
+    values : (S,) positions or lags.
+    groups : (S,) for each the number of its row, in order of appearance.
+    keys : (S,) equal where codes are in exact arithmetic; None where all are different, as far as is known.
+    """
+
+    values: I64
+    groups: I64
+    keys: I64 | None = None
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.groups.max()) + 1
+
+    def find_twins(self, leaders: I64) -> I64:
+        """Return for each place the first place whose row is equal, given the first equal row of each row."""
+        first = np.unique(self.groups, return_index=True)[1].astype(np.int64)
+        twins: I64 = first[leaders[self.groups]]
+        return twins
+
+    def find_collision(self, twins: I64, keys: I64 | None = None) -> tuple[int, int] | None:
+        """Return the first place that equals an earlier one, after that one; with keys, one that differs in them."""
+        names = np.arange(len(twins)) if keys is None else keys
+        later = np.flatnonzero(names[twins] != names)
+        if not len(later):
+            return None
+        t = int(later[0])
+        return int(self.values[twins[t]]), int(self.values[t])
 
 
 @dataclass(kw_only=True, eq=False)
@@ -143,7 +177,7 @@ class Gathering:
 
     def find_first_equal(self) -> I64:
         """Return for each row the number of the first row that equals it; shape (rows,)."""
-        return find_first_equal(self._hashes, self.evaluate, self.columns)
+        return _find_first_equal(self._hashes, self.evaluate, self.columns)
 
 
 def _measure_distances(a: Carried, b: Carried) -> F64:
@@ -153,18 +187,8 @@ def _measure_distances(a: Carried, b: Carried) -> F64:
     return result
 
 
-def find_first_equal(hashes: U64, evaluate: Evaluate, columns: int) -> I64:
-    """Return for each row the number of the first row that equals it; shape (rows,).
-
-    Parameters
-    ----------
-    hashes : (rows, 2), of some or all columns: where they differ, rows do.
-    evaluate : computes rows; asked only for those whose hashes agree with another's.
-
-    >>> table = np.array([[1.0], [2.0], [1.0]], dtype=np.float32)
-    >>> find_first_equal(_hash(table, np.array([0])), lambda rows: table[rows], 1).tolist()
-    [0, 1, 0]
-    """
+def _find_first_equal(hashes: U64, evaluate: Evaluate, columns: int) -> I64:
+    """Compare by hashes (rows, 2) of some or all columns first: where they differ, rows do."""
     keys = np.arange(len(hashes))
     open_rows, groups = keys, hashes
     while len(open_rows):
@@ -222,28 +246,6 @@ def find_nearest_held(evaluate: Evaluate, rows: int) -> Nearest:
     table = evaluate(np.arange(rows)).astype(np.float64)
     found = find_closest_pair(table)
     return (found.distance if found.distance is not None else np.inf), found.pair
-
-
-def bound_distances(waves: Waves, lags: int) -> F64:
-    """Return a lower bound of the exact distance of two codes at lag 1 .. lags, shape (lags,).
-
-    Lone columns are left out, and the rounding of the sums of cosines is allowed for.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision.waves import find_waves
-    >>> bound_distances(find_waves(Sinusoidal(d=2)), 3).round(6)  # 2 sin 1/2, 2 sin 1, 2 sin 3/2
-    array([0.958851, 1.682942, 1.99499 ])
-    """
-    paired = waves.is_paired
-    if not paired.any():
-        return np.zeros(lags)
-    factor = float(waves.factors[0])
-    words = np.stack([waves.high[paired], waves.low[paired], np.zeros(int(paired.sum()))])
-    count = words.shape[1]
-    kernel = sum_cosines(words, np.ones(count), np.arange(1, lags + 1))
-    squared = 2 * (count - kernel) - 64 * _EPS * count * (4 + np.log2(count + 1))
-    distances: F64 = factor * np.sqrt(np.maximum(squared, 0.0))
-    return distances
 
 
 def find_nearest_of_ladder(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
-from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
 
 #: Where positions collide, the likeliest in practice first; where all are distinct, the narrowest first.
@@ -91,16 +91,6 @@ class Staircase:
     merged: tuple[int, int] | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrecisionParameters(Result):
-    """What was asked."""
-
-    length: int = quantity("Number of positions.", minimum=1)
-    dtypes: tuple[str, ...] = quantity("The number types that were looked at.", words=DTYPES, least=1)
-    recipes: tuple[Recipe, ...] = quantity("Which steps are in which type.", least=1)
-    embedding: float = quantity("Standard deviation of the token's embedding, in the stage `sum`.", above=0)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrecisionReport(Result):
     """What finite precision leaves of positions, or lags, 0 .. length-1.
@@ -113,18 +103,10 @@ class PrecisionReport(Result):
     """
 
     encoding: Encoding = quantity("What was rounded.", column=None)
-    length: int
-    dtypes: tuple[str, ...]
-    recipes: tuple[Recipe, ...]
-    embedding: float
-
-    @derived("What was asked.", column=None)
-    def parameters(self) -> PrecisionParameters:
-        """What was asked."""
-        return PrecisionParameters(
-            length=self.length, dtypes=self.dtypes, recipes=self.recipes, embedding=self.embedding
-        )
-
+    length: int = quantity("Number of positions.", minimum=1, asked=True)
+    dtypes: tuple[str, ...] = quantity("The number types that were looked at.", words=DTYPES, least=1, asked=True)
+    recipes: tuple[Recipe, ...] = quantity("Which steps are in which type.", least=1, asked=True)
+    embedding: float = quantity("Standard deviation of the token's embedding, in the stage `sum`.", above=0, asked=True)
     domain: str = quantity("What has a position vector.", words=DOMAINS, column=None)
     exact_distinct: int | None = quantity(
         "Distinct position vectors in exact arithmetic; null where no theorem applies.", minimum=1, column=None

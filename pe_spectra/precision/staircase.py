@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
@@ -14,12 +15,10 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import RealRange
 from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
-from pe_spectra.precision.hashed_rows import MAX_HELD_WORK, list_blocks
-from pe_spectra.precision.ladder_pass import LadderPass
-from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
-from pe_spectra.precision.stages import Addition, Head, MeasuredStage, Places
-from pe_spectra.precision.table_pass import TablePass
-from pe_spectra.precision.waves import Waves, cast_positions, find_waves
+from pe_spectra.precision.hashed_rows import Places, list_blocks
+from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
+from pe_spectra.precision.rounding_report import PrecisionReport, Stage
+from pe_spectra.precision.waves import Waves, build_front, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import COMMON_DTYPES
 
@@ -73,13 +72,13 @@ def measure_precision(
     chosen = _choose_recipes(subject, recipes)
     pipelines = {(name, recipe.name): recipe.resolve(name) for name in kinds for recipe in chosen}
     _check_work(subject.columns, size, len(set(pipelines.values())))
-    addition = Addition(is_made=encoding.domain == "positions" and encoding.family != "rotary", spread=spread)
-    measured = _measure(subject, set(pipelines.values()), addition)
+    is_added = encoding.domain == "positions" and encoding.family != "rotary"
+    measured = _measure(subject, set(pipelines.values()), spread if is_added else None)
     exact = None if subject.keys is None else len(np.unique(subject.keys))
     rows = [
-        found.name(dtype, recipe, stage, len(subject.places))
+        replace(stage, dtype=dtype, recipe=recipe)
         for (dtype, recipe), steps in pipelines.items()
-        for stage, found in measured[steps].stages.items()
+        for stage in measured[steps].stages
     ]
     return PrecisionReport(
         encoding=encoding,
@@ -91,10 +90,9 @@ def measure_precision(
         exact_distinct=exact,
         rows=tuple(rows),
         stairs=tuple(
-            Staircase(dtype=dtype, recipe=recipe, **measured[steps].curves._asdict())
-            for (dtype, recipe), steps in pipelines.items()
+            replace(measured[steps].stair, dtype=dtype, recipe=recipe) for (dtype, recipe), steps in pipelines.items()
         ),
-        notes=(*encoding.all_notes, *subject.notes, *_explain(encoding, addition, rows, exact)),
+        notes=(*encoding.all_notes, *subject.notes, *_explain(encoding, spread if is_added else None, rows, exact)),
     )
 
 
@@ -176,33 +174,29 @@ def _check_work(columns: int, size: int, pipelines: int) -> None:
         )
 
 
-def _measure(subject: _Subject, pipelines: set[Steps], addition: Addition) -> dict[Steps, MeasuredStage]:
+def _measure(subject: _Subject, pipelines: set[Steps], spread: float | None) -> dict[Steps, Pipeline]:
     """Measure all pipelines; those that share steps up to the sines share a pass."""
-    measured: dict[Steps, MeasuredStage] = {}
-    if subject.waves is None:
-        steady = _find_steady(subject)
-        for steps in pipelines:
-            measured[steps] = _prepare(subject, steps, addition, steady).measure()
-        return measured
     fronts: dict[Steps, list[Steps]] = {}
     for steps in sorted(pipelines, key=str):
         kind = steps.sines
         fronts.setdefault(steps._replace(code=kind, sum=kind), []).append(steps)
-    for front, members in fronts.items():
-        heads = [Head(steps.code, steps.sum) for steps in members]
-        one = LadderPass(
-            waves=subject.waves, steps=front, heads=heads, values=subject.places, addition=addition, keys=subject.keys
-        )
-        found = one.measure()
-        measured.update({steps: found[head] for steps, head in zip(members, heads, strict=True)})
+    moving = _find_moving(subject)
+    measured: dict[Steps, Pipeline] = {}
+    for steps, members in fronts.items():
+        measured |= _prepare(subject, steps, members, moving, spread).measure()
     return measured
 
 
-def _prepare(subject: _Subject, steps: Steps, addition: Addition, steady: I64) -> TablePass:
-    """Build the pass of one pipeline of an encoding without steps of its own."""
-    size = len(subject.places)
+def _prepare(
+    subject: _Subject, steps: Steps, members: Sequence[Steps], moving: NDArray[np.bool_], spread: float | None
+) -> Pass:
+    """Build the pass of pipelines that share `steps` up to the sines."""
+    if subject.waves is not None:
+        front, groups = build_front(subject.waves, steps, subject.places)
+        places = Places(values=subject.places, groups=groups, keys=subject.keys)
+        return LadderPass(steps=steps, members=members, places=places, moving=moving, spread=spread, front=front)
     positions: Carried | None = None
-    groups, exact = np.arange(size), subject.places.astype(np.float64)
+    groups, exact = np.arange(len(subject.places)), subject.places.astype(np.float64)
     if subject.is_continuous:
         positions, groups, _, _ = cast_positions(subject.places, steps.positions)
         exact = positions.astype(np.float64)
@@ -215,13 +209,12 @@ def _prepare(subject: _Subject, steps: Steps, addition: Addition, steady: I64) -
 
     return TablePass(
         steps=steps,
-        evaluate=evaluate,
-        columns=subject.columns,
+        members=members,
         places=Places(values=subject.places, groups=groups, keys=subject.keys),
-        steady=steady,
-        addition=addition,
+        moving=moving,
+        spread=spread,
+        evaluate=evaluate,
         positions=positions,
-        most=MAX_HELD_WORK << 2,
     )
 
 
@@ -231,25 +224,26 @@ def _evaluate(subject: _Subject, places: F64) -> F64:
     return np.asarray(subject.evaluate(places), dtype=np.float64)
 
 
-def _find_steady(subject: _Subject) -> I64:
-    """Return the columns that have one value at all places, before any cast."""
-    columns = np.arange(subject.columns)
-    first: F64 | None = None
+def _find_moving(subject: _Subject) -> NDArray[np.bool_]:
+    """Say of each column whether it has more than one value, before any cast."""
+    if subject.waves is not None:
+        turns = subject.waves.high != 0
+        return np.concatenate([turns[subject.waves.sines], turns[subject.waves.cosines]])
+    moving = np.zeros(subject.columns, dtype=bool)
+    first = _evaluate(subject, subject.places[:1].astype(np.float64))
     for part in list_blocks(len(subject.places), subject.columns):
-        block = _evaluate(subject, subject.places[part].astype(np.float64))
-        first = block[0] if first is None else first
-        columns = columns[(block[:, columns] == first[columns]).all(axis=0)]
-        if not len(columns):
+        moving |= (_evaluate(subject, subject.places[part].astype(np.float64)) != first).any(axis=0)
+        if moving.all():
             break
-    return columns
+    return moving
 
 
-def _explain(encoding: Encoding, addition: Addition, rows: Sequence[Stage], exact: int | None) -> tuple[str, ...]:
+def _explain(encoding: Encoding, spread: float | None, rows: Sequence[Stage], exact: int | None) -> tuple[str, ...]:
     found = []
-    if addition.is_made:
+    if spread is not None:
         found.append(
             f"sum: code and one token's embedding, drawn from a normal distribution of standard deviation "
-            f"{addition.spread:g}, the same at every position"
+            f"{spread:g}, the same at every position"
         )
     elif encoding.family == "rotary":
         found.append("the code is the cache of cosines and sines; it is added to nothing, so there is no stage sum")

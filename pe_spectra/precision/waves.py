@@ -9,12 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.exact import F64, I64, two_product
+from pe_spectra.exact import F64, I64, sum_cosines, two_product
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
 
 #: Positions at which columns that were put together are held against the encoding's own table.
 _PROBES = (0, 1, 2, 3, 7, 100, 1001)
 _SAME = 1e-11
+_EPS = 2.0**-52
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,16 +42,27 @@ class Waves:
         """How many columns there are."""
         return len(self.factors)
 
-    @property
-    def is_paired(self) -> np.ndarray:
-        """Whether a frequency has both columns, shape (M,)."""
-        both = np.zeros(len(self.high), dtype=bool)
-        both[np.intersect1d(self.sines, self.cosines)] = True
-        return both
-
     def count_columns(self, frequencies: I64) -> int:
         """Return how many columns frequencies, given by their numbers, have together."""
         return int(np.isin(self.sines, frequencies).sum() + np.isin(self.cosines, frequencies).sum())
+
+    def bound_distances(self, lags: int) -> F64:
+        """Return a lower bound of the exact distance of two codes at lag 1 .. lags, shape (lags,).
+
+        Lone columns are left out, and the rounding of the sums of cosines is allowed for.
+
+        >>> from pe_spectra import Sinusoidal
+        >>> find_waves(Sinusoidal(d=2)).bound_distances(3).round(6)  # 2 sin 1/2, 2 sin 1, 2 sin 3/2
+        array([0.958851, 1.682942, 1.99499 ])
+        """
+        both = np.intersect1d(self.sines, self.cosines)
+        if not len(both):
+            return np.zeros(lags)
+        words = np.stack([self.high[both], self.low[both], np.zeros(len(both))])
+        kernel = sum_cosines(words, np.ones(len(both)), np.arange(1, lags + 1))
+        squared = 2 * (len(both) - kernel) - 64 * _EPS * len(both) * (4 + np.log2(len(both) + 1))
+        distances: F64 = float(self.factors[0]) * np.sqrt(np.maximum(squared, 0.0))
+        return distances
 
 
 def find_waves(encoding: Encoding) -> Waves | None:
@@ -131,17 +143,19 @@ class Front:
             parts = [np.sin(angles[:, self.waves.sines]), np.cos(angles[:, self.waves.cosines])]
         return round_to(np.concatenate(parts, axis=1), self.steps.sines)
 
+    def round_codes(self, sines: Carried, code: NumberType) -> Carried:
+        """Rounded sines and cosines times their factors, cast: what is added to a token."""
+        if (self.waves.factors != 1).any():
+            kind = self.steps.sines
+            sines = multiply(sines, round_to(self.waves.factors, kind), kind)
+        return round_to(sines, code)
+
     def measure_errors(self, rows: I64, phases: Carried) -> tuple[F64, F64]:
         """Errors of rounded phases in rad at the first and last position of each row, each (n, M), as magnitudes."""
+        angles, first, last = phases.astype(np.float64), self.first[rows], self.last[rows]
         exactly = self.steps.phases.is_double
-        angles = phases.astype(np.float64)
-        found: list[F64] = []
-        for ends in (self.first, self.last):
-            if ends is self.last and np.array_equal(self.first[rows], self.last[rows]):
-                found.append(found[0])
-                continue
-            found.append(self._subtract(angles, ends[rows], exactly=exactly))
-        return found[0], found[1]
+        errors = self._subtract(angles, first, exactly=exactly)
+        return errors, errors if np.array_equal(first, last) else self._subtract(angles, last, exactly=exactly)
 
     def measure_at(self, rows: I64, positions: I64) -> F64:
         """Largest phase error at exact positions, given the rows that they were cast to; (n,)."""
@@ -239,20 +253,6 @@ def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
         frequencies=round_to(waves.high, steps.frequencies),
     )
     return front, groups
-
-
-def round_codes(sines: Carried, waves: Waves, steps: Steps) -> Carried:
-    """Multiply sines and cosines by their factors in their own type, and cast: what is added to a token.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision.dtypes import RECIPES
-    >>> steps = RECIPES["fp32-then-cast"].resolve("bfloat16")
-    >>> round_codes(np.array([[0.1, 0.2]], dtype=np.float32), find_waves(Sinusoidal(d=2)), steps).tolist()
-    [[0.10009765625, 0.2001953125]]
-    """
-    if (waves.factors != 1).any():
-        sines = multiply(sines, round_to(waves.factors, steps.sines), steps.sines)
-    return round_to(sines, steps.code)
 
 
 @lru_cache(maxsize=8)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pe_spectra.fourier import compute_dft_weights, compute_omega
 from pe_spectra.spectrum.density import compute_density_spectrum
-from pe_spectra.spectrum.estimate import compute_spectrum, list_axes
 from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, measure_toeplitz_share
 from pe_spectra.spectrum.grid_spectrum import GridSpectrum, compute_grid_spectrum
-from pe_spectra.spectrum.irregular import compute_irregular_spectrum
 from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.lag_window import compute_bare_kernel, compute_lag_window_spectrum
-from pe_spectra.spectrum.lattice import compute_dft_weights, compute_omega
-from pe_spectra.spectrum.local import LocalSpectra, compute_local_spectra
+from pe_spectra.spectrum.lag_window import (
+    compute_bare_kernel,
+    compute_lag_window_spectrum,
+    compute_spectrum,
+    list_axes,
+)
 from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin, count_low_frequencies
-from pe_spectra.spectrum.record import Spectrum
-from pe_spectra.spectrum.summary import SpectrumSummary
+from pe_spectra.spectrum.periodograms import LocalSpectra, compute_irregular_spectrum, compute_local_spectra
+from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
 
 __all__ = [
     "GridSpectrum",

@@ -7,13 +7,12 @@ from decimal import Decimal
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies, HasLatticeMasses
-from pe_spectra.errors import InputError
+from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
-from pe_spectra.fourier import count_basis_functions
+from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
 from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
-from pe_spectra.spectrum.lattice import GRID, compute_omega
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
 
@@ -75,12 +74,33 @@ def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) 
     return encoding.default_grid if length is None or isinstance(encoding, HasFrequencies) else max(2, length)
 
 
+def normalise(values: F64, encoding: Encoding) -> tuple[F64, F64]:
+    """Return weights that sum to 1 and their logarithms, nan of negative ones.
+
+    Raises
+    ------
+    UndefinedError : values whose sum is not positive.
+
+    >>> from pe_spectra import Dft
+    >>> normalise(np.array([1.0, 3.0]), Dft(d=4))[0]
+    array([0.25, 0.75])
+    """
+    if not np.any(values):
+        raise UndefinedError(f"{encoding.label}: all vectors are zero, so there are no weights to normalise")
+    total = float(np.sum(values))
+    if not total > 0:
+        raise UndefinedError(f"{encoding.label}: weights have no positive sum; a larger bandwidth smooths more")
+    weights = values / total
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return weights, np.log(weights)
+
+
 def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
-    total = masses.sum()
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(masses / total)
-        # mass per basis function: the density, which is what Algorithm 1 must not distort
-        log_multipliers = np.log(masses / count_basis_functions(n) / total)
+    weights, log_weights = normalise(masses, encoding)
+    notes = [f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters"]
+    empty = np.flatnonzero(masses == 0)
+    if len(empty):
+        notes.append(f"{encoding.name}: no column has frequency k = {empty[0]}, so weight 0 and log_weights null")
     return Spectrum(
         encoding=encoding,
         grid=n,
@@ -88,19 +108,10 @@ def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
         boundary="none",
         estimator="lattice",
         omega=compute_omega(n),
-        weights=masses / total,
+        weights=weights,
         log_weights=log_weights,
-        log_multipliers=log_multipliers,
-        notes=_explain_lattice(encoding, masses),
+        notes=tuple(notes),
     )
-
-
-def _explain_lattice(encoding: Encoding, masses: F64) -> tuple[str, ...]:
-    notes = [f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters"]
-    empty = np.flatnonzero(masses == 0)
-    if len(empty):
-        notes.append(f"{encoding.name}: no column has frequency k = {empty[0]}, so weight 0 and log_weights null")
-    return tuple(notes)
 
 
 def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
@@ -174,7 +185,6 @@ def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: 
         omega=compute_omega(n),
         weights=weights,
         log_weights=log_weights,
-        log_multipliers=log_weights,
         counted=frequencies,
         notes=notes,
     )

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
-from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, sum_cells
-from pe_spectra.spectrum.gaussian_tails import compute_reach, merge_sources, sum_between, sum_beyond, sum_windows
+from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
 
 #: Below this many pairs of point and source every pair is computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
@@ -27,6 +28,9 @@ _MANY = 1 << 25
 _CROWD = 256
 #: Merged sources stand for the crowd up to this many widths from the nearest source.
 _MERGED_WIDTHS = 8.0
+#: More sources than this are replaced by as many Chebyshev nodes, on stretches over which terms change by exp(8).
+_NODES = 32
+_STRETCH = 8.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +45,40 @@ class LogSum:
     factor: F64
 
 
-def sum_gaussians(u: F64, u_low: F64, masses: F64, width: float, count: int) -> LogSum:
-    """Sum Gaussians of `width` at the sources u + u_low, on the points 0 .. count-1.
+class Sources(NamedTuple):
+    """Sources at u + low with their masses, each (M,), in ascending order of u unless it is said otherwise."""
+
+    u: F64
+    low: F64
+    masses: F64
+
+    def take(self, part: slice | I64) -> Sources:
+        """Some of the sources."""
+        return Sources(self.u[part], self.low[part], self.masses[part])
+
+    def from_first(self) -> F64:
+        """The distance of each from the first one."""
+        distances: F64 = np.abs((self.u - self.u[0]) + (self.low - self.low[0]))
+        return distances
+
+    def find_nearest(self, k: F64) -> I64:
+        """The nearest source of each point."""
+        if len(self.u) == 1:
+            return np.zeros(len(k), dtype=np.int64)
+        right = np.clip(np.searchsorted(self.u, k), 1, len(self.u) - 1)
+        return np.where(k - self.u[right - 1] <= self.u[right] - k, right - 1, right)
+
+    def find_windows(self, k: F64, reach: F64) -> tuple[I64, I64]:
+        """The first source within reach of each point, and the first one beyond."""
+        return np.searchsorted(self.u, k - reach), np.searchsorted(self.u, k + reach, side="right")
+
+
+def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
+    """Sum Gaussians of `width` at the sources u + low, on the points 0 .. count-1.
 
     Parameters
     ----------
-    u, u_low, masses : (M,), M >= 1; sources in units of the lattice, in any order.
+    u, low, masses : (M,), M >= 1; sources in units of the lattice, in any order.
     width : b > 0, in units of the lattice.
     count : number of points K >= 1.
 
@@ -54,10 +86,10 @@ def sum_gaussians(u: F64, u_low: F64, masses: F64, width: float, count: int) -> 
     >>> (found.factor * np.exp(found.exponent)).round(4)  # exp(-x**2 / 2)
     array([0.1353, 0.6065, 1.    , 0.6065, 0.1353])
     """
-    u, u_low, masses = _sort(u, u_low, masses)
-    if is_direct(len(u), count):
-        return _sum_all_pairs(u, u_low, masses, width, count)
-    return _sum_fast(u, u_low, masses, width, count)
+    sources = Sources(u, low, masses)
+    if not (u[1:] >= u[:-1]).all():
+        sources = sources.take(np.argsort(u, kind="stable"))
+    return (_sum_all_pairs if is_direct(len(u), count) else _sum_fast)(sources, width, count)
 
 
 def is_direct(sources: int, count: int) -> bool:
@@ -69,40 +101,27 @@ def is_direct(sources: int, count: int) -> bool:
     return sources * count <= DIRECT_PAIRS
 
 
-def _sort(u: F64, u_low: F64, masses: F64) -> tuple[F64, F64, F64]:
-    if (u[1:] >= u[:-1]).all():
-        return u, u_low, masses
-    order = np.argsort(u, kind="stable")
-    return u[order], u_low[order], masses[order]
-
-
-def _nearest(u: F64, k: F64) -> I64:
-    right = np.clip(np.searchsorted(u, k), 1, max(1, len(u) - 1))
-    if len(u) == 1:
-        return np.zeros(len(k), dtype=np.int64)
-    return np.where(k - u[right - 1] <= u[right] - k, right - 1, right).astype(np.int64)
-
-
-def _sum_all_pairs(u: F64, u_low: F64, masses: F64, width: float, count: int) -> LogSum:
+def _sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
     k = np.arange(count, dtype=float)
-    near = _nearest(u, k)
-    x, error = two_sum(k, -u[near])
-    x, x_low = two_sum(x, error - u_low[near])
+    near = sources.find_nearest(k)
+    x, error = two_sum(k, -sources.u[near])
+    x, x_low = two_sum(x, error - sources.low[near])
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
     c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.power(Decimal.from_float(width), 2)), 2)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.full_like(square, c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(u, u_low, masses, c, k, near))
+    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, near))
 
 
-def _sum_ratios(u: F64, u_low: F64, masses: F64, c: float, k: F64, near: I64) -> F64:
+def _sum_ratios(sources: Sources, c: float, k: F64, near: I64) -> F64:
     """Sum every source's kernel over that of the nearest one, at each point.
 
     With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
     digits, not even for a source that lies on the other side of k at the same distance.
     """
+    u, u_low, masses = sources
     mirror, error = two_sum(2 * k, -u[near])
     mirror_low = error - u_low[near]
     factor = np.empty(len(k))
@@ -119,61 +138,45 @@ def _sum_ratios(u: F64, u_low: F64, masses: F64, c: float, k: F64, near: I64) ->
     return factor
 
 
-def _sum_fast(u: F64, u_low: F64, masses: F64, width: float, count: int) -> LogSum:
+def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
-    exponent, factor = np.arange(count, dtype=float), np.empty(count)
+    u = sources.u
+    exponent, factor = np.arange(count, dtype=float), np.empty(count)  # the points, until their exponents are known
     done = np.zeros(count, dtype=bool)
     if width >= MIN_WIDTH:
-        start, sums, trusted = sum_cells(u, u_low, masses, width, count)
+        start, sums, trusted = sum_cells(*sources, width, count)
         factor[start : start + len(sums)] = sums
         done[start : start + len(sums)] = trusted
     # points below the first source and above the last one, as far as the outermost sum that is trusted
     below = _count_outside(done[: np.searchsorted(exponent, u[0])])
     above = count - _count_outside(done[np.searchsorted(exponent, u[-1], side="right") :][::-1])
-    span = np.sqrt(compute_reach(len(u))) * width
+    span = np.sqrt(_compute_reach(len(u))) * width
     if below:
-        part, some = slice(below - 1, None, -1), slice(0, np.searchsorted(u, u[0] + span, side="right"))
-        _sum_outside(u[some], u_low[some], masses[some], width, exponent[part], factor[part])
+        part, first = slice(below - 1, None, -1), sources.take(slice(0, np.searchsorted(u, u[0] + span, side="right")))
+        _sum_outside(first, width, exponent[part], factor[part])
     if above < count:
-        some = slice(np.searchsorted(u, u[-1] - span), None)
-        outer = (u[some][::-1], u_low[some][::-1], masses[some][::-1])
-        _sum_outside(*outer, width, exponent[above:], factor[above:])
+        last = sources.take(slice(np.searchsorted(u, u[-1] - span), None)).take(slice(None, None, -1))
+        _sum_outside(last, width, exponent[above:], factor[above:])
     exponent[below:above] = 0.0
     points = below + np.flatnonzero(~done[below:above])
     if len(points):
-        exponent[points], factor[points] = _sum_inside(u, u_low, masses, width, points)
+        exponent[points], factor[points] = _sum_inside(sources, width, points.astype(float))
     return LogSum(exponent=exponent, exponent_low=None, factor=factor)
 
 
 def _count_outside(done: NDArray[np.bool_]) -> int:
-    """Return how many of the first points reach to the last that is not done."""
+    """How many of the first points reach to the last that is not done."""
     return 0 if done.all() else len(done) - int(np.argmin(done[::-1]))
 
 
-def _sum_outside(u: F64, u_low: F64, masses: F64, width: float, exponent: F64, factor: F64) -> None:
-    """Sum at points beyond the outermost source u[0].
-
-    Sources are in order away from the points. `exponent` holds the points, in order away from the
-    sources, and is replaced; `factor` is filled.
-    """
-    exponent -= u[0]
-    exponent -= u_low[0]
-    np.abs(exponent, out=exponent)
-    delta = np.abs((u - u[0]) + (u_low - u_low[0]))
-    factor[:] = sum_beyond(delta, masses, width, exponent)
-    exponent *= exponent
-    exponent *= -0.5 / (width * width)
-
-
-def _sum_inside(u: F64, u_low: F64, masses: F64, width: float, points: I64) -> tuple[F64, F64]:
+def _sum_inside(sources: Sources, width: float, k: F64) -> tuple[F64, F64]:
     """Sum at points between sources, each over the window of sources that count for it."""
-    k = points.astype(float)
-    near = _nearest(u, k)
-    anchor = np.stack([u[near], u_low[near]])
+    near = sources.find_nearest(k)
+    anchor = np.stack([sources.u[near], sources.low[near]])
     x = (k - anchor[0]) - anchor[1]
     # a little wider than needed, so that rounding leaves out neither the nearest source nor its mirror image
-    reach = np.sqrt(x * x + compute_reach(len(u)) * width * width) * (1 + 1e-15) + 1e-15 * k
-    first, last = _find_windows(u, k, reach)
+    reach = np.sqrt(x * x + _compute_reach(len(sources.u)) * width * width) * (1 + 1e-15) + 1e-15 * k
+    first, last = sources.find_windows(k, reach)
     factor = np.empty(len(k))
     rest = np.ones(len(k), dtype=bool)
     if np.sum(last - first) > _MANY:
@@ -181,14 +184,130 @@ def _sum_inside(u: F64, u_low: F64, masses: F64, width: float, points: I64) -> t
         close &= ~rest
         wide = ~(close | rest)
         if close.any():
-            merged = merge_sources(u, u_low, masses, width)
-            windows = _find_windows(merged[0], k[close], reach[close])
-            factor[close] = sum_windows(*merged, width, anchor[:, close], x[close], *windows)
+            merged = _merge_sources(sources, width)
+            windows = merged.find_windows(k[close], reach[close])
+            factor[close] = _sum_windows(merged, width, anchor[:, close], x[close], *windows)
         if wide.any():
-            factor[wide] = sum_between(u, u_low, masses, width, k[wide])
-    factor[rest] = sum_windows(u, u_low, masses, width, anchor[:, rest], x[rest], first[rest], last[rest])
+            factor[wide] = _sum_between(sources, width, k[wide])
+    factor[rest] = _sum_windows(sources, width, anchor[:, rest], x[rest], first[rest], last[rest])
     return -0.5 * (x / width) ** 2, factor
 
 
-def _find_windows(u: F64, k: F64, reach: F64) -> tuple[I64, I64]:
-    return np.searchsorted(u, k - reach), np.searchsorted(u, k + reach, side="right")
+def _sum_windows(sources: Sources, width: float, anchor: F64, x: F64, first: I64, last: I64) -> F64:
+    """Sum each point over the sources first .. last-1, at least one, relative to the exponential of an anchor.
+
+    `anchor`, (2, L), is a source of each point as high and low word; `x`, (L,), the point minus that source.
+    """
+    result = np.empty(len(x))
+    sizes = last - first
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    start = 0
+    while start < len(x):
+        stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + _BLOCK)) - 1)
+        size, offsets = sizes[start:stop], bounds[start:stop] - bounds[start]
+        some = sources.take(np.arange(size.sum()) + np.repeat(first[start:stop] - offsets, size))
+        delta = some.u - np.repeat(anchor[0, start:stop], size)
+        delta += some.low - np.repeat(anchor[1, start:stop], size)
+        terms = some.masses * np.exp(delta * (2 * np.repeat(x[start:stop], size) - delta) / (2 * width * width))
+        result[start:stop] = np.add.reduceat(terms, offsets)
+        start = stop
+    return result
+
+
+# --------------------------------------------------------------------- far from the sources, and where they crowd
+
+
+def _compute_reach(sources: int) -> float:
+    """r: all sources with delta (delta + 2 x) > r b**2 together do not count beside the nearest one."""
+    return 70.0 + 2 * float(np.log(sources))
+
+
+def _sum_between(sources: Sources, width: float, k: F64) -> F64:
+    """Sum at points in wide gaps between crowds: in each gap the tail from the left and that from the right.
+
+    Relative to the exponential of the nearest source. Points (L,) ascending.
+    """
+    result, u = np.empty(len(k)), sources.u
+    right = np.searchsorted(u, k)
+    span = np.sqrt(_compute_reach(len(u))) * width
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(right)) + 1, [len(k)]]).tolist()
+    for i, j in pairwise(edges):
+        r = int(right[i])
+        left = sources.take(slice(np.searchsorted(u, u[r - 1] - span), r)).take(slice(None, None, -1))
+        other = sources.take(slice(r, np.searchsorted(u, u[r] + span, side="right")))
+        exponents, factors = np.stack([k[i:j], k[i:j]]), np.empty((2, j - i))
+        _sum_outside(left, width, exponents[0], factors[0])
+        _sum_outside(other, width, exponents[1, ::-1], factors[1, ::-1])
+        result[i:j] = (factors * np.exp(exponents - exponents.max(axis=0))).sum(axis=0)
+    return result
+
+
+def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> None:
+    """Sum at points beyond the first source; sources and points each in order away from the others.
+
+    With x the distance to the first source and delta that of another one behind it, a term is
+    exp(-delta (delta + 2 x) / 2 b**2) of the first one's: the farther away, the fewer count, in the end one.
+    `exponent` holds the points and is replaced, `factor` is filled: a long row of points has no room twice.
+    """
+    delta, x = sources.from_first(), exponent
+    x -= sources.u[0]
+    x -= sources.low[0]
+    np.abs(x, out=x)
+    reach, variance = _compute_reach(len(delta)) * width * width, width * width
+    start = 0
+    while start < len(x):
+        low = float(x[start])
+        count = int(np.searchsorted(delta, reach / (np.sqrt(low * low + reach) + low), side="right"))
+        points, weights = delta[:count], sources.masses[:count]
+        if points[-1] == 0:
+            factor[start:] = weights.sum()
+            break
+        weights = weights * np.exp(points * (points + 2 * low) / (-2 * variance))
+        high = 2 * low + width
+        if count > _NODES:
+            high = low + _STRETCH * variance / points[-1]
+            points, weights = _move_to_nodes(points, weights)
+        stop = max(start + 1, int(np.searchsorted(x, high)))
+        for i in range(start, stop, _BLOCK // _NODES):
+            some = slice(i, min(i + _BLOCK // _NODES, stop))
+            factor[some] = np.exp((x[some, None] - low) * (points / -variance)) @ weights
+        start = stop
+    x /= width
+    x *= x
+    x *= -0.5
+
+
+def _move_to_nodes(points: F64, weights: F64) -> tuple[F64, F64]:
+    """Replace sources by weighted Chebyshev nodes that integrate smooth functions as the sources do."""
+    nodes, to_coefficients = compute_chebyshev(_NODES)
+    low, high = points[0], points[-1]
+    if low == high:
+        return points[:1], weights.sum(keepdims=True)
+    moments = np.zeros(_NODES)
+    for start in range(0, len(points), 8192):
+        y = (2 * points[start : start + 8192] - (low + high)) / (high - low)
+        mass = weights[start : start + 8192]
+        before, now = np.ones_like(y), y
+        for n in range(_NODES):
+            moments[n] += before @ mass
+            before, now = now, 2 * y * now - before
+    return low + (nodes + 1) * (high - low) / 2, to_coefficients.T @ moments
+
+
+def _merge_sources(sources: Sources, width: float) -> Sources:
+    """Replace crowds of sources within a few eighths of a width by 32 nodes each.
+
+    What they sum to at points less than some 12 b away stays the same to 15 digits.
+    """
+    cell = np.floor(sources.u * (4 / width))
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(cell)) + 1, [len(cell)]])
+    parts = []
+    for i, j in pairwise(edges.tolist()):
+        part = sources.take(slice(i, j))
+        if j - i > _NODES:
+            nodes, weights = _move_to_nodes(part.from_first(), part.masses)
+            order = np.argsort(nodes)
+            high, error = two_sum(nodes[order], np.full(len(nodes), part.u[0]))
+            part = Sources(high, error + part.low[0], weights[order])
+        parts.append(part)
+    return Sources(*(np.concatenate(words) for words in zip(*parts, strict=True)))

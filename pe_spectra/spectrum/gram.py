@@ -1,15 +1,21 @@
-"""Mean diagonals of a table's Gram matrix, without the matrix: its dot-product kernel, in one or two dimensions.
+"""What the Gram matrix of a table shows, without the matrix: its mean diagonals, their share, whether rows fill a grid.
 
 k(tau) is the mean of <e(s), e(s + tau)> over all s, a sum of autocorrelations of columns: zero-padded
-transforms in O(S d log S) time and O(S) memory beside the table.
+transforms in O(S d log S) time and O(S) memory beside the table. On a grid that is written one row after the
+other every offset is one lag of the line, but one lag is two offsets: a step within a row of the grid, and a
+step that wraps. Where the wrap matters, the two Toeplitz shares tell a grid from a line.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import numpy as np
 
+from pe_spectra.encodings.parameters import Value
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, find_largest
 
 #: The last lags are few pairs, whose mean would magnify the rounding of a transform: they are summed directly.
 _LAST = 256
@@ -19,6 +25,14 @@ _SHARE = 16
 _BLOCK = 1 << 17
 #: Columns that are read together at least: as many as a line of the cache has numbers.
 _COLUMNS = 8
+#: A grid explains at least this much more of the centred Gram matrix than a line, as a share of what it explains.
+_GAIN = 0.03
+#: A peak of the kernel at the width of the grid is above its neighbours by so many standard errors of noise.
+_ERRORS = 5.0
+#: Rows that differ by no more of their largest number are one constant and its rounding.
+_CONSTANT = 1e-14
+#: Sides of grids that are looked for: smaller ones have too few wraps to tell, larger ones are no patches.
+_SIDES = (3, 128)
 
 
 def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
@@ -76,7 +90,7 @@ def _sum_products(table: F64, lags: int) -> F64:
 def _correlate(first: F64, second: F64 | None, lags: int) -> F64:
     """Sum the products of row s of `first` and row s + tau of `second` (default the same), shape (lags,)."""
     length = len(first) if second is None else len(second)
-    size = find_quick_length(max(length, len(first) + lags))
+    size = _find_quick_length(max(length, len(first) + lags))
     step = max(_COLUMNS, _BLOCK // size)
     power = np.zeros(size // 2 + 1, dtype=np.float64 if second is None else np.complex128)
     for column in range(0, first.shape[1], step):
@@ -116,7 +130,7 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
     height, width = shape
     if height * width != len(table):
         raise InputError("the rows do not fill the grid", f"{len(table)} rows", f"{height} x {width}")
-    sizes = find_quick_length(2 * height - 1), find_quick_length(2 * width - 1)
+    sizes = _find_quick_length(2 * height - 1), _find_quick_length(2 * width - 1)
     planes = table.T.reshape(-1, height, width)
     step = max(_COLUMNS, _BLOCK // (sizes[0] * sizes[1]))
     power = np.zeros((sizes[0], sizes[1] // 2 + 1))
@@ -131,10 +145,8 @@ def compute_grid_kernel(table: F64, shape: tuple[int, int]) -> F64:
 def count_grid_pairs(shape: tuple[int, int]) -> F64:
     """Return how many pairs of places there are at each offset, shape (2 H - 1, 2 W - 1).
 
-    >>> count_grid_pairs((2, 2))
-    array([[1., 2., 1.],
-           [2., 4., 2.],
-           [1., 2., 1.]])
+    >>> count_grid_pairs((2, 2))[0].tolist()
+    [1.0, 2.0, 1.0]
     """
     height, width = shape
     vertical = height - np.abs(np.arange(1.0 - height, height))
@@ -159,7 +171,7 @@ def measure_toeplitz_share(
     >>> measure_toeplitz_share(np.eye(4)), round(measure_toeplitz_share(np.array([[1.0], [0.0], [0.0]])), 3)
     (1.0, 0.333)
     """
-    largest = max(float(table.max(initial=0.0)), -float(table.min(initial=0.0)))
+    largest = find_largest(table)
     if not largest > 0:
         return None
     # a copy only where fourth powers would leave the range of float64: the table may be large
@@ -178,19 +190,73 @@ def measure_toeplitz_share(
     return min(1.0, float(np.sum(pairs * kernel**2)) / energy)
 
 
-def find_quick_length(least: int) -> int:
-    """Return the smallest length from `least` on whose only prime factors are 2, 3 and 5.
+def _find_quick_length(least: int) -> int:
+    """The smallest length from `least` on whose only prime factors are 2, 3 and 5: transforms of it are quick."""
+    powers = range(least.bit_length())
+    odd = [int(3**three * 5**five) for three in powers for five in powers]
+    return min(one << (-(-least // one) - 1).bit_length() for one in odd)
 
-    >>> [find_quick_length(n) for n in (1, 7, 1023, 131071)]
-    [1, 8, 1024, 131072]
+
+# --------------------------------------------------------------------- whether rows fill a grid
+
+
+def _measure_fold(codes: F64, side: int) -> tuple[float, float]:
+    """What speaks for a grid of `side` x `side` places, of codes (side**2, d).
+
+    First (share of the grid - share of the line) / share of the grid, 0 to 1, of the centred Gram matrix; then by
+    how many standard errors the kernel at lag `side` stands above both of its neighbours.
     """
-    best = 1 << (least - 1).bit_length()
-    five = 1
-    while five < best:
-        three = five
-        while three < best:
-            quotient = -(-least // three)
-            best = min(best, three << (quotient - 1).bit_length())
-            three *= 3
-        five *= 5
-    return best
+    # scaled, so that no square leaves the range of float64; one copy, for the table may be large
+    centred = codes / (find_largest(codes) or 1.0)
+    centred -= centred.mean(axis=0)
+    if not find_largest(centred) > _CONSTANT:
+        return 0.0, 0.0
+    plane, line = measure_toeplitz_share(centred, (side, side)), measure_toeplitz_share(centred)
+    if plane is None or line is None:
+        return 0.0, 0.0
+    kernel = compute_gram_kernel(centred, side + 2)
+    error = kernel[0] / math.sqrt(centred.size)
+    return (plane - line) / plane, float((kernel[side] - max(kernel[side - 1], kernel[side + 1])) / error)
+
+
+def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Value], tuple[str, ...]]:
+    """Find the grid that a table's rows fill, where none is named.
+
+    Parameters
+    ----------
+    table : (rows, d), as a file has it.
+    values : what was given: first, last, prefix, grid.
+
+    Returns
+    -------
+    The values with what was found, and a sentence about it. A grid that nothing but the number of rows
+    speaks for is named in the sentence only.
+
+    >>> import numpy as np
+    >>> settle_grid(np.eye(6), {"grid": "2x3"})
+    ({'grid': '2x3'}, ())
+    """
+    found = dict(values)
+    if "grid" in values:
+        return found, ()
+    first, last, prefix = (values.get(name) for name in ("first", "last", "prefix"))
+    start = (first if isinstance(first, int) else 0) + (prefix if isinstance(prefix, int) else 0)
+    codes = table[start : last if isinstance(last, int) else None]
+    for skipped in (0,) if prefix is not None else (0, 1):
+        count = len(codes) - skipped
+        side = math.isqrt(max(count, 0))
+        if side * side != count or not _SIDES[0] <= side <= _SIDES[1]:
+            continue
+        gain, peak = _measure_fold(codes[skipped:], side)
+        grid, named = f"{side}x{side}", f"a grid of {side} x {side}"
+        signs = (gain > _GAIN) + (peak > _ERRORS)
+        # one of two is enough where rows before a grid were named
+        if signs >= (2 if prefix is None else 1):
+            found["grid"] = grid
+            if skipped:
+                found["prefix"] = skipped
+            leaving = " after one special row (prefix=1)" if skipped else ""
+            return found, (f"{count} rows{leaving} are read as {named} (grid={grid}; grid=none reads a line)",)
+        if peak > _ERRORS:
+            return found, (f"{count} rows could be {named}, but are read as a line; grid={grid} says so",)
+    return found, ()

@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from pe_spectra.encodings import Encoding
-from pe_spectra.errors import UndefinedError
 from pe_spectra.exact import F64
+from pe_spectra.fourier import compute_omega, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
-from pe_spectra.spectrum.density import BANDWIDTH
-from pe_spectra.spectrum.estimate import GRID_BANDWIDTH
+from pe_spectra.spectrum.density import BANDWIDTH, normalise
 from pe_spectra.spectrum.kernels import SOURCES, Kernel, estimate_grid_kernel
-from pe_spectra.spectrum.lattice import compute_omega
+from pe_spectra.spectrum.lag_window import GRID_BANDWIDTH
 
 #: JSON Schema of rows and columns.
 _SIDES = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 2}
@@ -72,17 +71,14 @@ class GridSpectrum(Result):
 
     @derived("Vertical frequency of a pair.", unit="rad/position", key=None, column="omega_vertical")
     def vertical(self) -> F64:
-        """The first frequency of each pair, row by row."""
         return np.repeat(self.omega_vertical, self.omega_horizontal.size)
 
     @derived("Horizontal frequency of a pair.", unit="rad/position", key=None, column="omega_horizontal")
     def horizontal(self) -> F64:
-        """The second frequency of each pair, row by row."""
         return np.tile(self.omega_horizontal, self.omega_vertical.size)
 
     @derived("Weight of a pair.", key=None, column="weight")
     def pair_weights(self) -> F64:
-        """The weight of each pair, row by row."""
         return self.weights.ravel()
 
     @property
@@ -102,11 +98,7 @@ class GridSpectrum(Result):
         height, width = self.shape[0], self.omega_horizontal.size
         vertical = self.weights.sum(axis=1)
         # the plane holds one of each pair of opposite frequencies: a row that is no pair of itself stands for two
-        twice = np.full(self.omega_vertical.size, 2.0)
-        twice[0] = 1.0
-        if max(2, height) % 2 == 0:
-            twice[-1] = 1.0
-        both = twice @ self.weights
+        both = count_basis_functions(max(2, height)) @ self.weights
         middle, k = width // 2, np.arange(width // 2 + 1)
         horizontal = (both[(middle + k) % width] + both[middle - k]) / 2
         down = vertical @ self.omega_vertical / vertical.sum()
@@ -136,7 +128,7 @@ def compute_grid_spectrum(
     Raises
     ------
     InputError : an encoding without a grid, or a bandwidth out of range.
-    UndefinedError : codes that are all zero.
+    UndefinedError : vectors that are all zero.
 
     >>> from pe_spectra.encodings import find_encoding
     >>> compute_grid_spectrum(find_encoding("sincos2d")(d=16, height=6, width=8)).weights.shape
@@ -146,8 +138,6 @@ def compute_grid_spectrum(
     kernel = kernel or estimate_grid_kernel(encoding)
     plane = np.mean(kernel.values, axis=0)
     height, width = (side // 2 + 1 for side in plane.shape)
-    if not plane[height - 1, width - 1] > 0:
-        raise UndefinedError(f"{encoding.label}: all codes are zero, so there are no weights to normalise")
     sides = max(2, height), max(2, width)
     folded = _fold(_fold(plane, sides[0], b).T, sides[1], b).T
     values = np.fft.fftshift(np.fft.fft2(folded).real[: sides[0] // 2 + 1], axes=1)
@@ -157,7 +147,7 @@ def compute_grid_spectrum(
         bandwidth=b,
         omega_vertical=compute_omega(sides[0]),
         omega_horizontal=(np.arange(sides[1]) - sides[1] // 2) * (2 * np.pi / sides[1]),
-        weights=values / np.sum(values),
+        weights=normalise(values, encoding)[0],
         kernel=plane / plane[height - 1, width - 1],
         toeplitz_share=kernel.toeplitz_share,
         notes=(f"{encoding.label}: {SOURCES[kernel.source]}",),

@@ -9,7 +9,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasKernel, HasLagTable, HasTable
 from pe_spectra.encodings.codes import read_codes, read_grid_codes
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, count_grid_pairs, measure_toeplitz_share
@@ -20,7 +20,7 @@ SOURCES = {
     "exp-bias": "kernel exp(b) of the bias b, relative to the largest",
     "bias-map": "kernel exp(b), the mean over all pairs at each lag, since b is not a function of the lag",
     "lag-rows": "mean dot product of the rows of lags, by their distance",
-    "gram-diagonals": "mean dot product of the codes at each lag",
+    "gram-diagonals": "mean dot product of the position vectors at each lag",
 }
 
 
@@ -45,8 +45,8 @@ class Kernel:
 
     values: F64
     source: str
-    length: int | None
-    toeplitz_share: float | None
+    length: int | None = None
+    toeplitz_share: float | None = None
     scale: float = 1.0
 
     def __post_init__(self) -> None:
@@ -93,9 +93,9 @@ def estimate_kernel(
     size = check_length(encoding, length)
     lags = size if count is None else count
     if isinstance(encoding, HasKernel):
-        return Kernel(values=encoding.kernel(np.arange(lags)), source="exact", length=None, toeplitz_share=None)
+        return Kernel(values=encoding.kernel(np.arange(lags)), source="exact")
     if isinstance(encoding, HasBias):
-        return _exponentiate_bias(encoding, min(lags, encoding.rows or lags), encoding.heads)
+        return _exponentiate_bias(encoding, min(lags, encoding.rows or lags), encoding.kernel_count)
     if isinstance(encoding, HasBiasMap):
         return _average_map(encoding, size, min(lags, size))
     if isinstance(encoding, HasLagTable):
@@ -132,7 +132,7 @@ def estimate_grid_kernel(encoding: Encoding, codes: F64 | None = None) -> Kernel
         cells = shape[0] * shape[1]
         maps = _exponentiate(encoding.bias_map(cells))
         values = np.stack([_average_offsets(one, shape) for one in maps])
-        return Kernel(values=values, source="bias-map", length=cells, toeplitz_share=None)
+        return Kernel(values=values, source="bias-map", length=cells)
     raise InputError("this encoding has no kernel on a grid", encoding.label)
 
 
@@ -149,17 +149,12 @@ def _exponentiate(bias: F64, *, hides_later_keys: bool = False) -> F64:
 def _exponentiate_bias(encoding: HasBias, lags: int, heads: int) -> Kernel:
     sides = 1 if encoding.causal else 2
     if sides * lags * heads > MAX_HELD_ENTRIES:
-        what = f"{sides * lags} lags x {heads} heads"
-        raise InputError(
-            "the bias is too large to hold", what, f"{MAX_HELD_ENTRIES} numbers; a larger bandwidth spans fewer lags"
-        )
-    tau = np.arange(lags)
-    if encoding.causal:
-        return Kernel(values=_exponentiate(encoding.bias(tau)), source="exp-bias", length=None, toeplitz_share=None)
-    both = _exponentiate(encoding.bias(np.arange(1 - lags, lags)))
-    # the even part: a spectrum of similarity has no side
-    values = (both[:, lags - 1 :] + both[:, lags - 1 :: -1]) / 2
-    return Kernel(values=values, source="exp-bias", length=None, toeplitz_share=None)
+        accepted = f"{MAX_HELD_ENTRIES} numbers; a larger bandwidth spans fewer lags"
+        raise InputError("the bias is too large to hold", f"{sides * lags} lags x {heads} heads", accepted)
+    values = _exponentiate(encoding.bias(np.arange(0 if encoding.causal else 1 - lags, lags)))
+    if not encoding.causal:  # the even part: a spectrum of similarity has no side
+        values = (values[:, lags - 1 :] + values[:, lags - 1 :: -1]) / 2
+    return Kernel(values=values, source="exp-bias")
 
 
 def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
@@ -169,7 +164,7 @@ def _average_map(encoding: HasBiasMap, size: int, lags: int) -> Kernel:
         before = np.diagonal(maps, -lag, axis1=1, axis2=2)
         after = before if encoding.causal else np.diagonal(maps, lag, axis1=1, axis2=2)
         values[:, lag] = (before.mean(axis=1) + after.mean(axis=1)) / 2
-    return Kernel(values=values, source="bias-map", length=size, toeplitz_share=None)
+    return Kernel(values=values, source="bias-map", length=size)
 
 
 def _average_table(table: F64, lags: int, source: str) -> Kernel:
@@ -181,7 +176,7 @@ def _average_table(table: F64, lags: int, source: str) -> Kernel:
 
 def _bound(table: F64) -> tuple[F64, float]:
     # squares would leave the range of float64; a scale is not in a spectrum
-    largest = max(float(table.max()), -float(table.min()))
+    largest = find_largest(table)
     return (table / largest, largest) if largest > 0 and not 1e-100 < largest < 1e100 else (table, 1.0)
 
 

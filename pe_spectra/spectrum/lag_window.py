@@ -1,31 +1,103 @@
-"""The Blackman-Tukey spectrum of an encoding's own dot-product kernel.
+"""The spectrum of any encoding, by the estimate that what it offers allows; the lag window, which is for all of them.
 
-Eq. (15) with its kernel reflected at 0 and pi is this spectrum exactly: averaging Gaussians around
-frequencies and damping the lags of k(tau) = sum cos(w tau) with a Gaussian are one operation, seen
-from either side of the Fourier transform. So it is defined for anything that has a kernel: a table,
+Eq. (15) with its kernel reflected at 0 and pi is the Blackman-Tukey spectrum of the dot-product kernel exactly:
+averaging Gaussians around frequencies and damping the lags of k(tau) = sum cos(w tau) with a Gaussian are
+one operation, seen from either side of the Fourier transform. So it is defined for anything that has a kernel: a table,
 a bias, a formula.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding
-from pe_spectra.errors import InputError, UndefinedError
+from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings.codes import check_encoding
+from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_LAGS
 from pe_spectra.numbers import Choice
-from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, check_grid
+from pe_spectra.spectrum.density import (
+    BANDWIDTH,
+    BOUNDARY,
+    DEFAULT_BANDWIDTH,
+    check_grid,
+    compute_density_spectrum,
+    normalise,
+)
 from pe_spectra.spectrum.kernels import SOURCES, Kernel, check_length, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.lattice import GRID, compute_omega
+from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 from pe_spectra.spectrum.record import Spectrum
+from pe_spectra.vocabulary import AXES
 
 #: exp(-x**2/2) at this x is below 1e-17: lags beyond do not count.
 _LAST_LAG = 8.9
-AXES = ("vertical", "horizontal")
+#: On a grid a side has few places: four bins would be a fourth of the axis and more.
+GRID_BANDWIDTH = 1.0
 _AXIS = Choice(members=AXES)
+
+
+def compute_spectrum(
+    encoding: Encoding,
+    *,
+    grid: int | None = None,
+    bandwidth: float | None = None,
+    boundary: str = "none",
+    length: int | None = None,
+    axis: str | None = None,
+    kernel: Kernel | None = None,
+) -> Spectrum:
+    """Return the frequency weights of an encoding.
+
+    Eq. (15) where it has a list of frequencies, Eq. (22) where they lie on the lattice, else the
+    lag-window spectrum of its kernel, which is Eq. (15) with reflection for whatever has one.
+
+    Parameters
+    ----------
+    encoding : any encoding.
+    grid : lattice length N, 2 to 1048576; default the encoding's own (d for ladders), else `length`.
+    bandwidth : kernel width in bins (sigma = bandwidth x 2 pi/N), 1e-6 to 1e6; default 4, on a grid 1.
+    boundary : "none", as printed, or "reflect"; a lag window always reflects.
+    length : number of positions to average over, where the kernel is not a formula.
+    axis : on a grid the direction of the lags, "vertical" or "horizontal" (default).
+    kernel : of a lag window, where it was estimated already at all lags that these positions have.
+
+    Raises
+    ------
+    InputError : a parameter out of range, or what is no encoding.
+    UndefinedError : an encoding whose codes are all zero.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> spectrum = compute_spectrum(Sinusoidal(d=256))
+    >>> spectrum.weights.shape, spectrum.summary.peak_bin
+    ((129,), 1)
+    """
+    check_encoding(encoding)
+    BOUNDARY.check(boundary, "boundary")
+    if bandwidth is None:
+        bandwidth = DEFAULT_BANDWIDTH if encoding.shape is None else GRID_BANDWIDTH
+    if isinstance(encoding, Sampled):
+        found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
+        return replace(found, encoding=encoding)
+    if isinstance(encoding, HasFrequencies) and encoding.shape is None:
+        return compute_density_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
+    return compute_lag_window_spectrum(
+        encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
+    )
+
+
+def list_axes(encoding: Encoding) -> tuple[str | None, ...]:
+    """Return the directions along which an encoding has a spectrum: one for a line, two for a grid.
+
+    >>> from pe_spectra import read_encoding
+    >>> list_axes(read_encoding("sinusoidal")), list_axes(read_encoding("sincos2d:d=16"))
+    ((None,), ('vertical', 'horizontal'))
+    """
+    return (None,) if encoding.shape is None else AXES
 
 
 def compute_lag_window_spectrum(
@@ -87,10 +159,8 @@ def _slice(kernel: Kernel, axis: str) -> Kernel:
 @np.errstate(under="ignore")
 def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str | None) -> Spectrum:
     needed, held = _count_lags(n, b), kernel.values.shape[1] - 1
-    by_head = np.stack([_normalise(np.fft.rfft(fold_window(one, n, b)).real, encoding) for one in kernel.values])
-    weights = by_head[0] if len(by_head) == 1 else _normalise(np.median(by_head, axis=0), encoding)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        log_weights = np.log(weights)
+    by_head = np.stack([normalise(np.fft.rfft(_fold_window(one, n, b)).real, encoding)[0] for one in kernel.values])
+    weights, log_weights = normalise(np.median(by_head, axis=0), encoding)
     notes: tuple[str, ...] = () if kernel.source == "exact" else (f"{encoding.label}: {SOURCES[kernel.source]}",)
     if len(by_head) > 1:
         notes += (f"{encoding.label}: the median over {len(by_head)} heads (head_weights has each)",)
@@ -106,7 +176,6 @@ def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str |
         omega=compute_omega(n),
         weights=weights,
         log_weights=log_weights,
-        log_multipliers=log_weights,
         notes=notes,
         axis=axis,
         kernel_source=kernel.source,
@@ -116,40 +185,18 @@ def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str |
     )
 
 
-def _normalise(values: F64, encoding: Encoding) -> F64:
-    total = float(np.sum(values))
-    if not np.any(values):
-        raise UndefinedError(f"{encoding.label}: all codes are zero, so there are no weights to normalise")
-    if not total > 0:
-        raise UndefinedError(f"{encoding.label}: weights have no positive sum; a larger bandwidth smooths more")
-    weights: F64 = values / total
-    return weights
-
-
 def _count_lags(grid: int, bandwidth: float) -> int:
-    """Lags that the window spans.
-
-    Raises
-    ------
-    InputError : a bandwidth so small that more than 2**24 lags count.
-    """
+    """Lags that the window spans."""
     count = math.ceil(_LAST_LAG / (bandwidth * 2 * math.pi / grid))
     if count > MAX_LAGS:
         raise InputError("bandwidth is too small for a lag window", f"{count} lags", f"at most {MAX_LAGS} lags")
     return count
 
 
-def fold_window(kernel: F64, grid: int, bandwidth: float) -> F64:
-    """Return k(tau) times the lag window, summed over shifts of tau by the lattice length; shape (N,).
+def _fold_window(kernel: F64, grid: int, bandwidth: float) -> F64:
+    """k(tau) times the lag window, summed over shifts of tau by the lattice length: Algorithm 1's curve, to scale.
 
-    Up to scale it is the impulse response of Algorithm 1 with reflection.
-
-    Parameters
-    ----------
-    kernel : (L,) at lags 0 .. L-1; lags beyond count as 0.
-
-    >>> fold_window(np.ones(1), 4, 4.0)  # a kernel that is 0 beyond lag 0
-    array([1., 0., 0., 0.])
+    `kernel` is (L,) at lags 0 .. L-1; lags beyond count as 0. The sum is (N,).
     """
     sigma = bandwidth * 2 * math.pi / grid
     lags = np.arange(1, min(len(kernel), _count_lags(grid, bandwidth) + 1))

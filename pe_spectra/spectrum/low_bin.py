@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,10 +22,6 @@ LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 _GUARD = 1e-28
 
 
-def _name(encoding: Encoding) -> str:
-    return encoding.name
-
-
 @dataclass(frozen=True, kw_only=True)
 class LowBinCount(Result):
     """The frequencies 0 < w < bin_edge of one encoding.
@@ -35,16 +32,14 @@ class LowBinCount(Result):
     (76, 128, 0.59375)
     """
 
-    encoding: Encoding = quantity("The encoding that was analysed.", write=_name)
+    encoding: Encoding = quantity("The encoding that was analysed.", write=attrgetter("name"))
 
     @derived("Width of the encoding, in columns; null for one without this parameter.", minimum=1)
     def d(self) -> int | None:
-        """Width of the encoding."""
         return getattr(self.encoding, "d", None)
 
     @derived("Base of the ladder; null for an encoding without this parameter.", above=0)
     def rho(self) -> float | None:
-        """Base of the ladder."""
         return getattr(self.encoding, "rho", None)
 
     length: int | None = quantity("T, where the edge is 2 pi/T; null where it is the paper's 2 pi/d.", minimum=1)
@@ -59,7 +54,6 @@ class LowBinCount(Result):
 
     @derived("inside over total, from 0 to 1.", minimum=0, maximum=1)
     def share_inside(self) -> float:
-        """Share of the frequencies inside."""
         return self.inside / self.total
 
 
@@ -108,20 +102,15 @@ def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> 
         encoding=encoding,
         length=length,
         bin_edge=edge,
-        crossing=compute_crossing(encoding, points),
+        crossing=_compute_crossing(encoding, points),
         inside=inside,
         outside=total - inside,
         total=total,
     )
 
 
-def compute_crossing(encoding: Encoding, points: int) -> float | None:
-    """Return l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one.
-
-    >>> from pe_spectra import Dft, Sinusoidal
-    >>> round(compute_crossing(Sinusoidal(d=256), 256), 3), compute_crossing(Dft(d=256), 256)
-    (103.044, None)
-    """
+def _compute_crossing(encoding: Encoding, points: int) -> float | None:
+    """l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one."""
     if not isinstance(encoding, HasLadder) or encoding.ladder.base == 1.0:
         return None
     logarithm = CONTEXT.ln(CONTEXT.divide(Decimal(points), TWO_PI))

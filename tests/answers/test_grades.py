@@ -2,7 +2,7 @@
 
 import pytest
 
-from pe_spectra.answers.grades import VERDICTS, answer_claims
+from pe_spectra.answers.catalogues import CLAIM_VERDICTS, answer_claims
 from pe_spectra.claims import GradedClaim
 from pe_spectra.vocabulary import GRADES
 
@@ -38,7 +38,7 @@ def test_a_check_that_fails_is_a_warning():
     assert (asked.verdict.level, asked.verdict.code) == ("warning", "claims-differ")
     assert answer_claims(claims).verdict.code == "claims-graded"
     assert asked.verdict.text == answer_claims(claims).verdict.text
-    assert {code for code, _, _ in VERDICTS} == {"claims-differ", "claims-graded"}
+    assert {code for code, _, _ in CLAIM_VERDICTS} == {"claims-differ", "claims-graded"}
 
 
 def test_the_recorded_grade_stands_in_no_row():

@@ -89,7 +89,7 @@ def test_the_ways_are_side_by_side_on_a_terminal_of_80_columns(cli):
     assert tuple(rows) == METHODS
     assert rows["linear"] == ["0", "29", "0", "100.5", "295005", "1"]
     assert rows["yarn"] == ["0", "29", "19", "6.283", "199047", "1.277"]
-    assert "14 details: --full" in lines
+    assert "18 details: --full" in lines
     said = " ".join(re.sub("\x1b[^m]*m", "", cli(f"{LLAMA3} --color always --full", COLUMNS="80").out).split())
     assert "min_wavelength and first_negative_lag are positions" in said
     assert "men-exact base 8,800,000:" in said

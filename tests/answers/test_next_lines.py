@@ -9,16 +9,18 @@ import shlex
 import pytest
 
 from pe_spectra.answers import audits
-from pe_spectra.answers.audits import suggest_next
-from pe_spectra.cli import context
-from pe_spectra.cli.next_command import compose_command
+from pe_spectra.answers.audits import answer_audits
+from pe_spectra.cli import auditing
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.wording import compose_command
 from tests.places import MODELS
 
 #: Commands that take -e, and the inputs that each is tried on: a name, what is typed, and that answers for positions.
 FOUR = ("spectrum", "reconstruct", "faithfulness", "count-low-bin")
+#: Commands that draw only where a figure is asked for.
+PLAIN = ("precision", "compare", "inspect")
 INPUTS = {
     "default": "",
     "options": "--d 64 --rho 100",
@@ -119,23 +121,28 @@ def test_the_next_line_runs_and_keeps_the_encodings(cli_on_terminal, command, ki
             ["pe-spectra spectrum -e dft:d=8 dft:d=16"],
         ),
         ("count-low-bin -e dft --d 8 8 --length 9", ["pe-spectra spectrum -e dft:d=8"]),
+        ("count-low-bin --d 256 512", ["pe-spectra spectrum -e sinusoidal sinusoidal:d=512"]),
+        ("precision sinusoidal --dtype float32", ["pe-spectra faithfulness -e sinusoidal"]),
+        ("precision dft:d=8 --length 9 --dtype float32", ["pe-spectra faithfulness -e dft:d=8 --length 9"]),
+        ("compare rope dft", ["pe-spectra inspect rope"]),
+        ("inspect rope:d=64,layout=interleaved", ["pe-spectra spectrum -e rope:d=64,layout=interleaved"]),
     ],
 )
 def test_next_lines(cli_on_terminal, line, expected):
-    proposed = list_next(cli_on_terminal(f"{line} --no-figure"))
+    proposed = list_next(cli_on_terminal(line if line.startswith(PLAIN) else f"{line} --no-figure"))
     assert [" ".join(one.split()) for one in proposed] == expected
 
 
 def test_what_would_be_refused_as_too_much_is_not_proposed(cli_on_terminal, monkeypatch):
     line, sweep = "spectrum -e rope:d=64", "reconstruct -e rope:d=64 --s 3"
-    monkeypatch.setattr("pe_spectra.cli.next_command.MAX_PRINTED_NUMBERS", 192)
+    monkeypatch.setattr("pe_spectra.cli.paper.MAX_PRINTED_NUMBERS", 192)
     assert list_next(cli_on_terminal(f"{line} --no-figure")) == ["pe-spectra reconstruct -e rope:d=64"]
     assert list_next(cli_on_terminal(f"{sweep} --no-figure")) == ["pe-spectra faithfulness -e rope:d=64"]
-    monkeypatch.setattr("pe_spectra.cli.next_command.MAX_PRINTED_NUMBERS", 191)
+    monkeypatch.setattr("pe_spectra.cli.paper.MAX_PRINTED_NUMBERS", 191)
     assert list_next(cli_on_terminal(f"{line} --no-figure")) == []
-    monkeypatch.setattr("pe_spectra.cli.inputs.MAX_STREAMED_ENTRIES", 1)
+    monkeypatch.setattr("pe_spectra.cli.paper.MAX_STREAMED_ENTRIES", 1)
     assert list_next(cli_on_terminal(f"{sweep} --no-figure")) == []
-    monkeypatch.setattr("pe_spectra.cli.next_command.MAX_PRINTED_NUMBERS", 1)
+    monkeypatch.setattr("pe_spectra.cli.paper.MAX_PRINTED_NUMBERS", 1)
     assert list_next(cli_on_terminal("count-low-bin --d 64 --no-figure")) == []
 
 
@@ -155,12 +162,12 @@ def test_what_was_set_elsewhere_is_kept(cli_on_terminal, tmp_path):
 
 @pytest.mark.parametrize("name", ["a\nb.npy", "a\x1bb.npy", "a\\b.npy", "a\u202eb.npy"])
 def test_a_line_that_could_not_be_printed_as_it_is_is_none(name):
-    assert compose_command("spectrum", {"encoding": [name]}) == ""
+    assert compose_command("spectrum", encoding=[name]) == ""
 
 
 def test_every_value_comes_back_from_the_shell():
     values = ["$(touch made)", "a b", "-x.npy", "it's", "~/a.npy", "*"]
-    words = shlex.split(compose_command("spectrum", {"encoding": values, "d": "4", "rho": None, "full": False}))
+    words = shlex.split(compose_command("spectrum", encoding=values, d="4", rho=None, full=False))
     assert words == [
         "pe-spectra",
         "spectrum",
@@ -215,7 +222,7 @@ def test_every_next_line_of_an_audit_runs(cli, served, kinds):
     for path in sorted(MODELS.glob("*.json"))[::3]:
         if path.name != "EXPECTED.json":
             audit = audit_configuration(read_model(str(path)), served=served)
-            lines.add(suggest_next([audit], is_single=True))
+            lines.add(answer_audits([audit]).next_command)
     assert {line.split()[1] for line in lines if line} >= kinds
     contexts = sorted(line for line in lines if line.startswith("pe-spectra context"))
     others = sorted(line for line in lines - {""} if line not in contexts)
@@ -224,8 +231,8 @@ def test_every_next_line_of_an_audit_runs(cli, served, kinds):
     for line in contexts:  # what the search for negative sums would take its time for is checked as text
         words = dict(zip(shlex.split(line)[2::2], shlex.split(line)[3::2], strict=True))
         assert list(words) == ["--d", "--base", "--trained", "--target"]
-        assert context._read_width(words["--d"]) % 2 == 0
-        assert context._read_model(words["--base"], words["--trained"], LENGTHS.parse(words["--target"], "--target"))
+        assert auditing._read_width(words["--d"]) % 2 == 0
+        assert auditing._read_model(words["--base"], words["--trained"], LENGTHS.parse(words["--target"], "--target"))
 
 
 def test_unseen_phases_lead_to_the_finished_command(watch):
@@ -235,6 +242,6 @@ def test_unseen_phases_lead_to_the_finished_command(watch):
 
 
 def test_the_ranges_of_context_are_known_to_audit():
-    assert (context._WIDTHS.minimum, context._WIDTHS.maximum) == audits.WIDTHS
-    assert (context._BASES.minimum, context._BASES.maximum) == audits.BASES
-    assert (context._LENGTHS.minimum, context._LENGTHS.maximum) == audits.LENGTHS
+    assert (auditing._WIDTHS.minimum, auditing._WIDTHS.maximum) == audits.WIDTHS
+    assert (auditing._BASES.minimum, auditing._BASES.maximum) == audits.BASES
+    assert (auditing._LENGTHS.minimum, auditing._LENGTHS.maximum) == audits.LENGTHS

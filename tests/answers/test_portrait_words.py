@@ -15,8 +15,8 @@ from pe_spectra.encodings import GivenArray, Sinusoidal, find_encoding
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.plots.inspection import compose_portrait
-from pe_spectra.plots.inspection_panels import plot_bias
-from pe_spectra.plots.planes import describe_planes, plot_grid_kernel
+from pe_spectra.plots.inspection_panels import draw_bias
+from pe_spectra.plots.planes import describe_planes, draw_grid_kernel
 from pe_spectra.plots.style import curve_style
 from pe_spectra.spectrum import compute_grid_spectrum
 from tests.making import give_table, make_named
@@ -97,7 +97,7 @@ def test_a_grid_says_offset_and_a_bias_has_no_toeplitz_share() -> None:
 
 def test_heads_of_one_colour_are_told_apart_by_a_piece_of_their_line() -> None:
     axes = Figure().subplots()
-    plot_bias(axes, np.arange(4), np.linspace(0, 1, 32).reshape(8, 4), first=3)
+    draw_bias(axes, np.arange(4.0), np.linspace(0, 1, 32).reshape(8, 4), first=3)
     pieces = [artist for artist in axes.figure.artists if isinstance(artist, Line2D)]
     heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
     styles = {}
@@ -142,7 +142,7 @@ def test_biases_over_a_grid_have_no_toeplitz_share():
 def test_a_grid_of_one_row_is_drawn():
     plane = compute_grid_spectrum(give_table(np.random.default_rng(0).normal(size=(16, 4)), grid="1x16"))
     axes = empty_axes()
-    plot_grid_kernel(axes, plane)
+    draw_grid_kernel(axes, plane)
     assert axes.images or axes.collections
 
 

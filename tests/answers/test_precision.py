@@ -99,7 +99,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 4096 --dtype float32 float16 bfloat16",
             "merged-by-rounding",
-            "Worst: bfloat16 leaves 769",
+            "Other types at worst: bfloat16 leaves 769",
         ),
         (
             "sinusoidal --length 300 --dtype bfloat16 --recipe bf16-positions all-bf16",
@@ -182,7 +182,7 @@ def test_a_terminal_shows_the_staircase(cli, monkeypatch):
         "share of distinct vectors among the first n positions, n on a log axis   bfloat16, narrow-positions"
         in done.out
     )
-    assert "fp32-then-cast all 8,192; narrow-positions 897 (256 = 257)" in " ".join(
+    assert "897 of 8,192 (256 = 257) with narrow-positions and all-narrow; all 8,192 with fp32" in " ".join(
         re.sub(r"\x1b\[[0-9;]*m", "", done.out).split()
     )
 
@@ -200,16 +200,9 @@ def on_terminal(monkeypatch, cli):
     return run
 
 
-def test_a_narrow_terminal_shows_a_table_of_what_changes(on_terminal, cli):
+def test_a_narrow_terminal_has_a_line_for_each_type(on_terminal, cli):
     lines = on_terminal("sinusoidal --length 8192 --dtype bfloat16 float16")
-    assert [line.split() for line in lines[3:7]] == [
-        ["bfloat16", "fp32", "code", "8192", "-", "0.000485"],
-        ["bfloat16", "fp32-then-cast", "code", "8192", "-", "0.000485"],
-        ["bfloat16", "narrow-positions", "positions", "897", "256", "257", "16"],
-        ["bfloat16", "narrow-positions", "code", "897", "256", "257", "16"],
-    ]
-    assert lines[2].split() == ["dtype", "recipe", "stage", "distinct", "collision", "error"]
-    assert (len(lines), lines[-1]) == (3 + 12 + 1, "36 more rows: --full")
+    assert lines[-1].endswith("48 rows: --full")
     spaced = cli("precision sinusoidal --length 8192 --dtype bfloat16 float16").out.splitlines()
     stages = [line.split("\t")[2] for line in spaced if line.startswith(("bfloat16\t", "float16\t"))]
     assert stages == STAGES * 8
@@ -223,17 +216,20 @@ def test_a_full_table_is_in_the_order_of_the_steps(cli):
 
 @pytest.mark.parametrize("line", ["sinusoidal -S 30000 --dtype float8_e4m3fnuz", "alibi -S 5000", "t5", "ramp"])
 def test_tables_of_all_sizes_are_tables(on_terminal, line):
-    assert "dtype" in " ".join(on_terminal(line)[:3]).split()
+    lines = on_terminal(f"{line} --full")
+    assert "dtype" in " ".join(one for one in lines if not one.startswith(("each row:", "  "))).split()
 
 
 def test_positions_that_overflow_are_counted_in_the_verdict(ask):
     line = "sinusoidal --length 600 --dtype float8_e4m3fn bfloat16 --recipe bf16-positions"
     assert ask(line)["verdict"]["text"] == (
         "In float8_e4m3fn positions 16 and 17 share a vector when positions are cast first (56 of 600 distinct, "
-        "135 positions are NaN). Worst: bfloat16 leaves 407 distinct."
+        "135 positions are NaN). Other types at worst: bfloat16 leaves 407 distinct."
     )
     line = line.replace("float8_e4m3fn bfloat16", "bfloat16 float8_e4m3fn")
-    assert ask(line)["verdict"]["text"].endswith("Worst: float8_e4m3fn leaves 56 (135 positions are NaN) distinct.")
+    assert ask(line)["verdict"]["text"].endswith(
+        "Other types at worst: float8_e4m3fn leaves 56 (135 positions are NaN) distinct."
+    )
 
 
 def test_a_single_overflow_is_no_success(ask, tmp_path):
@@ -245,7 +241,7 @@ def test_a_single_overflow_is_no_success(ask, tmp_path):
         "stay distinct."
     )
     text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
-    assert text.endswith("Worst: float8_e4m3fn leaves 3 (1 position is NaN) distinct.")
+    assert text.endswith("Other types at worst: float8_e4m3fn leaves 3 (1 position is NaN) distinct.")
 
 
 def test_the_step_that_merges_is_blamed(ask, tmp_path):

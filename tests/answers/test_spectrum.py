@@ -7,7 +7,7 @@ import pytest
 from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
 from pe_spectra.answers.captions import entitle_spectra
 from pe_spectra.answers.spectra import answer_spectra
-from pe_spectra.spectrum.summary import MOST_NEGATIVE
+from pe_spectra.spectrum.record import MOST_NEGATIVE
 
 NULL = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")
 
@@ -44,7 +44,7 @@ def test_several_spectra_say_which_has_no_shares(previous_heads):
     spectra = [Sinusoidal(d=64), read_encoding(previous_heads)]
     answer = answer_spectra([compute_spectrum(one) for one in spectra], None)
     good, bad = (text for _, text in answer.facts)
-    assert "centroid" in good
+    assert "mean " in good
     assert bad.startswith("not a distribution (negative weights sum to -")
     assert [one.summary.to_dict()["centroid"] is None for one in answer.body.spectra] == [False, True]
 
@@ -53,7 +53,6 @@ def test_a_share_a_little_above_1_is_all(noisy_heads):
     spectrum = spectrum_of_spec("tupe:head=0", length=128)
     assert 1.005 < spectrum.summary.low_bin_mass < 1 + MOST_NEGATIVE
     assert "hold 100.0 % of the weight" in answer_spectra([spectrum], None).verdict.text
-    assert entitle_spectra([spectrum]) == "100.0 % of the weight lies in the first 10 of 65 frequencies"
 
 
 # ----------------------------------------------------------------------------------- one and many

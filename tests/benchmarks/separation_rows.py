@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import Sinusoidal
-from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.pair_lags import Closest, find_closest_lag
+from pe_spectra.faithfulness.closest_pair import ClosestPair, find_closest_pair
+from pe_spectra.faithfulness.pair_lags import find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words
 from tests.benchmarks.measuring import Measured, compare, trace_peak
 
@@ -20,7 +20,7 @@ _D, _LONG, _SHORT = 512, 1_000_000, 8192
 _ROWS, _WIDTH, _SOME = 65536, 384, 2048
 
 
-def _separate(length: int) -> Closest:
+def _separate(length: int) -> ClosestPair:
     """The smallest separation and its pair; the curve over all lags is not asked for."""
     words = find_pair_words(Sinusoidal(d=_D))
     if words is None:

@@ -100,7 +100,8 @@ def _compare_with_pairs(u: np.ndarray, u_low: np.ndarray, masses: np.ndarray, ro
     order = np.argsort(u)
     for start in (*range(0, 64, 8), *range(64, d // 2, d // 64), d // 2 - 8):
         shifted, error = gaussian_sums.two_sum(u[order], np.full(len(u), -float(start)))
-        pairs = gaussian_sums._sum_all_pairs(shifted, error + u_low[order], masses[order], BANDWIDTH, 8)
+        sources = gaussian_sums.Sources(shifted, error + u_low[order], masses[order])
+        pairs = gaussian_sums._sum_all_pairs(sources, BANDWIDTH, 8)
         exact = pairs.exponent + (pairs.exponent_low + np.log(pairs.factor))
         part = slice(start, start + 8)
         errors.append(np.abs(logs[part] - exact) / np.maximum(1, np.abs(log_weights[part])))

@@ -63,12 +63,7 @@ def test_what_has_no_judge_is_not_tested_and_nothing_else(graded):
 
 
 def test_judges_of_different_texts_do_not_hide_each_other():
-    modules = (
-        claims.paper_low_pass,
-        claims.paper_reconstruction,
-        claims.paper_dft,
-        claims.articles,
-    )
+    modules = (claims.paper_original, claims.paper_dft, claims.articles)
     assert len(claims.JUDGES) == sum(len(claims._list_judges(module)) for module in modules)
 
 

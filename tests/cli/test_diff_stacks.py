@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.answers.agreements import answer_conformance
-from pe_spectra.cli.diff import complete_stacks
+from pe_spectra.cli.options import _complete_stacks
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import ConformanceRow
 from pe_spectra.vocabulary import STACKS as STACK_NAMES
@@ -42,7 +42,7 @@ def test_names_for_completion_are_those_of_the_stacks():
     ],
 )
 def test_completion(typed, offered):
-    assert complete_stacks(typed) == offered
+    assert _complete_stacks(typed) == offered
 
 
 @pytest.mark.parametrize("stack", [name for name in STACK_NAMES if name not in ("transformers-5", "yarn-paper")])

@@ -1,12 +1,14 @@
 """Where figures and answers are written, and what is refused before anything is."""
 
 import json
+import re
 import shutil
+from importlib import import_module
 
 import pytest
 
 from tests.cli.paper import DRAWING, PAPER
-from tests.places import MODELS
+from tests.places import MODELS, ROOT
 
 PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 
@@ -68,6 +70,14 @@ def test_output(cli, tmp_path):
         assert (tmp_path / name).read_text() == cli(f"spectrum --d 4 --no-figure --format {form}").out
     cli("spectrum --d 4 --no-figure --output other.data --format csv")
     assert (tmp_path / "other.data").read_text() == cli("spectrum --d 4 --no-figure --format csv").out
+
+
+def test_what_draws_is_there():
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pe_spectra" / "cli").glob("*.py"))
+    names = re.findall(r'plot\(\s*"(pe_spectra\.plots\.\w+)\.(\w+)"', sources)
+    assert len(names) > 7
+    for module, function in names:
+        assert callable(getattr(import_module(module), function))
 
 
 # ----------------------------------------------------------------------------------- who else does as well

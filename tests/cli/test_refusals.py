@@ -1,13 +1,12 @@
 """Lines that are refused: one line that names the option and what is accepted."""
 
+import json
 import re
 import shlex
 
 import numpy as np
 import pytest
 
-from pe_spectra import Dft, Sinusoidal
-from pe_spectra.cli.inputs import read_boundary, read_positions
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import GivenArray, find_encoding
 from pe_spectra.encodings.temporal import Sampled
@@ -237,8 +236,8 @@ def test_steps_that_are_refused(refuse, line, says):
         ("inspect sin64.npy --rows 1:300", "--rows are not in the table (1:300); A:B within 0:100 is accepted"),
         ("inspect 'sin64.npy?grid=7x7'", "sin64.npy: grid does not fit the rows (7x7); 100 rows in all"),
         ("inspect 'sin64.npy?prefix=100'", "sin64.npy: prefix leaves no row (100); 0 to 99"),
-        ("inspect sin64.npy --d 3", "--d contradicts the table (3); the table has 64 columns"),
-        ("inspect learned:table=sin64.npy,d=3", "sin64.npy: d contradicts the table (3); the table has 64 columns"),
+        ("inspect sin64.npy --d 3", "--d contradicts the given values (3); d=64 is accepted"),
+        ("inspect learned:table=sin64.npy,d=3", "sin64.npy: d contradicts the given values (3); d=64 is accepted"),
         ("inspect learned:init=normal,length=9 --rows 1:30", "--rows are not in the table (1:30); A:B within 0:9"),
     ],
 )
@@ -260,12 +259,14 @@ def test_the_encoding_that_limits_positions_is_named(refuse):
     assert refuse("reconstruct -e dft:d=100 sinusoidal:d=64 --s x").endswith("an integer from 0 to 63 is accepted")
 
 
-def test_positions_within_the_shortest_lattice():
-    pair = [Dft(d=100), Sinusoidal(d=64)]
-    assert read_positions(["63"], pair, None, None) == ((63,), ())
-    positions, notes = read_positions(None, pair, None, None)
-    assert positions == (5, 40, 63)
-    assert "64 points" in notes[0]
+def test_positions_within_the_shortest_lattice(cli):
+    line = "reconstruct -e dft:d=100 sinusoidal:d=64 --no-figure --json"
+    asked, default = (json.loads(cli(f"{line} {s}").out) for s in ("--s 63", ""))
+    assert asked["parameters"]["s"] == [63]
+    assert default["parameters"]["s"] == [5, 40, 63]
+    assert [note for note in default["notes"] if note not in asked["notes"]] == [
+        "the default positions 5 40 75 do not fit a lattice of 64 points, so they are clipped"
+    ]
 
 
 @pytest.mark.parametrize("command", ["spectrum", "reconstruct --s 3"])
@@ -281,8 +282,9 @@ def test_a_boundary_that_has_no_effect_is_noted(cli, command):
     assert "--boundary" not in cli(f"{command} -e sinusoidal:d=16 --boundary none --no-figure").err
 
 
-def test_a_boundary_is_read(refuse):
-    assert [read_boundary(text) for text in (None, "none", "reflect")] == ["none", "none", "reflect"]
+def test_a_boundary_is_read(cli, refuse):
+    answers = [cli(f"spectrum --d 8 --no-figure --json {typed}").out for typed in ("", "--boundary none")]
+    assert answers[0] == answers[1] != cli("spectrum --d 8 --no-figure --json --boundary reflect").out
     assert refuse("spectrum --boundary ''") == "--boundary is not known (''); accepted: none, reflect"
 
 

@@ -36,7 +36,7 @@ REFERENCES = {
         ),
     ),
     "learnable-sinusoid": (
-        {"width": 4, "start": "decades"},
+        {"d": 4, "start": "decades"},
         3,
         [math.sin(3), math.sin(3e-9), math.cos(3), math.cos(3e-9)],
         "Logan-Lin/CTLE, embed/ctle.py, class TemporalEncoding: omega = 1 / 10 ** linspace(0, 9, size) at the start",
@@ -162,7 +162,7 @@ REFERENCES = {
         ),
     ),
     "alibi": (
-        {"head_count": 12},
+        {"heads": 12},
         3,
         [-3 * 2.0**-h for h in range(1, 9)] + [-3 * 2**-e for e in (0.5, 1.5, 2.5, 3.5)],
         (
@@ -177,7 +177,7 @@ REFERENCES = {
         "Chi et al. 2022, arXiv:2205.09921; chijames/KERPLE, megatron/mpu/layers.py: -p log(1 + a lag)",
     ),
     "sandwich": (
-        {"head_count": 2, "d": 4},
+        {"heads": 2, "d": 4},
         3,
         [(math.cos(0.03) + math.cos(0.0003) - 2) / r for r in (4, 8)],
         (
@@ -204,7 +204,7 @@ REFERENCES = {
         "Navidfoumani/ConvTran, Models/Attention.py, Attention_Rel_Scl: row lag + L - 1 = 2 + 3 - 1",
     ),
     "fire": (
-        {"head_count": 2, "threshold": 5},
+        {"heads": 2, "threshold": 5},
         (6, 2),
         [-0.1738100770218281, -0.21602949716040798],
         (
@@ -213,7 +213,7 @@ REFERENCES = {
         ),
     ),
     "tupe": (
-        {"head_count": 2, "width": 2, "length": 4},
+        {"heads": 2, "width": 2, "length": 4},
         (3, 1),
         [0.008640191216075802, 0.013430243835613226],
         (

@@ -17,7 +17,7 @@ TABLE = np.random.default_rng(7).normal(size=(32, 12))
 
 
 def test_fire_by_its_formula():
-    encoding = Fire(head_count=3, threshold=5, c=0.3)
+    encoding = Fire(heads=3, threshold=5, c=0.3)
     weights, shifts, outer, outer_shifts = encoding.layers
     assert np.abs(weights).max() <= 1
     assert np.abs(outer).max() <= 32**-0.5
@@ -42,13 +42,13 @@ def test_fire_is_a_function_of_the_lag_up_to_its_threshold_only():
 
 
 def test_tupe_by_its_formula():
-    encoding = Tupe(head_count=2, width=3, length=7)
+    encoding = Tupe(heads=2, width=3, length=7)
     generator = np.random.Generator(np.random.PCG64(0))
     rows = 0.02 * generator.standard_normal((8, 6))
     rows = [(row - row.mean()) / math.sqrt(row.var() + 1e-5) for row in rows]
     weight = 0.02 * generator.standard_normal((12, 6))
     table = 0.02 * generator.standard_normal((33, 2))
-    found, plain = encoding.bias_map(7), Tupe(head_count=2, width=3, length=7, relative="no").bias_map(7)
+    found, plain = encoding.bias_map(7), Tupe(heads=2, width=3, length=7, relative="no").bias_map(7)
     for head in range(2):
         queries = [weight[3 * head : 3 * head + 3] @ row for row in rows]
         keys = [weight[6 + 3 * head : 9 + 3 * head] @ row for row in rows]
@@ -72,7 +72,7 @@ def test_tupe_has_one_number_for_all_partners_of_its_first_position():
 
 def test_swin_looks_up_pairs_of_offsets():
     encoding = Swin(values=TABLE[:25, :4])
-    assert (encoding.side, encoding.rows, encoding.shape, encoding.heads) == (3, 9, (3, 3), 4)
+    assert (encoding.window, encoding.rows, encoding.shape, encoding.kernel_count) == (3, 9, (3, 3), 4)
     found = encoding.bias_map(9)
     for query in range(9):
         for key in range(9):
@@ -84,7 +84,7 @@ def test_swin_looks_up_pairs_of_offsets():
 
 @pytest.mark.parametrize(("window", "trained"), [(4, None), (7, 4), (1, None)])
 def test_swin_v2_by_its_formula(window, trained):
-    encoding = Swin(mode="cpb", window=window, trained=trained, head_count=2)
+    encoding = Swin(mode="cpb", window=window, trained=trained, heads=2)
     generator = np.random.Generator(np.random.PCG64(0))
     inner, outer = 0.02 * generator.standard_normal((512, 2)), 0.02 * generator.standard_normal((2, 512))
 

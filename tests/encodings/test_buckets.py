@@ -60,7 +60,7 @@ def test_buckets_that_cannot_be():
 
 def test_t5_takes_rows_of_its_table():
     encoding = T5(values=TABLE)
-    assert encoding.heads == 12
+    assert encoding.kernel_count == 12
     assert not encoding.is_random
     lags = np.arange(-150, 151)
     bias = encoding.bias(lags)
@@ -80,8 +80,8 @@ def test_t5_keys_look_at_the_rows_of_the_table():
 
 
 def test_t5_is_drawn_as_published():
-    assert T5(head_count=12).entries.shape == (32, 12)
-    assert T5(head_count=512, buckets=256).entries.std() == pytest.approx((64 * 512) ** -0.5, rel=0.02)
+    assert T5(heads=12).entries.shape == (32, 12)
+    assert T5(heads=512, buckets=256).entries.std() == pytest.approx((64 * 512) ** -0.5, rel=0.02)
     assert any("from 91" in note for note in T5().notes)
     assert any("from 113" in note for note in T5(bidirectional="no").notes)
 
@@ -90,10 +90,10 @@ def test_t5_is_drawn_as_published():
     "build",
     [
         lambda: T5(values=TABLE, buckets=16),
-        lambda: T5(values=TABLE, head_count=8),
+        lambda: T5(values=TABLE, heads=8),
         lambda: Erpe(values=TABLE[:31], length=17),
         lambda: Shaw(values=TABLE[:31], clip=16),
-        lambda: Shaw(values=TABLE[:31], width=13),
+        lambda: Shaw(values=TABLE[:31], d=13),
         lambda: Swin(values=TABLE[:9], window=3),
     ],
 )
@@ -148,7 +148,7 @@ def test_shaw_clips_key_minus_query():
 
 
 def test_shaw_is_drawn_as_tensorflow_does():
-    key, value = Shaw(clip=100, width=128), Shaw(clip=100, width=128, side="value")
+    key, value = Shaw(clip=100, d=128), Shaw(clip=100, d=128, side="value")
     bound = math.sqrt(6 / (201 + 128))
     assert bound * 0.999 < np.abs(key.entries).max() <= bound
     assert np.all(key.entries != value.entries)

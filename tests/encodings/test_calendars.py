@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import compare_encodings, read_encoding
-from pe_spectra.domains import read_duration, read_moment
+from pe_spectra.domains import read_duration
 from pe_spectra.encodings import calendar_keys
 from pe_spectra.encodings.calendar import FIELDS, Calendar
 from pe_spectra.encodings.calendar_keys import key_sums, write_roots_of_unity
@@ -87,7 +87,7 @@ def test_informers_rows_written_out():
 def test_fields_are_those_of_datetime(start, step):
     encoding = Calendar(fields=tuple(FIELDS), minute_slot=7, start=start, step=step)
     for s, found in enumerate(encoding.read_fields(np.arange(300))):
-        moment = read_moment(start) + s * timedelta(seconds=read_duration(step))
+        moment = datetime.fromisoformat(start) + s * timedelta(seconds=read_duration(step))
         expected = [
             moment.minute // 7, moment.hour, moment.weekday(), moment.day, moment.timetuple().tm_yday, moment.month
         ]  # fmt: skip
@@ -258,7 +258,7 @@ def test_a_timestamp_adds_its_wavelengths():
 
 
 def test_the_nearest_period_of_a_calendar_is_its_own():
-    from pe_spectra.compare import compare_encodings
+    from pe_spectra.metrics.compare import compare_encodings
 
     periods = [("month", 146097 / 4800 * 86400), ("week", 604800.0), ("year", 365.2425 * 86400), ("90min", 5400.0)]
     (found,) = compare_encodings([Calendar()], length=64, step_seconds=3600.0, periods=periods)
@@ -296,4 +296,4 @@ def test_months_are_coarser_than_steps_below_their_longest(days, shares):
     encoding = read_encoding(f"calendar:fields=month,start=2016-01-01,step={days}d")
     months = [(datetime(2016, 1, 1) + timedelta(days=days * s)).month for s in range(200)]
     assert any(a == b for a, b in pairwise(months)) == shares
-    assert any("neighbours share a code" in note for note in encoding.notes) == shares
+    assert any("neighbours share a position vector" in note for note in encoding.notes) == shares

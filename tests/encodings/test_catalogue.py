@@ -9,7 +9,7 @@ import pytest
 
 import pe_spectra
 from pe_spectra import encodings
-from pe_spectra.encodings.catalogue import ENCODINGS, VARIANTS, find_encoding
+from pe_spectra.encodings import ENCODINGS, VARIANTS, find_encoding
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.names import ENCODING_CLASSES

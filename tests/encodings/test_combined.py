@@ -76,7 +76,7 @@ class WithoutTable(Encoding):
         ({"mode": "mix", "layer": np.ones((4, 5))}, "layer has shape"),
         ({"mode": "mix", "layer": np.ones((4, 512)), "width": 5}, "d contradicts"),
         ({"mode": "mix", "layer": np.ones((4, 512)), "seed": 5}, "seed has no meaning"),
-        ({"mode": "mix", "width": 2**16, "of": (Sinusoidal(d=2048),)}, "d is too large"),
+        ({"mode": "mix", "width": 2**16, "of": (Sinusoidal(d=2048),)}, "the layer is too large"),
         ({"mode": "product"}, "mode is not known"),
     ],
 )

@@ -35,12 +35,12 @@ PAIRED = [
     Tensor2Tensor(d=9, min_timescale=0.7, max_timescale=50.0),
     Tape(d=8, length=3),
     Tape(d=6, rho=0.5, length=100),
-    LearnableSinusoid(width=6, rho=50.0),
-    LearnableSinusoid(width=8, start="decades"),
-    LearnableSinusoid(width=2, start="decades"),
+    LearnableSinusoid(d=6, rho=50.0),
+    LearnableSinusoid(d=8, start="decades"),
+    LearnableSinusoid(d=2, start="decades"),
     LearnableSinusoid(values=GIVEN),
-    FourierFeatures(width=8, gamma=3.0, seed=4),
-    FourierFeatures(width=8, gamma=0.2, coordinate="unit", length=24),
+    FourierFeatures(d=8, gamma=3.0, seed=4),
+    FourierFeatures(d=8, gamma=0.2, coordinate="unit", length=24),
     FourierFeatures(values=GIVEN * 9, coordinate="symmetric", length=31),
     PixelBands(d=2, length=24),
     PixelBands(d=10, length=24),
@@ -103,13 +103,13 @@ def test_tape_says_where_it_aliases():
 
 def test_learnable_sinusoid_at_its_start():
     row = [math.sin(3), math.sin(0.03), math.cos(3), math.cos(0.03)]
-    assert_allclose(LearnableSinusoid(width=4).table(4)[3], row, rtol=0, atol=2e-16)
-    assert_allclose(LearnableSinusoid(width=4).frequencies().values, Sinusoidal(d=4).frequencies().values, rtol=1e-16)
+    assert_allclose(LearnableSinusoid(d=4).table(4)[3], row, rtol=0, atol=2e-16)
+    assert_allclose(LearnableSinusoid(d=4).frequencies().values, Sinusoidal(d=4).frequencies().values, rtol=1e-16)
 
 
 def test_learnable_sinusoid_in_decades_as_in_the_code_of_ctle():
     """CTLE: omega = 1 / 10 ** linspace(0, 9, size), and cos(omega t)."""
-    encoding = LearnableSinusoid(width=20, start="decades")
+    encoding = LearnableSinusoid(d=20, start="decades")
     assert_allclose(encoding.frequencies().values, 1 / 10 ** np.linspace(0, 9, 10), rtol=1e-14)
     assert_allclose(encoding.table([3])[0, 10:], np.cos(3 / 10 ** np.linspace(0, 9, 10)), rtol=0, atol=1e-15)
 
@@ -122,7 +122,7 @@ def test_given_frequencies_are_taken_as_they_are():
     assert_array_equal(encoding.frequencies().values, np.abs(GIVEN))
     assert encoding.notes == ()
     for shape in ((1, 4), (4, 1)):
-        assert_array_equal(LearnableSinusoid(values=GIVEN.reshape(shape), width=8).table(5), encoding.table(5))
+        assert_array_equal(LearnableSinusoid(values=GIVEN.reshape(shape), d=8).table(5), encoding.table(5))
 
 
 def test_ramp_by_both_denominators():
@@ -158,7 +158,7 @@ def test_fourier_features_of_given_frequencies():
 
 @pytest.mark.parametrize("coordinate", ["position", "unit", "symmetric"])
 def test_fourier_features_by_their_formula(coordinate):
-    encoding = FourierFeatures(width=10, gamma=0.3, seed=7, coordinate=coordinate, **_length(coordinate, 12))
+    encoding = FourierFeatures(d=10, gamma=0.3, seed=7, coordinate=coordinate, **_length(coordinate, 12))
     weights = np.random.Generator(np.random.PCG64(7)).standard_normal(5) / 0.3
     for s, row in enumerate(encoding.table(12)):
         x = {"position": s, "unit": s / 12, "symmetric": 2 * s / 11 - 1}[coordinate]
@@ -171,7 +171,7 @@ def _length(coordinate, length):
 
 
 def test_drawn_frequencies_have_the_kernel_that_gamma_says():
-    encoding = FourierFeatures(width=1 << 15, gamma=6.0)
+    encoding = FourierFeatures(d=1 << 15, gamma=6.0)
     assert_allclose(np.std(encoding.weights), 1 / 6, rtol=0.02)
     lags = np.arange(20)
     assert_allclose(encoding.kernel(lags)[0], 0.5 * np.exp(-(lags**2) / 72), rtol=0, atol=0.02)
@@ -249,8 +249,8 @@ def _power(base, exponent):
         ),
         (Tape(d=6, length=7), Fraction(6, 7), (10000, Fraction(-1, 3))),
         (Tape(d=6, rho=1e-6, length=1), Fraction(6), (Fraction(1e-6), Fraction(-1, 3))),
-        (LearnableSinusoid(width=6, rho=7.0), Fraction(1), (7, Fraction(-1, 3))),
-        (LearnableSinusoid(width=6, start="decades"), Fraction(1), (10, Fraction(-9, 2))),
+        (LearnableSinusoid(d=6, rho=7.0), Fraction(1), (7, Fraction(-1, 3))),
+        (LearnableSinusoid(d=6, start="decades"), Fraction(1), (10, Fraction(-9, 2))),
         (LearnableSinusoid(values=np.array([0.3, 0.3 * 2**-9, 0.3 * 2**-18])), Fraction(0.3), (2, Fraction(-9))),
     ],
 )
@@ -380,10 +380,10 @@ def test_each_has_the_views_it_truly_has():
 
 
 def test_lattices_have_a_point_for_each_column_or_for_each_row():
-    for encoding in (Sinusoidal(d=9), Tensor2Tensor(d=9), Tape(d=8), LearnableSinusoid(width=8), OneHot(d=9)):
+    for encoding in (Sinusoidal(d=9), Tensor2Tensor(d=9), Tape(d=8), LearnableSinusoid(d=8), OneHot(d=9)):
         assert encoding.default_grid == encoding.d
-    assert FourierFeatures(width=8).default_grid == 8
-    assert FourierFeatures(width=8, coordinate="unit", length=30).default_grid == 30
+    assert FourierFeatures(d=8).default_grid == 8
+    assert FourierFeatures(d=8, coordinate="unit", length=30).default_grid == 30
     assert PixelBands(length=30).default_grid == Ramp(length=30).default_grid == 30
 
 
@@ -410,10 +410,10 @@ def test_positions_beyond_the_rows_have_no_code():
     [
         (Tape, {"d": 7}, "tape: d is odd"),
         (PixelBands, {"d": 7}, "pixel-bands: d is odd"),
-        (FourierFeatures, {"width": 7}, "fourier-features: d is odd"),
-        (LearnableSinusoid, {"width": 7}, "learnable-sinusoid: d is odd"),
-        (LearnableSinusoid, {"width": 6, "values": GIVEN}, "d contradicts the table"),
-        (FourierFeatures, {"width": 256, "values": GIVEN}, "d contradicts the table"),
+        (FourierFeatures, {"d": 7}, "fourier-features: d is odd"),
+        (LearnableSinusoid, {"d": 7}, "learnable-sinusoid: d is odd"),
+        (LearnableSinusoid, {"d": 6, "values": GIVEN}, "d contradicts the given values"),
+        (FourierFeatures, {"d": 256, "values": GIVEN}, "d contradicts the given values"),
         (LearnableSinusoid, {"values": np.ones((2, 2))}, "table has shape"),
         (FourierFeatures, {"values": np.ones((2, 2))}, "table has shape"),
         (FourierFeatures, {"values": np.array([1.0, 2e6])}, "out of range"),

@@ -51,6 +51,15 @@ def test_a_parameter_that_several_have_is_changed_for_one():
     assert TABLE_SEED.keyword == ""
 
 
+def test_a_parameter_may_be_given_by_its_name_in_a_spec():
+    assert Turning(way="right") == Turning(direction="right")
+    assert TurningTwice(way="right").direction == "right"
+    with pytest.raises(InputError, match="way and direction are one parameter"):
+        Turning(way="right", direction="left")
+    with pytest.raises(TypeError, match="speed"):
+        Turning(speed=3)
+
+
 def test_fields_are_checked_as_they_are_declared():
     with pytest.raises(InputError, match="turning: way"):
         Turning(direction="up")

@@ -1,7 +1,6 @@
 """Scalings of rotary encodings: against what transformers computes and against formulas in 50 digits."""
 
 import math
-from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.rope_ladders import compute_ladder, snap_wavelengths, taper_slowest
+from pe_spectra.encodings.rope_ladders import compute_ladder, taper_slowest
 from pe_spectra.encodings.rope_scaling import (
     SCALINGS,
     compute_longrope_attention,
@@ -17,7 +16,6 @@ from pe_spectra.encodings.rope_scaling import (
     compute_yarn_attention,
     compute_yarn_range,
     scale_llama3,
-    scale_resonance,
     scale_yarn,
 )
 from pe_spectra.encodings.rotary import Rope
@@ -249,9 +247,7 @@ def test_resonance_has_integer_wavelengths():
     assert encoding.turns(0) == Fraction(1, 6)
     for index, theta in enumerate(Rope().frequencies().values):
         assert encoding.turns(index) == Fraction(1, round(2 * math.pi / theta))
-    assert snap_wavelengths([Decimal(0), Decimal(100)])[0] == 0
-    assert float(snap_wavelengths([Decimal(100)])[0]) == pytest.approx(2 * math.pi)  # at least one position
-    assert scale_resonance(10000, 128).attention_factor == 1
+    assert SCALINGS["resonance"].function(10000, 128).attention_factor == 1
 
 
 @pytest.mark.parametrize(("taper", "last"), [("hann", [1.0, 0.5, 0.0]), ("hard", [0.0, 0.0, 0.0])])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.rope_scaling import scale_llama3, scale_proportional
+from pe_spectra.encodings.rope_scaling import SCALINGS, scale_llama3
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
 from pe_spectra.errors import InputError
@@ -76,7 +76,7 @@ def test_no_two_cells_are_equal(mode):
 def test_what_rope_axial_refuses():
     with pytest.raises(InputError, match="multiple of 4"):
         RopeAxial(d=6)
-    with pytest.raises(InputError, match="outside the grid"):
+    with pytest.raises(InputError, match="a position has no row"):
         RopeAxial().table([196])
     with pytest.raises(InputError, match="goes with mode=mixed"):
         RopeAxial(head=1)
@@ -100,12 +100,12 @@ def test_fope_keeps_every_step_th_frequency():
     encoding = Fope(d=16, base=10, length=512, gain=0)  # 8 frequencies, 4 mixed pairs
     frequencies = [10 ** (-2 * i / 16) for i in range(0, 8, 2)]
     assert_allclose(encoding.table([3])[0, :4], np.cos(3 * np.array(frequencies)), atol=1e-15)
-    assert_array_equal(encoding.mixing()[0], np.eye(8)[:, ::2])
+    assert_array_equal(encoding.mixing[0], np.eye(8)[:, ::2])
 
 
 def test_fope_mixes_by_its_matrices():
     encoding = Fope(d=32, length=4096, seed=3, head=1)
-    sines, cosines = encoding.mixing()
+    sines, cosines = encoding.mixing
     count = encoding.words().shape[1]
     assert sines.shape == cosines.shape == (count, 8)
     assert encoding.is_random
@@ -116,16 +116,16 @@ def test_fope_mixes_by_its_matrices():
     assert_array_equal(table[:, 8:16], 1)
     assert_array_equal(table[:, 24:], 1)
     for other in ({"head": 0}, {"seed": 4}):
-        assert np.abs(Fope(**{**encoding.given, **other}).mixing()[0] - sines).max() > 0.01
+        assert np.abs(Fope(**{**encoding.given, **other}).mixing[0] - sines).max() > 0.01
 
 
 @pytest.mark.parametrize(("gain", "heads"), [(0.3, 12), (0.6, 1)])
 def test_variance_of_the_mixing(gain, heads):
     """torch's xavier_normal_ of (heads, M, m): fan in M m, fan out heads m, variance 2 gain**2 over their sum."""
     encoding = Fope(d=512, length=2**20, gain=gain, model_heads=heads)
-    count, mixed = encoding.mixing()[0].shape
+    count, mixed = encoding.mixing[0].shape
     expected = gain * math.sqrt(2 / (count * mixed + heads * mixed))
-    noise = encoding.mixing()[1] - Fope(**{**encoding.given, "gain": 0.0}).mixing()[1]
+    noise = encoding.mixing[1] - Fope(**{**encoding.given, "gain": 0.0}).mixing[1]
     assert noise.std() == pytest.approx(expected, rel=0.02)
 
 
@@ -139,7 +139,7 @@ def test_what_fope_refuses():
 
 @pytest.mark.parametrize(("share", "turning"), [(0.45, 1), (0.5, 2), (0.7, 2), (0.74, 2), (0.75, 3), (1.0, 4)])
 def test_proportional_turns_whole_pairs_rounded_down(share, turning):
-    found = [float(theta) for theta in scale_proportional(1e4, 8, share=share).frequencies]
+    found = [float(theta) for theta in SCALINGS["proportional"].function(1e4, 8, share=share).frequencies]
     assert [theta > 0 for theta in found] == [True] * turning + [False] * (4 - turning)
 
 

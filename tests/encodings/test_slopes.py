@@ -48,7 +48,7 @@ def test_the_plain_formula_gives_other_slopes():
 
 
 def test_alibi_is_minus_slope_times_distance():
-    bias = Alibi(head_count=12, direction="no").bias([-3, 0, 5])
+    bias = Alibi(heads=12, direction="no").bias([-3, 0, 5])
     assert_allclose(bias, -np.outer(write_slopes(12), [3, 0, 5]), rtol=1e-12)
     assert not np.signbit(bias[:, 1]).any()
     assert_array_equal(Alibi(direction="no").exact_key(np.array([-3, 3, 0])), [3, 3, 0])
@@ -76,12 +76,12 @@ def test_kerple_by_its_formulas():
             assert log[head, lag] == pytest.approx(-r1[head] * math.log(1 + r2[head] * lag), rel=1e-14)
             assert power[head, lag] == pytest.approx(-r1[head] * lag ** r2[head], rel=1e-14)
     assert not Kerple(r1=r1, r2=r2).is_random
-    assert Kerple(r1=r1, r2=r2).heads == 2
+    assert Kerple(r1=r1, r2=r2).kernel_count == 2
 
 
 def test_kerple_is_drawn_as_published():
     for kind, wide, narrow in (("log", 0, 1), ("power", 1, 0)):
-        drawn = Kerple(kind=kind, head_count=1024).coefficients
+        drawn = Kerple(kind=kind, heads=1024).coefficients
         assert 0.01 == drawn[narrow].min() < 0.02
         assert 0.98 < drawn[narrow].max() < 1
         assert 1.98 < drawn[wide].max() < 2
@@ -96,7 +96,7 @@ def test_kerple_refuses_what_does_not_fit():
     with pytest.raises(InputError, match="r2 has 1 members"):
         Kerple(r1=(1.0, 2.0), r2=(2.5,))
     with pytest.raises(InputError, match="heads contradicts"):
-        Kerple(r1=(1.0, 2.0), head_count=3)
+        Kerple(r1=(1.0, 2.0), heads=3)
     with pytest.raises(InputError):
         Kerple(r1=(0.0,))
 
@@ -118,7 +118,7 @@ def test_sandwich_as_published_code_counts_frequencies():
     mp.dps = 40
     lags = [0, 1, 17, 1000, 10**9]
     for heads, d in ((8, 128), (3, 6)):
-        bias = Sandwich(head_count=heads, d=d).bias(lags)
+        bias = Sandwich(heads=heads, d=d).bias(lags)
         for head in range(heads):
             for place, lag in enumerate(lags):
                 total = sum(mp.cos(lag * mpf(10000) ** (-mpf(2 * i) / d)) for i in range(1, d // 2 + 1))

@@ -84,7 +84,7 @@ def test_a_drawn_network_settles():
     assert 20 < start < 80
     assert np.abs(table[start:] - table[start]).max() < 1e-11
     assert np.abs(table[start] - table[start - 1]).max() > 1e-12
-    matrix, constant = encoding.weights
+    matrix, constant = encoding.entries[:, :-1], encoding.entries[:, -1]
     assert_allclose(np.tanh(matrix @ table[-1] + constant), table[-1], atol=1e-15)
     assert np.abs(matrix).max() <= 1 / 8
     assert np.abs(matrix).max() > 0.99 / 8
@@ -101,9 +101,9 @@ def test_a_network_without_drive_stays_at_zero():
     ("given", "message"),
     [
         ({"values": np.ones((3, 3))}, "table has shape"),
-        ({"values": np.ones((3, 4)), "width": 4}, "d contradicts"),
+        ({"values": np.ones((3, 4)), "d": 4}, "d contradicts"),
         ({"values": np.ones((3, 4)), "seed": 4}, "seed has no meaning"),
-        ({"width": 4096, "length": 2**20}, "too large to hold"),
+        ({"d": 4096, "length": 2**20}, "too large to hold"),
     ],
 )
 def test_networks_refuse_what_does_not_fit(given, message):

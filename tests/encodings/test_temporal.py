@@ -29,13 +29,13 @@ def test_mtan_learned_is_a_line_and_sines_of_scaled_time():
 
 @pytest.mark.parametrize("cls", [Time2Vec, MtanLearned])
 def test_far_positions_keep_their_digits(cls):
-    encoding = cls(width=5, seed=3)
+    encoding = cls(d=5, seed=3)
     unit = 48 if cls is MtanLearned else 1
     with mpmath.workdps(60):
         for s in (1, 999, 10**9, 2**53):
             row = encoding.table([s])[0]
             for column in range(1, 5):
-                w, b = (mpmath.mpf(float(x)) for x in encoding.weights[:, column])
+                w, b = (mpmath.mpf(float(x)) for x in encoding.entries[:, column])
                 assert abs(row[column] - mpmath.sin(w * s / unit + b)) < 4e-16
 
 
@@ -55,12 +55,12 @@ def test_keys_of_a_line_and_sines(cls):
 @pytest.mark.parametrize("cls", [Time2Vec, MtanLearned])
 def test_a_line_and_sines_refuse_what_does_not_fit(cls):
     two = np.ones((2, 4))
-    assert cls(values=two, width=4).d == 4
+    assert cls(values=two, d=4).d == 4
     assert cls(**cls(values=two).given) == cls(values=two)
     for given, message in (
         ({"values": np.ones((3, 4))}, "table has shape"),
         ({"values": np.ones((2, 1))}, "table has shape"),
-        ({"values": two, "width": 5}, "d contradicts the table"),
+        ({"values": two, "d": 5}, "d contradicts the given values"),
         ({"values": two, "seed": 1}, "seed has no meaning here"),
     ):
         with pytest.raises(InputError, match=message):
@@ -68,8 +68,8 @@ def test_a_line_and_sines_refuse_what_does_not_fit(cls):
 
 
 def test_weights_begin_as_published():
-    assert abs(Time2Vec(width=4096).weights.std() - 1) < 0.03
-    drawn = MtanLearned(width=4096).weights
+    assert abs(Time2Vec(d=4096).entries.std() - 1) < 0.03
+    drawn = MtanLearned(d=4096).entries
     assert abs(drawn.std() - 1 / math.sqrt(3)) < 0.01
     assert np.abs(drawn).max() <= 1
 

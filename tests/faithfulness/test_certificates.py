@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.codes import list_places
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.features import LearnableSinusoid
@@ -178,7 +178,7 @@ def test_without_frequencies_all_codes_are_one():
 @pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
 def test_only_what_is_truly_undecided_is_null(cls):
     """A network whose error is not known, and biases of a query and a key, which have no code by lag."""
-    encoding = cls(init="normal", length=40, width=8) if cls is Learned else cls()
+    encoding = cls(init="normal", length=40, d=8) if cls is Learned else cls()
     found = measure_faithfulness(encoding, limit=0)
     undecided = {"rnn", "fire", "tupe", "swin"}
     assert (found.injective is None) is (cls.name in undecided)
@@ -253,7 +253,7 @@ def test_mixed_waves_in_50_digits(seed):
         rows = []
         for s in range(12):
             waves = [[wave(w * s) for w in words] for wave in (mpmath.sin, mpmath.cos)]
-            mixed = zip(waves, encoding.mixing(), strict=True)
+            mixed = zip(waves, encoding.mixing, strict=True)
             rows.append(
                 [
                     mpmath.fdot(zip(wave, map(float, column), strict=True))

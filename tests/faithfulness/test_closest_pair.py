@@ -13,9 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings import codes as equal_module
 from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import closest_pair as closest_module
-from pe_spectra.faithfulness.closest_pair import find_closest_pair, make_room, measure_pairs, scale_down, scale_up
-from pe_spectra.faithfulness.separation import separate_rows, trace_lags
+from pe_spectra.faithfulness.closest_pair import ROOMY, find_closest_pair, measure_pairs, scale_down, scale_up
+from pe_spectra.faithfulness.separation import _separate_codes, _trace_lags
 from tests import naive
 from tests.making import draw_table
 
@@ -228,8 +229,8 @@ def test_scales():
     assert scale_up(1.0, 1024) is None
     assert scale_up(1.0, -1080) == 0.0
     assert scale_down(np.zeros((2, 2)))[1] == 0
-    assert make_room(np.array([[1e-300], [1e200]]))[1] == 0
-    assert make_room(np.array([[LARGEST]]))[1] == 24
+    assert scale_down(np.array([[1e-300], [1e200]]), below=ROOMY)[1] == 0
+    assert scale_down(np.array([[LARGEST]]), below=ROOMY)[1] == 24
 
 
 def test_distances_of_pairs(monkeypatch):
@@ -255,18 +256,18 @@ def test_distances_of_pairs(monkeypatch):
     ],
 )
 def test_the_curve_over_the_lag(table):
-    assert_allclose(trace_lags(table), naive.separation_by_lag(table), rtol=1e-14)
-    assert_allclose(trace_lags(table * 2.0**-664), naive.separation_by_lag(table) * 2.0**-664, rtol=1e-14)
+    assert_allclose(_trace_lags(table), naive.separation_by_lag(table), rtol=1e-14)
+    assert_allclose(_trace_lags(table * 2.0**-664), naive.separation_by_lag(table) * 2.0**-664, rtol=1e-14)
 
 
 def test_the_curve_beyond_the_range_is_none():
-    assert trace_lags(np.array([[LARGEST], [-LARGEST]])) is None
-    assert_allclose(trace_lags(np.array([[1e200], [1e-200], [2e-200]])), [1e-200, 1e200])
+    assert _trace_lags(np.array([[LARGEST], [-LARGEST]])) is None
+    assert_allclose(_trace_lags(np.array([[1e200], [1e-200], [2e-200]])), [1e-200, 1e200])
 
 
 def test_rows_are_separated():
     table = draw_table(30, 3)
-    found = separate_rows(table)
+    found = _separate_codes(Learned(values=table), table)
     expected, pair = naive.smallest_separation(table)
     assert_allclose(found.smallest, expected, rtol=1e-14)
     assert found.pair == pair

@@ -14,7 +14,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.separation import find_closest_neighbours, measure_separation, separate_codes
+from pe_spectra.faithfulness.separation import _find_closest_neighbours, _separate_codes, measure_separation
 from tests.faithfulness.digits import distance_at, ladder
 from tests.making import make_encoding
 
@@ -88,11 +88,11 @@ def test_codes_that_rise_or_fall_are_closest_at_neighbours(spec):
 def test_neighbours_are_the_closest_of_rows_that_rise_or_fall(seed):
     generator = np.random.default_rng(seed)
     table = np.cumsum(generator.uniform(0, 1, (90, 3)), axis=0) * [1, -2, 1e-3]
-    found, slow = find_closest_neighbours(table), find_closest_pair(table)
+    found, slow = _find_closest_neighbours(table), find_closest_pair(table)
     assert found.pair == slow.pair
     assert abs(found.distance - slow.distance) <= found.error < 1e-14
-    assert find_closest_neighbours(table, 0.5).pair == find_closest_pair(table, 0.5).pair
-    assert find_closest_neighbours(generator.permutation(table)) is None
+    assert _find_closest_neighbours(table, 0.5).pair == find_closest_pair(table, 0.5).pair
+    assert _find_closest_neighbours(generator.permutation(table)) is None
 
 
 @pytest.mark.parametrize("first", [0, 5, 999_999_000])
@@ -151,7 +151,7 @@ class Coarse:
 def test_the_error_of_entries_is_in_the_error_of_the_distance(wrong):
     """However coarse it is: ties are made up to 2**-16 of the largest entry only, the bound has all of it."""
     codes = np.array([[0.0, 0.0], [3.0, 4.0], [30.0, 40.0]])
-    found = separate_codes(Coarse(wrong), codes)
+    found = _separate_codes(Coarse(wrong), codes)
     assert (found.smallest, found.pair) == (5.0, (0, 1))
     assert 0 <= found.error - 2 * math.sqrt(2) * wrong <= 20 * 5 * 2.0**-52
-    assert separate_codes(Coarse(None), codes).error is None
+    assert _separate_codes(Coarse(None), codes).error is None

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import find_encoding
-from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.encodings.codes import list_places
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.certificates import certify_distance
+from pe_spectra.faithfulness.certificates import _find_collisions
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
-from pe_spectra.faithfulness.collisions import find_collisions
 from pe_spectra.faithfulness.conditioning import measure_conditioning
+from pe_spectra.faithfulness.report import _certify_distance
 from pe_spectra.faithfulness.separation import measure_separation
 from pe_spectra.precision import measure_precision
 from pe_spectra.spectrum import compute_spectrum
@@ -41,21 +40,21 @@ def measure(spec, length=None, **keys):
 def test_collisions_are_all_pairs_of_equal_keys(seed):
     keys = np.random.default_rng(seed).integers(0, 3 + 4 * seed, 40)
     pairs = list_equal(keys.tolist())
-    found = find_collisions(keys, 5)
+    found = _find_collisions(keys, 5)
     assert found.count == len(pairs)
     assert found.first == pairs[0]
     following = {}
     for s, t in pairs:
         following.setdefault(s, t)
     assert found.examples == tuple(following.items())[:5]
-    assert find_collisions(keys, 0).examples == ()
-    assert find_collisions(keys, 0).first == pairs[0]
+    assert _find_collisions(keys, 0).examples == ()
+    assert _find_collisions(keys, 0).first == pairs[0]
 
 
 def test_distinct_keys_do_not_collide():
-    found = find_collisions(np.array([3, 1, 2]), 10)
+    found = _find_collisions(np.array([3, 1, 2]), 10)
     assert (found.count, found.first, found.examples) == (0, None, ())
-    assert find_collisions(np.array([7]), 10).count == 0
+    assert _find_collisions(np.array([7]), 10).count == 0
 
 
 def t5_bucket(lag, bidirectional, buckets=32, most=128):
@@ -247,7 +246,7 @@ def test_one_row_and_one_column():
     found = measure_faithfulness(Learned(values=np.zeros((3, 1))))
     assert (found.injective, found.closest_pair, found.rank, found.condition_number) == (False, (0, 1), 0, None)
     # a note is told of its encoding by name, so it does not begin with that name itself
-    assert "no reconstruction: all codes are zero, so there are no weights to normalise" in found.notes
+    assert "no reconstruction: all vectors are zero, so there are no weights to normalise" in found.notes
     with pytest.raises(InputError, match="beyond the rows"):
         measure_faithfulness(Learned(values=np.zeros((3, 1))), length=4)
 
@@ -307,7 +306,7 @@ def test_a_million_positions(spec):
 
 @pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
 def test_every_encoding_has_an_answer(cls):
-    encoding = cls(init="normal", length=40, width=8) if cls is Learned else cls()
+    encoding = cls(init="normal", length=40, d=8) if cls is Learned else cls()
     length = min(30, encoding.rows or 30)
     if encoding.shape is not None:
         length = None
@@ -325,12 +324,12 @@ def test_every_encoding_has_an_answer(cls):
 
 
 def test_a_distance_that_could_be_rounding_certifies_nothing():
-    assert certify_distance(1e-3, 64, 1e-15).kind == "separation"
+    assert _certify_distance(1e-3, 64, 1e-15).kind == "separation"
     bound = 2 * 8 * 1e-15
-    assert certify_distance(bound, 64, 1e-15).kind == "rounding"
-    assert certify_distance(bound * 1.001, 64, 1e-15).kind == "separation"
-    assert certify_distance(0.0, 64, 0.0).kind == "rounding"
-    assert certify_distance(1.0, 64, None).kind == "undecided"
+    assert _certify_distance(bound, 64, 1e-15).kind == "rounding"
+    assert _certify_distance(bound * 1.001, 64, 1e-15).kind == "separation"
+    assert _certify_distance(0.0, 64, 0.0).kind == "rounding"
+    assert _certify_distance(1.0, 64, None).kind == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ from pe_spectra.errors import InputError
 from pe_spectra.figures import (
     RECIPES,
     FigureRecipe,
+    build,
     build_figures,
-    check,
     check_figures,
     compare_figures,
     list_figure_files,
 )
 from pe_spectra.figures.build import compute_columns, write_columns
-from pe_spectra.figures.further import Columns
+from pe_spectra.figures.recipes import Columns
 from tests.places import ROOT
 
 NAMES = (
@@ -50,7 +50,7 @@ def folder(built: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """The figures as files; what they are checked against is computed once, for it is the files that change."""
     for name, contents in built.items():
         (tmp_path / name).write_bytes(contents)
-    monkeypatch.setattr(check, "compute_columns", remember_columns)
+    monkeypatch.setattr(build, "compute_columns", remember_columns)
     return tmp_path
 
 
@@ -163,9 +163,9 @@ def test_figure_8_holds_the_dot_products() -> None:
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
-    """Other columns give another drawing, and each column is a line of it or an axis of one."""
-    columns = {name: column.copy() for name, column in recipe.compute(256).items()}
-    figure = recipe.draw(columns)
+    """Each column is a line of the drawing or an axis of one."""
+    result = recipe.compute(256)
+    columns, figure = recipe.tabulate(result), recipe.draw(result)
     drawn = [np.asarray(line.get_xdata(), dtype=float) for axes in figure.axes for line in axes.lines]
     drawn += [np.asarray(line.get_ydata(), dtype=float) for axes in figure.axes for line in axes.lines]
     bands = [path.vertices[:, 1] for axes in figure.axes for area in axes.collections for path in area.get_paths()]

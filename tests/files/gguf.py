@@ -9,7 +9,7 @@ import pytest
 
 from pe_spectra.errors import FileError
 from pe_spectra.files.gguf_file import read_gguf
-from pe_spectra.models.stacks.gguf import turn_gguf_layer
+from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.refusing import catch
 

@@ -2,15 +2,16 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 from pe_spectra.errors import FileError
-from pe_spectra.files.checkpoint import find_checkpoint
-from pe_spectra.files.model_files import find_cache, find_model_file
-from pe_spectra.files.reading import NoTableError
+from pe_spectra.files.checkpoint import find_configuration
+from pe_spectra.files.model_files import _find_cache, find_model_file
+from pe_spectra.files.reading import NoTableError, list_folder
 from pe_spectra.files.tables import read_array
 from pe_spectra.model_sources import read_model
 from tests.files.forms import TABLE, refuse, write, write_shards
@@ -18,27 +19,32 @@ from tests.files.forms import TABLE, refuse, write, write_shards
 # ----------------------------------------------------------------------------------- folders and shards
 
 
+def name_read(folder):
+    """The name of the file, of those that are damaged, that is read of a folder."""
+    with pytest.raises(FileError) as caught:
+        read_array(folder)
+    return Path(caught.value.path).name
+
+
 def test_what_is_in_a_folder(tmp_path):
-    found = find_checkpoint(tmp_path)
-    assert (found.weights, found.config, found.pickle) == (None, None, None)
+    assert find_configuration(tmp_path) is None
+    assert name_read(tmp_path) == tmp_path.name
     write(tmp_path / "pytorch_model.bin", b"x")
     write(tmp_path / "config.json", "{}")
-    found = find_checkpoint(tmp_path)
-    assert (found.weights, found.config) == (None, tmp_path / "config.json")
-    assert found.pickle == tmp_path / "pytorch_model.bin"
+    assert find_configuration(tmp_path) == {}
+    assert name_read(tmp_path) == "pytorch_model.bin"
     assert "torch.load('pytorch_model.bin'" in refuse(tmp_path)
     write(tmp_path / "other.safetensors", b"x")
-    assert find_checkpoint(tmp_path).weights == tmp_path / "other.safetensors"
-    assert find_checkpoint(tmp_path).pickle is None
+    assert name_read(tmp_path) == "other.safetensors"
     write(tmp_path / "another.safetensors", b"x")
-    assert find_checkpoint(tmp_path).weights is None
+    assert name_read(tmp_path) == "pytorch_model.bin"
     write(tmp_path / "model.safetensors.index.json", b"{}")
-    assert find_checkpoint(tmp_path).weights == tmp_path / "model.safetensors.index.json"
+    assert name_read(tmp_path) == "model.safetensors.index.json"
     write(tmp_path / "model.safetensors", b"x")
-    assert find_checkpoint(tmp_path).weights == tmp_path / "model.safetensors"
+    assert name_read(tmp_path) == "model.safetensors"
     for name in ("none", "config.json", "a\0b"):
         with pytest.raises(FileError):
-            find_checkpoint(tmp_path / name)
+            list_folder(tmp_path / name, "")
 
 
 def test_a_folder_without_a_table_of_positions_says_so_in_a_class_of_its_own(tmp_path):
@@ -122,6 +128,6 @@ def test_without_a_home_there_is_no_cache_to_look_in(empty_folder, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     # an account without an entry in the list of users, as containers have, and no HOME
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert find_cache() is None
+    assert _find_cache() is None
     with pytest.raises(FileError, match="has no configuration of such a model"):
         read_model("org/model")

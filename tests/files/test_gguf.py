@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.files import gguf_header
+from pe_spectra.files import gguf_file
 from pe_spectra.files.arrays import Wanted
-from pe_spectra.files.gguf_file import read_gguf, read_gguf_table
+from pe_spectra.files.gguf_file import GgufTensors, read_gguf
 from pe_spectra.files.reading import RegularFile, open_regular
 from tests.files.gguf import (
     build,
@@ -60,14 +60,14 @@ def test_reads_a_table_of_positions(tmp_path):
     path = write_model(tmp_path / "m.gguf", tensors=[("position_embd.weight", table)], arch="gpt2")
     assert read_gguf(path).shapes == {"position_embd.weight": (4, 3)}
     with open_regular(path, label="") as file:
-        found = read_gguf_table(file, Wanted(tensor=None, axes=(2,), pick=True))
+        found = GgufTensors(file).take(Wanted(tensor=None, axes=(2,), pick=True))
     assert np.array_equal(found.values, table)
     assert found.tensor == "position_embd.weight"
     with (
         pytest.raises(FileError, match="has no tensor other that is read here"),
         open_regular(path, label="") as file,
     ):
-        read_gguf_table(file, Wanted(tensor="other", axes=(2,), pick=True))
+        GgufTensors(file).take(Wanted(tensor="other", axes=(2,), pick=True))
 
 
 def test_reads_the_beginning_of_a_file(tmp_path):
@@ -151,7 +151,7 @@ def test_lists_and_texts_are_kept_up_to_their_limits(tmp_path, name, beyond):
     ],
 )
 def test_what_is_at_a_limit_is_read(tmp_path, monkeypatch, make, most, words):
-    monkeypatch.setattr(gguf_header, "MAX_GGUF_WORDS", 16)
+    monkeypatch.setattr(gguf_file, "MAX_GGUF_WORDS", 16)
     path = tmp_path / "m.gguf"
     path.write_bytes(make(most))
     read_gguf(path)
@@ -170,11 +170,11 @@ def test_refuses_a_header_beyond_its_limit(tmp_path):
 def test_refuses_a_header_that_goes_beyond_its_limit_step_by_step(tmp_path, monkeypatch):
     """Nothing in it is long enough to be stepped over: every piece that is read is counted."""
     data = build([key(b"%02d" % n, 4, bytes(4)) for n in range(20)])
-    monkeypatch.setattr(gguf_header, "_CHUNK", 16)
-    monkeypatch.setattr(gguf_header, "MAX_GGUF_HEADER_BYTES", 24 + 20 * 18)
+    monkeypatch.setattr(gguf_file, "_CHUNK", 16)
+    monkeypatch.setattr(gguf_file, "MAX_GGUF_HEADER_BYTES", 24 + 20 * 18)
     (tmp_path / "m.gguf").write_bytes(data)
     assert len(read_gguf(tmp_path / "m.gguf").keys) == 20
-    monkeypatch.setattr(gguf_header, "MAX_GGUF_HEADER_BYTES", 24 + 20 * 18 - 1)
+    monkeypatch.setattr(gguf_file, "MAX_GGUF_HEADER_BYTES", 24 + 20 * 18 - 1)
     assert "has a header of more than 383 bytes" in refuse(tmp_path, data)
 
 

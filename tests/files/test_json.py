@@ -3,7 +3,7 @@
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.files.json_file import read_json
+from pe_spectra.files.json_toml import read_json
 from tests.files.forms import write
 from tests.pace import call_within
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.files.model_files import find_cache, find_model_file, read_model_file
+from pe_spectra.files.model_files import _find_cache, find_model_file, read_model_file
 from tests.refusing import catch
 
 pytestmark = pytest.mark.usefixtures("no_cache")
@@ -195,7 +195,7 @@ def test_standard_input_may_be_closed(monkeypatch):
 
 
 def test_the_first_variable_that_is_set_names_the_cache(monkeypatch, tmp_path):
-    assert find_cache() == tmp_path / "home/.cache/huggingface/hub"
+    assert _find_cache() == tmp_path / "home/.cache/huggingface/hub"
     for name, value, expected in (
         ("XDG_CACHE_HOME", "/x", "/x/huggingface/hub"),
         ("HF_HOME", "/h", "/h/hub"),
@@ -203,9 +203,9 @@ def test_the_first_variable_that_is_set_names_the_cache(monkeypatch, tmp_path):
         ("HF_HUB_CACHE", "$HOME/c", tmp_path / "home/c"),
     ):
         monkeypatch.setenv(name, value)
-        assert find_cache() == Path(expected)
+        assert _find_cache() == Path(expected)
     monkeypatch.setenv("HF_HUB_CACHE", "")
-    assert find_cache() == tmp_path / "home/u"
+    assert _find_cache() == tmp_path / "home/u"
 
 
 def test_finds_a_model_in_the_cache(monkeypatch, tmp_path):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.files.json_toml import read_toml
 from pe_spectra.files.reading import read_bytes
-from pe_spectra.files.toml import read_toml
 from pe_spectra.sources import build_encodings
 from tests.pace import call_within
 from tests.refusing import catch
@@ -71,7 +71,7 @@ def test_names_the_path_as_it_was_given(tmp_path, monkeypatch):
     assert refuse("no/such").startswith("no/such: ")
 
 
-@pytest.mark.parametrize("call", ["open", "fstat", "read"])
+@pytest.mark.parametrize("call", ["open", "fstat", "pread"])
 def test_a_failing_call_is_our_error_and_leaves_no_descriptor(tmp_path, monkeypatch, call):
     path = tmp_path / "a"
     path.write_bytes(b"x")
@@ -176,7 +176,7 @@ def test_what_else_the_parser_raises_is_our_error(tmp_path, monkeypatch):
     def fail(_):
         raise AttributeError("a fault of the library")
 
-    monkeypatch.setattr("pe_spectra.files.toml.tomllib.loads", fail)
+    monkeypatch.setattr("pe_spectra.files.json_toml.tomllib.loads", fail)
     assert "fault" not in toml_error(tmp_path, "d = 1")
 
 

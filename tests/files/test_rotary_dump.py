@@ -5,9 +5,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from pe_spectra.errors import FileError
-from pe_spectra.files.rotary_dump import read_rotary_dump
 from pe_spectra.files.tables import read_array
-from pe_spectra.model_sources import read_side
+from pe_spectra.model_sources import _read_rotary_dump, read_side
 
 LADDER = (1e4 ** (-np.arange(0, 16, 2) / 16)).astype(np.float32)
 
@@ -49,7 +48,7 @@ def save(path, arrays):
 @pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
 @pytest.mark.parametrize(("arrays", "tensor", "names"), CHOICES)
 def test_which_arrays_are_read(tmp_path, arrays, tensor, names, suffix):
-    found = read_rotary_dump(save(tmp_path / f"port{suffix}", arrays), tensor)
+    found = _read_rotary_dump(save(tmp_path / f"port{suffix}", arrays), tensor, "")
     read = [one for one in found if one is not None]
     assert tuple(one.tensor for one in read) == names
     for one in read:
@@ -58,7 +57,7 @@ def test_which_arrays_are_read(tmp_path, arrays, tensor, names, suffix):
 
 def test_the_first_of_several_is_read_and_said(tmp_path):
     arrays = {f"layers.{i}.{name}": values for i in range(3) for name, values in (("cos", COS), ("sin", SIN))}
-    first, second = read_rotary_dump(save(tmp_path / "port.npz", arrays))
+    first, second = _read_rotary_dump(save(tmp_path / "port.npz", arrays), None, "")
     assert (first.tensor, second.tensor) == ("layers.0.cos", "layers.0.sin")
     assert first.notes == ("layers.0.cos is read, the first of 3 arrays of such a name",)
 
@@ -75,7 +74,7 @@ def test_the_first_of_several_is_read_and_said(tmp_path):
 def test_nothing_is_guessed(tmp_path, arrays, tensor, words, suffix):
     path = save(tmp_path / f"port{suffix}", arrays)
     with pytest.raises(FileError) as caught:
-        read_rotary_dump(path, tensor, "B")
+        _read_rotary_dump(path, tensor, "B")
     message = str(caught.value)
     assert message.startswith(str(path))
     assert message.endswith("(B)")
@@ -94,7 +93,7 @@ def test_damaged_files(tmp_path, suffix, share):
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
     with pytest.raises(FileError, match=r"port\."):
-        read_rotary_dump(path)
+        _read_rotary_dump(path, None, "")
 
 
 # ----------------------------------------------------------------------------------- complex numbers
@@ -117,7 +116,7 @@ def save_complex(path, values):
 def test_complex_numbers(tmp_path, suffix, order, dtype):
     """As the buffer freqs_cis of Meta's code is; also byte-swapped, and with columns first."""
     path = save_complex(tmp_path / f"port{suffix}", np.array(WAVES, dtype=dtype, order=order))
-    found, none = read_rotary_dump(path)
+    found, none = _read_rotary_dump(path, None, "")
     assert none is None
     assert found.dtype == f"complex{8 * int(dtype[2:])}"
     assert (found.values.dtype, found.values.flags.writeable) == (np.float64, False)
@@ -141,7 +140,7 @@ def test_complex_numbers(tmp_path, suffix, order, dtype):
 )
 def test_axes_of_complex_numbers(tmp_path, shape, read):
     values = WAVES.reshape(shape)
-    found, _ = read_rotary_dump(save_complex(tmp_path / "port.npy", values))
+    found, _ = _read_rotary_dump(save_complex(tmp_path / "port.npy", values), None, "")
     assert found.values.shape == read
     np.testing.assert_array_equal(found.values.ravel().view(complex), WAVES.ravel())
 
@@ -184,14 +183,14 @@ def test_damaged_complex_numbers(tmp_path, how, words):
     path = save_complex(tmp_path / "port.npy", WAVES)
     path.write_bytes(damage(path.read_bytes(), how))
     with pytest.raises(FileError) as caught:
-        read_rotary_dump(path)
+        _read_rotary_dump(path, None, "")
     assert words in str(caught.value)
 
 
 def test_parts_count_as_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr("pe_spectra.files.arrays.MAX_HELD_ENTRIES", 2 * WAVES.size - 1)
     with pytest.raises(FileError, match=r"has too many numbers"):
-        read_rotary_dump(save_complex(tmp_path / "port.npy", WAVES))
+        _read_rotary_dump(save_complex(tmp_path / "port.npy", WAVES), None, "")
 
 
 # ----------------------------------------------------------------------------------- sides

@@ -96,14 +96,14 @@ def test_memory_stays_bounded_when_headers_claim_much(tmp_path):
 def test_a_file_that_shrinks_while_it_is_read_is_our_error(tmp_path, monkeypatch):
     path = tmp_path / "t.safetensors"
     save_file({"a": TABLE}, path)
-    whole = safetensors_file.read_entries
+    whole = safetensors_file._read_entries
 
     def cut(file):
         found = whole(file)
         os.truncate(path, path.stat().st_size - 1)
         return found
 
-    monkeypatch.setattr(safetensors_file, "read_entries", cut)
+    monkeypatch.setattr(safetensors_file, "_read_entries", cut)
     assert "ends before its data do" in refuse(path)
 
 

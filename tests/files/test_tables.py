@@ -189,7 +189,7 @@ def test_whatever_is_raised_inside_is_our_error_and_leaves_no_descriptor(tmp_pat
         raise fault
 
     with monkeypatch.context() as patch:
-        patch.setattr("pe_spectra.files.npy.read_values", fail)
+        patch.setattr("pe_spectra.files.numpy_files.read_stored", fail)
         said = refuse(path)
     assert said in {
         "needs more memory than there is (--encoding)",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.files import arrays, csv_table, npy, npz
+from pe_spectra.files import arrays, csv_table, numpy_files
 from pe_spectra.files.tables import read_array
 from tests.files.forms import npy_bytes, refuse, write
 from tests.pace import call_within
@@ -117,11 +117,18 @@ AT_LIMITS = [
     ("a.npy", NPY, arrays, "MAX_HELD_ENTRIES", 6, "has too many numbers (shape 3 x 2); at most 5"),
     ("a.npy", NPY, arrays, "MAX_COLUMNS", 2, "has 2 columns; at most 1"),
     ("a.npy", NPY, arrays, "MAX_AXES", 2, "has 2 axes; at most 1"),
-    ("a.npy", NPY, npy, "MAX_NPY_HEADER", int.from_bytes(NPY[8:10], "little"), "has a header of"),
-    ("a.npz", make_npz(), npz, "MAX_MEMBERS", 2, "has too many members (2); at most 1"),
-    ("a.npz", make_npz(), npz, "_MAX_DIRECTORY", int.from_bytes(make_npz()[-10:-6], "little"), "has a directory of"),
-    ("a.npz", make_npz(), npz, "MAX_INFLATION", 1, "would grow from"),
-    ("a.npz", make_npz(), npz, "FREE_INFLATION_BYTES", 128 + 128 + 32 + 72, "would grow from"),
+    ("a.npy", NPY, numpy_files, "MAX_NPY_HEADER", int.from_bytes(NPY[8:10], "little"), "has a header of"),
+    ("a.npz", make_npz(), numpy_files, "MAX_MEMBERS", 2, "has too many members (2); at most 1"),
+    (
+        "a.npz",
+        make_npz(),
+        numpy_files,
+        "_MAX_DIRECTORY",
+        int.from_bytes(make_npz()[-10:-6], "little"),
+        "has a directory of",
+    ),
+    ("a.npz", make_npz(), numpy_files, "MAX_INFLATION", 1, "would grow from"),
+    ("a.npz", make_npz(), numpy_files, "FREE_INFLATION_BYTES", 128 + 128 + 32 + 72, "would grow from"),
 ]
 
 
@@ -129,8 +136,8 @@ AT_LIMITS = [
 def test_what_just_meets_a_limit_is_read(tmp_path, monkeypatch, name, data, module, limit, most, reason):
     path = write(tmp_path / name, data)
     if "INFLATION" in limit:  # both must be passed
-        monkeypatch.setattr(npz, "FREE_INFLATION_BYTES", 0)
-        monkeypatch.setattr(npz, "MAX_INFLATION", 0)
+        monkeypatch.setattr(numpy_files, "FREE_INFLATION_BYTES", 0)
+        monkeypatch.setattr(numpy_files, "MAX_INFLATION", 0)
     monkeypatch.setattr(module, limit, most)
     tensor = "a" if name == "a.npz" else None
     assert read_array(path, tensor=tensor).values.size >= 4

@@ -12,7 +12,8 @@ import pytest
 
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.files import places, writer
-from pe_spectra.files.writer import check_writable, write_files
+from pe_spectra.files.places import check_writable
+from pe_spectra.files.writer import write_files
 from tests.writing import NEW, OLD, WAYS, names, take_way
 
 

@@ -13,7 +13,6 @@ from pe_spectra.domains import (
     describe_moment,
     parse_periods,
     read_duration,
-    read_moment,
 )
 from pe_spectra.errors import InputError
 
@@ -34,7 +33,8 @@ from pe_spectra.errors import InputError
 )
 def test_moments_are_read_and_kept_as_one_text(given, kept):
     assert Moment().parse(given, "--start") == kept == Moment().check(kept, "--start")
-    assert read_moment(given) == datetime.fromisoformat(kept)
+    moment = compute_moments(given, "1s", np.array([0]))[0].item()
+    assert moment == datetime.fromisoformat(kept)
 
 
 @pytest.mark.parametrize(

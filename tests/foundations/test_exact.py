@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.exact import PI as PI_IN_DECIMALS
 from pe_spectra.exact import (
+    _sum_to_pair,
     ladder_pairs,
     ladder_words,
     lattice_pairs,
@@ -18,7 +19,6 @@ from pe_spectra.exact import (
     sin_cos_of_turns,
     sin_cos_pairs_of_turns,
     sum_cosines,
-    sum_to_pair,
     to_words,
     two_product,
     two_sum,
@@ -69,7 +69,7 @@ def test_two_product_keeps_the_error():
 def test_sums_come_as_if_from_three_times_the_precision():
     """The large terms cancel, and so do those that are 1e16 times smaller: 1e-17 is what is left."""
     terms = [1e16, 1.0, 1e-17, -1e16, 2.0**-60, -1.0]
-    high, low = sum_to_pair([np.array([term]) for term in terms])
+    high, low = _sum_to_pair([np.array([term]) for term in terms])
     exact = add_exactly(terms)
     assert abs(add_exactly([high[0], low[0]]) - exact) <= abs(exact) * Fraction(2) ** -90
 

@@ -1,8 +1,11 @@
 """Kinds of findings: declared once, with the levels that their findings can have."""
 
+from dataclasses import replace
+from types import ModuleType
+
 import pytest
 
-from pe_spectra.findings import Finding, Kind, index_kinds, list_failures
+from pe_spectra.findings import Finding, Kind, collect_kinds, list_failures
 from pe_spectra.vocabulary import FINDING_LEVELS
 
 SEAM = Kind(code="seam", levels=("warning", "note"), phrase="a break", reasoning="why", formula="how")
@@ -26,9 +29,12 @@ def test_data_of_a_finding_cannot_be_changed():
 
 
 def test_two_kinds_of_one_code_are_refused():
-    assert index_kinds([SEAM]) == {"seam": SEAM}
+    one, other = ModuleType("one"), ModuleType("other")
+    one.SEAM = other.SEAM = SEAM
+    assert collect_kinds(one, other) == {"seam": SEAM}
+    other.SEAM = replace(SEAM, phrase="another break")
     with pytest.raises(ValueError, match="called seam"):
-        index_kinds([SEAM, SEAM])
+        collect_kinds(one, other)
 
 
 @pytest.mark.parametrize(("level", "count"), list(zip(FINDING_LEVELS, (3, 2, 1), strict=True)))

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from pe_spectra import Dft, Sinusoidal
+from pe_spectra.answers.documents import describe_result
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import simplify
 from pe_spectra.quantities import Result, derived, list_column_names, quantity, tabulate
-from pe_spectra.schema import describe_result
 
 CALLS = []
 

@@ -5,7 +5,7 @@ import pytest
 
 from pe_spectra.inspection import inspect_table
 from pe_spectra.inspection.anatomy import dissect
-from pe_spectra.inspection.changes import state_findings
+from pe_spectra.inspection.diagnosis import find_in_table
 from tests import planted
 
 BASES = {
@@ -29,7 +29,7 @@ def find_only(table, code, **options):
 def look_at_rows(table):
     """The findings about rows alone: what `inspect_table` says without periods and forensics."""
     anatomy = dissect(table, is_grid=False, prefix=0)
-    return state_findings(table, anatomy, (), 0, 0), anatomy
+    return find_in_table(anatomy), anatomy
 
 
 def find_row_only(table, code):

@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
-from pe_spectra.export import count_exported, export_encoding, list_exports
-from pe_spectra.files.encoding import SUFFIXES, check_suffix, encode_array, write_lines
+from pe_spectra.export import (
+    SUFFIXES,
+    Exported,
+    check_suffix,
+    count_exported,
+    encode_exported,
+    export_encoding,
+    list_exports,
+    write_lines,
+)
 from pe_spectra.files.tables import read_array
-from pe_spectra.inspection.resize import build_resize_matrix
+from pe_spectra.inspection.resize import resize_table
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
@@ -22,19 +30,7 @@ LENGTH = 12
 
 
 def make(cls):
-    return cls(init="normal", length=LENGTH, width=8) if cls is Learned else cls()
-
-
-def encode(found, suffix):
-    return encode_array(
-        found.values,
-        suffix,
-        name=found.what,
-        index_name=found.index_name,
-        index=found.index,
-        columns=found.columns,
-        metadata={"encoding": found.encoding.spec, "what": found.what},
-    )
+    return cls(init="normal", length=LENGTH, d=8) if cls is Learned else cls()
 
 
 def list_cases():
@@ -55,7 +51,7 @@ def test_every_array_is_read_back_bit_for_bit(encoding, what, length, tmp_path):
     assert found.index_name in ("position", "lag", "index")
     for suffix in SUFFIXES:
         path = tmp_path / f"a{suffix}"
-        path.write_bytes(encode(found, suffix))
+        path.write_bytes(encode_exported(found, suffix))
         back = read_array(path, None, label="--encoding").values
         assert back.tobytes() == np.squeeze(found.values).reshape(back.shape).tobytes()
 
@@ -114,7 +110,7 @@ def test_kernels_of_two_sides_have_lags_of_two_sides():
         found = export_encoding(encoding, "kernel", length=size)
         assert_array_equal(found.index, lags)
         bias = encoding.bias(lags)
-        for head in range(encoding.heads):
+        for head in range(encoding.kernel_count):
             expected = [np.exp(value - max(bias[head])) for value in bias[head]]
             assert_allclose(found.values[:, head], expected, rtol=1e-14)
     (sided,) = build_encodings(["t5:heads=2"], {})
@@ -194,9 +190,14 @@ def test_results_are_read_only():
 
 def test_text_has_every_digit_and_the_index_first():
     values = np.array([[0.1, -0.0], [5e-324, 1.7976931348623157e308]])
-    text = write_lines(values, "lag", np.array([-1, 2]), ["a", "b"])
+
+    def write(index_name, index, **options):
+        found = {"what": "table", "index_name": index_name, "index": index, "columns": ("a", "b"), "values": values}
+        return write_lines(Exported(encoding=make(Learned), **found), **options)
+
+    text = write("lag", np.array([-1, 2]))
     assert text == "lag,a,b\n-1,0.1,-0.0\n2,5e-324,1.7976931348623157e+308\n"
-    assert write_lines(values, "position", np.array([0.5, 1e-9]), ["a", "b"], "\t").startswith("position\ta\tb\n0.5\t")
+    assert write("position", np.array([0.5, 1e-9]), delimiter="\t").startswith("position\ta\tb\n0.5\t")
 
 
 def test_endings():
@@ -212,7 +213,7 @@ def test_safetensors_say_where_they_are_from(tmp_path):
 
     (encoding,) = build_encodings(["sinusoidal:d=4"], {})
     path = tmp_path / "a.safetensors"
-    path.write_bytes(encode(export_encoding(encoding, length=3), ".safetensors"))
+    path.write_bytes(encode_exported(export_encoding(encoding, length=3), ".safetensors"))
     with safe_open(path, "numpy") as file:
         assert list(file.keys()) == ["table"]
         assert file.metadata() == {"encoding": encoding.spec, "what": "table"}
@@ -274,5 +275,5 @@ def test_what_cannot_be_held_is_refused_before_it_is_made():
     # a view: one number in memory
     with pytest.raises(InputError, match="table has too many entries"):
         check_table(np.broadcast_to(1.0, (8193, 8192)))
-    with pytest.raises(InputError, match="old x new size is too large"):
-        build_resize_matrix(1 << 14, 1 << 13)
+    with pytest.raises(InputError, match="the resized table is too large"):
+        resize_table(np.ones((2, 1 << 13)), 1 << 14)

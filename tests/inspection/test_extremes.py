@@ -45,7 +45,7 @@ def test_signals_are_those_of_slow_loops():
 def test_signals_do_not_depend_on_blocks(monkeypatch):
     table = planted.make_trained(100, 16)
     whole = measure_rows(table, table.mean(axis=0))
-    monkeypatch.setattr("pe_spectra.inspection.rows._BLOCK", 16 * 9)
+    monkeypatch.setattr("pe_spectra.exact._TERMS", 16 * 9)
     parts = measure_rows(table, table.mean(axis=0))
     for name in ("norms", "steps", "cosines", "centred_cosines", "jumps"):
         assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)

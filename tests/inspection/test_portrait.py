@@ -90,7 +90,7 @@ def test_resized_tables_give_no_mean_frequency_of_signed_weights():
     (axis,) = answer.body.to_dict()["resized"]["axes"]
     assert (axis["centroid_after"], axis["beyond"]) == (None, None)
     text = dict(answer.facts)["mean frequency"]
-    assert "-> - (weights of both signs) rad/position" in text
+    assert "-> - (negative weights) rad/position" in text
     assert "above pi" not in text
 
 

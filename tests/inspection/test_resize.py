@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import InputError, Learned, read_encoding
-from pe_spectra.inspection import build_resize_matrix, resize_table
+from pe_spectra.inspection import resize_table
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.plots.inspection import compose_portrait
@@ -14,6 +14,11 @@ from tests import planted
 from tests.making import give_table
 
 # ----------------------------------------------------------------------------------- resizing
+
+
+def build_resize_matrix(old, new, **options):
+    """The matrix that takes `old` values to `new` ones: what becomes of the unit vectors."""
+    return resize_table(np.eye(old), new, **options)
 
 
 def weigh_cubic(distance, keys=-0.75):

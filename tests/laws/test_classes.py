@@ -86,11 +86,9 @@ def test_names_are_unique_and_can_be_typed():
 
 #: What has to be given with a parameter for its bounds to be accepted: (name, keyword) -> by keyword.
 AT_BOUNDS = {
-    **{
-        (cls.name, "head"): {"head_count": 1024} for cls in ENCODINGS if cls.family == "relative" and cls.name != "tupe"
-    },
+    **{(cls.name, "head"): {"heads": 1024} for cls in ENCODINGS if cls.family == "relative" and cls.name != "tupe"},
     ("hybrid", "weights"): {"of": (Dft(d=2),)},
-    ("learned", "width"): {"length": 1},
+    ("learned", "d"): {"length": 1},
     ("rope", "share"): {"d": 128},
     ("rope", "short_factor"): {"d": 2},
     ("rope", "long_factor"): {"d": 2},
@@ -155,7 +153,7 @@ def test_its_bounds_are_accepted(cls, parameter):
     for value in list_bounds(parameter.accepts)[0]:
         given = {**complete(cls, parameter.keyword, value), **AT_BOUNDS.get((cls.name, parameter.keyword), {})}
         if (cls.name, parameter.keyword) in NARROWED and value == parameter.accepts.maximum:
-            given.pop("head_count", None)
+            given.pop("heads", None)
             with pytest.raises(InputError, match=f"^{cls.name}: .*{parameter.name}|rows .*{value}"):
                 cls(**given)
             continue
@@ -210,8 +208,8 @@ def test_a_parameter_without_meaning_is_refused_with_the_other_named(cls, parame
 REFUSED = [
     ("dfstrans", {"d": 7}, "even d"),
     ("tape", {"d": 7}, "d is odd"),
-    ("learnable-sinusoid", {"width": 7}, "d is odd"),
-    ("fourier-features", {"width": 7}, "d is odd"),
+    ("learnable-sinusoid", {"d": 7}, "d is odd"),
+    ("fourier-features", {"d": 7}, "d is odd"),
     ("pixel-bands", {"d": 7}, "d is odd"),
     ("mtan", {"d": 7}, "d is odd"),
     ("rope", {"d": 7}, "d is odd"),
@@ -228,13 +226,13 @@ REFUSED = [
     *[
         (cls.name, {"values": number_entries(rows, 3), keyword: size}, "contradicts")
         for cls, rows, keyword, size in (
-            (find_encoding("learned"), 4, "width", 4),
-            (find_encoding("time2vec"), 2, "width", 4),
-            (find_encoding("mtan-learned"), 2, "width", 4),
-            (find_encoding("rnn"), 2, "width", 4),
-            (find_encoding("t5"), 32, "head_count", 4),
+            (find_encoding("learned"), 4, "d", 4),
+            (find_encoding("time2vec"), 2, "d", 4),
+            (find_encoding("mtan-learned"), 2, "d", 4),
+            (find_encoding("rnn"), 2, "d", 4),
+            (find_encoding("t5"), 32, "heads", 4),
             (find_encoding("t5"), 32, "buckets", 16),
-            (find_encoding("shaw"), 5, "width", 4),
+            (find_encoding("shaw"), 5, "d", 4),
             (find_encoding("shaw"), 5, "clip", 4),
             (find_encoding("erpe"), 5, "length", 4),
             (find_encoding("swin"), 25, "window", 4),

@@ -24,7 +24,7 @@ def add_still(encoding):
 def test_kernel_is_symmetric(encoding):
     lags = np.arange(40)
     kernel = encoding.kernel(lags)
-    assert kernel.shape == (encoding.heads, 40)
+    assert kernel.shape == (encoding.kernel_count, 40)
     assert kernel.dtype == np.float64
     assert np.isfinite(kernel).all()
     assert_array_equal(kernel, encoding.kernel(-lags))

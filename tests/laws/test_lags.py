@@ -26,7 +26,7 @@ def test_every_encoding_of_lags_has_one_view(encoding):
 def test_every_encoding_of_positions_has_a_table(encoding):
     assert isinstance(encoding, HasTable)
     assert not isinstance(encoding, HasBias | HasBiasMap | HasLagTable)
-    assert encoding.heads == 1
+    assert encoding.kernel_count == 1
 
 
 @every(HasBias)
@@ -34,7 +34,7 @@ def test_bias_has_shape_type_and_finite_numbers(encoding):
     lags = choose_lags(encoding)
     for some in (lags, lags[:1], []):
         bias = encoding.bias(some)
-        assert bias.shape == (encoding.heads, len(some))
+        assert bias.shape == (encoding.kernel_count, len(some))
         assert bias.dtype == np.float64
         assert np.isfinite(bias).all()
     first = encoding.bias(lags)
@@ -95,30 +95,30 @@ def test_a_bias_in_both_directions_alike_is_symmetric(encoding):
 @every(HasBias, where=lambda e: e.name in ("alibi", "kerple", "sandwich"))
 def test_a_penalty_is_none_at_lag_0_and_never_a_reward(encoding):
     bias = encoding.bias(np.arange(300))
-    assert_array_equal(bias[:, 0], np.zeros(encoding.heads))
+    assert_array_equal(bias[:, 0], np.zeros(encoding.kernel_count))
     assert np.all(bias[:, 1:] < 0)
     if encoding.name != "sandwich":  # a sum of cosines comes back
         assert np.all(np.diff(bias) < 0)
 
 
-@every(where=lambda e: has_parameter("head_count")(e) and e.head is None)
+@every(where=lambda e: has_parameter("heads")(e) and e.head is None)
 def test_a_head_is_its_row_of_all_heads(encoding):
     whole = show(encoding) if isinstance(encoding, HasBiasMap) else show(encoding).T
-    assert len(whole) == encoding.heads == encoding.head_count
-    for head in range(encoding.heads):
+    assert len(whole) == encoding.kernel_count == encoding.heads
+    for head in range(encoding.kernel_count):
         one = type(encoding)(**{**encoding.given, "head": head})
         found = show(one) if isinstance(one, HasBiasMap) else show(one).T
-        assert one.heads == len(found) == 1
+        assert one.kernel_count == len(found) == 1
         assert_allclose(found[0], whole[head], rtol=1e-14, atol=1e-15 * np.abs(whole).max())
     with pytest.raises(InputError, match=f"^{encoding.name}: head is out of range"):
-        type(encoding)(**{**encoding.given, "head": encoding.heads})
+        type(encoding)(**{**encoding.given, "head": encoding.kernel_count})
 
 
 @every_class
 def test_an_answer_that_cannot_be_held_is_refused(cls):
     if not hasattr(cls, "bias") or cls.name == "erpe":  # whose lags end with its table
         return
-    encoding = cls(head_count=1024)
+    encoding = cls(heads=1024)
     with pytest.raises(InputError, match="too large to hold"):
         encoding.bias(np.zeros(MAX_HELD_ENTRIES // 1024 + 1, dtype=int))
 
@@ -130,7 +130,7 @@ def test_an_answer_that_cannot_be_held_is_refused(cls):
 def test_maps_have_shape_type_and_finite_numbers(encoding):
     for size in {1, min(7, encoding.rows or 7), min(40, encoding.rows or 40)}:
         found = encoding.bias_map(size)
-        assert found.shape == (encoding.heads, size, size)
+        assert found.shape == (encoding.kernel_count, size, size)
         assert found.dtype == np.float64
         assert np.isfinite(found).all()
         assert_array_equal(found, type(encoding)(**encoding.given).bias_map(size))

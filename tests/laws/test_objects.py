@@ -84,7 +84,7 @@ def test_positions_are_described(encoding):
 @every()
 def test_sizes_are_sizes(encoding):
     assert encoding.domain in ("positions", "lags")
-    assert encoding.heads >= 1
+    assert encoding.kernel_count >= 1
     assert encoding.default_length >= 1
     assert 2 <= encoding.default_grid <= MAX_WIDTH
     assert isinstance(encoding.notes, tuple)

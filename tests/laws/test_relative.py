@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.bias_maps import Fire, Swin, Tupe
 from pe_spectra.encodings.biases import Alibi, Kerple, Sandwich
-from pe_spectra.encodings.catalogue import ENCODINGS
 from pe_spectra.encodings.heads import HeadedEncoding
 from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.protocol import HasBias, HasBiasMap, HasExactKey, HasKernel, HasLagTable, HasTable
@@ -54,7 +54,7 @@ def test_numbers_are_finite_and_the_same_every_time(cls):
     encoding = cls()
     numbers = compute_numbers(encoding)
     assert numbers.dtype == np.float64
-    assert numbers.shape[0] == encoding.heads
+    assert numbers.shape[0] == encoding.kernel_count
     assert np.isfinite(numbers).all()
     again = cls(**encoding.given)
     assert again == encoding
@@ -74,7 +74,7 @@ def test_a_head_is_a_row_of_all(cls):
     numbers = compute_numbers(cls())
     for head in (0, 2, len(numbers) - 1):
         one = cls(head=head)
-        assert one.heads == 1
+        assert one.kernel_count == 1
         assert_allclose(compute_numbers(one)[0], numbers[head], rtol=1e-13, atol=1e-300)
     with pytest.raises(InputError, match="head is out of range"):
         cls(head=len(numbers))
@@ -82,11 +82,11 @@ def test_a_head_is_a_row_of_all(cls):
 
 @every_headed
 def test_heads_are_counted(cls):
-    assert cls(head_count=3).heads == 3
-    assert cls(head_count=3).parameters["heads"] == 3
+    assert cls(heads=3).kernel_count == 3
+    assert cls(heads=3).parameters["heads"] == 3
     for count in (0, 1025, 2.5, "3"):
         with pytest.raises(InputError, match=f"{cls.name}: heads"):
-            cls(head_count=count)
+            cls(heads=count)
 
 
 @pytest.mark.parametrize("cls", [Kerple, T5, Erpe, Shaw, Fire, Tupe, Swin])
@@ -133,15 +133,15 @@ def test_lengths_of_maps(cls):
 
 def test_what_cannot_be_held_is_refused():
     with pytest.raises(InputError, match="too large to hold"):
-        Alibi(head_count=1024).bias(np.zeros(MAX_HELD_ENTRIES // 1024 + 1, dtype=int))
+        Alibi(heads=1024).bias(np.zeros(MAX_HELD_ENTRIES // 1024 + 1, dtype=int))
     with pytest.raises(InputError, match="too large to hold"):
         Fire().bias_map(10000)
     with pytest.raises(InputError, match="too large to hold"):
-        Erpe(length=1 << 20, head_count=1024)
+        Erpe(length=1 << 20, heads=1024)
     with pytest.raises(InputError, match="too large to hold"):
-        Tupe(head_count=64, width=256)
+        Tupe(heads=64, width=256)
     with pytest.raises(InputError, match="too large to hold"):
-        Shaw(clip=1 << 16, width=1 << 10)
+        Shaw(clip=1 << 16, d=1 << 10)
 
 
 KEYED = [

@@ -92,11 +92,11 @@ def test_the_last_position_has_a_code_and_the_next_has_none(encoding):
     last = find_last_position(encoding)
     assert np.isfinite(encoding.table([last])).all()
     if not any(member.name == "calendar" for member in list_members(encoding)):
-        with pytest.raises(InputError, match=r"no row|out of range|outside the grid"):
+        with pytest.raises(InputError, match=r"no row|out of range"):
             encoding.table([last + 1])
     if encoding.rows is not None:
         assert encoding.table(encoding.rows).shape == (encoding.rows, encoding.d)
-        with pytest.raises(InputError, match=r"no row|outside the grid"):
+        with pytest.raises(InputError, match=r"no row"):
             encoding.table(encoding.rows + 1)
 
 
@@ -130,7 +130,7 @@ def test_real_positions_go_through_the_integers(encoding):
         find_encoding("tensor2tensor")(d=6),
         Rope(d=6),
         Mtan(d=6),
-        find_encoding("fourier-features")(width=6),
+        find_encoding("fourier-features")(d=6),
     ],
     ids=lambda e: e.name,
 )

@@ -8,7 +8,7 @@ import pytest
 import pe_spectra
 from pe_spectra.library import as_encoding
 
-WRAPPED = vars(pe_spectra)["_WRAPPERS"]
+WRAPPED = sorted(vars(pe_spectra)["_WRAPPED"])
 TABLE = np.random.default_rng(0).normal(size=(24, 6))
 
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from pe_spectra.faithfulness.separation import Sidelobe
 from pe_spectra.metrics import Views, measure_metrics
+from pe_spectra.metrics.kernel_shape import measure_kernel_shape
+from pe_spectra.metrics.order import measure_table_order
 from tests import naive
 from tests.making import draw_table
 
@@ -11,6 +14,27 @@ from tests.making import draw_table
 def measure_all(table=None, **views):
     """Every metric of a table, or of other views."""
     return measure_metrics(Views(table=table, **views))
+
+
+def measure_half_width(kernel):
+    return measure_kernel_shape(kernel).kernel_half_width
+
+
+def measure_sidelobe(kernel):
+    found = measure_kernel_shape(kernel)
+    return None if found.sidelobe_lag is None else Sidelobe(lag=int(found.sidelobe_lag), value=found.sidelobe_ratio)
+
+
+def measure_table_monotonicity(table):
+    return measure_table_order(table).table_monotonicity
+
+
+def measure_translation_invariance(table):
+    return measure_table_order(table).translation_invariance
+
+
+def measure_distance_lag_spearman(table):
+    return measure_table_order(table).distance_lag_spearman
 
 
 def sinusoidal(d, length, start=0):

@@ -6,10 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import compare_encodings, read_encoding
-from pe_spectra.compare import choose_length, sort_comparisons
 from pe_spectra.encodings import ENCODINGS
-from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.shares import SIGNED, SpectrumMetrics
+from pe_spectra.metrics import METRICS, SIGNED, SpectrumMetrics
+from pe_spectra.metrics.compare import choose_length, sort_comparisons
 
 
 def compare(spec, **options):

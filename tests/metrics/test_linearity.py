@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra.metrics import linearity
-from pe_spectra.metrics.linearity import SHIFTS, measure_shift_linearity
+from pe_spectra.metrics.linearity import SHIFTS
+from pe_spectra.metrics.linearity import _measure_shift_linearity as measure_shift_linearity
 from tests.making import draw_table
 from tests.metrics.tables import dft, one_hot, sinusoidal
 

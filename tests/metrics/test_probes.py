@@ -9,8 +9,11 @@ from numpy.testing import assert_allclose
 
 from pe_spectra import Sinusoidal
 from pe_spectra.errors import InputError
-from pe_spectra.metrics.linearity import measure_shift_linearity
-from pe_spectra.metrics.probes import FOLDS, RIDGES, fit_ridge, measure_extrapolation, measure_position_probe
+from pe_spectra.metrics.linearity import _measure_shift_linearity as measure_shift_linearity
+from pe_spectra.metrics.probes import FOLDS, RIDGES
+from pe_spectra.metrics.probes import _fit_ridge as fit_ridge
+from pe_spectra.metrics.probes import _measure_extrapolation as measure_extrapolation
+from pe_spectra.metrics.probes import _measure_position_probe as measure_position_probe
 from tests.making import draw_table
 from tests.metrics.tables import dft, measure_all, one_hot, ramp, sinusoidal, widen
 from tests.naive_metrics import fit_ridge as fit_slowly

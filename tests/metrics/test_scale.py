@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pe_spectra.metrics.kernel_shape import measure_half_width, measure_sidelobe
-from pe_spectra.metrics.order import (
+from pe_spectra.metrics.order import measure_kernel_monotonicity
+from pe_spectra.metrics.resolution import measure_ranks
+from tests.metrics.tables import (
     measure_distance_lag_spearman,
-    measure_kernel_monotonicity,
+    measure_half_width,
+    measure_sidelobe,
     measure_table_monotonicity,
     measure_translation_invariance,
+    waves,
 )
-from pe_spectra.metrics.resolution import measure_ranks
-from tests.metrics.tables import waves
 
 THREE = waves(24, 0.7, -0.7, 0.05)
 FOUR = waves(64, 0.1, -0.1, 0.037, -0.037)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pe_spectra.answers.differences import judge_rotations
-from pe_spectra.answers.table_differences import judge_tables
+from pe_spectra.answers.agreements import answer_tables
+from pe_spectra.answers.differences import ComparedSide, Setting, answer_differences
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.comparison.rotations import compare_rotations
@@ -54,5 +54,9 @@ def find_naively(a, b, length):
 
 def told(found):
     """Code and text of the verdict on two rotations or two tables."""
-    verdict = judge_tables(found) if isinstance(found, TableDiff) else judge_rotations(found)
+    if isinstance(found, TableDiff):
+        verdict = answer_tables("A", "B", found).verdict
+    else:
+        sides = [ComparedSide(name=name, rotations=()) for name in "AB"]
+        verdict = answer_differences(*sides, found, Setting(length=found.length)).verdict
     return verdict.code, verdict.text

@@ -8,13 +8,11 @@ import math
 
 import numpy as np
 
-from pe_spectra.models.stacks import EARLIER, STACKS, Refusal
+from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from tests.making import make_ladder
 
-OLDER = ("transformers-4", "transformers-4.49")
 NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
-ALL = {**STACKS, EARLIER.name: EARLIER}
 YARN = {"factor": 8.0, "original_max_position_embeddings": 4096.0}
 LLAMA3 = {
     "factor": 8.0,
@@ -41,13 +39,13 @@ def state(older=None, newer=None, *, length=32768, model="llama", head_dim=128, 
 
 
 def read(name, configuration, served=None):
-    found = ALL[name].read(configuration, configuration.layers[0], served)
+    found = STACKS[name].read(configuration, configuration.layers[0], served)
     assert not isinstance(found, Refusal), found.reason
     return found
 
 
 def refuse(name, configuration, served=None):
-    found = ALL[name].read(configuration, configuration.layers[0], served)
+    found = STACKS[name].read(configuration, configuration.layers[0], served)
     assert isinstance(found, Refusal)
     assert found.reason.startswith("config.json: ")
     assert "\n" not in found.reason

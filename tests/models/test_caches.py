@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.dumps import rounding
 from pe_spectra.models.dumps.caches import read_cache
 from tests.models.dumps import DTYPES, assert_identified, compute_ladder, make_cache, store
 
@@ -87,7 +86,7 @@ def test_a_large_cache_is_read_in_little_memory(form):
 def test_blocks_give_the_same_numbers(monkeypatch):
     arrays = make_cache(compute_ladder("llama-3.1"), 1000, dtype="float32")
     whole = read_cache(*arrays)
-    monkeypatch.setattr(rounding, "_BLOCK", 1000)
+    monkeypatch.setattr("pe_spectra.exact._TERMS", 1000)
     parts = read_cache(*arrays)
     np.testing.assert_allclose(parts.frequencies, whole.frequencies, rtol=1e-12)
     assert parts.phase_error == pytest.approx(whole.phase_error, rel=1e-6)
@@ -98,7 +97,7 @@ def test_the_first_row_that_is_off_is_found_in_any_block(monkeypatch):
     positions = np.arange(1024).astype(ml_dtypes.bfloat16).astype(float)
     angles = positions[:, None] * compute_ladder("llama-2")
     whole = read_cache(np.cos(angles), np.sin(angles))
-    monkeypatch.setattr(rounding, "_BLOCK", 64 * 100)
+    monkeypatch.setattr("pe_spectra.exact._TERMS", 64 * 100)
     parts = read_cache(np.cos(angles), np.sin(angles))
     assert (parts.first_row_off, parts.notes) == (whole.first_row_off, whole.notes)
     assert parts.first_row_off == 257

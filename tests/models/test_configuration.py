@@ -8,9 +8,10 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError
-from pe_spectra.files.json_file import read_json
+from pe_spectra.files.json_toml import read_json
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.meta_release import read_params
+from pe_spectra.models.stated.statement import NO_BLOCK
 from tests.models.configurations import (
     LLAMA,
     LLAMA3,
@@ -235,7 +236,7 @@ def test_a_base_within_attn_config_counts_where_it_asks_for_rotation():
     block = found.layers[0].block
     assert (block.base, block.base_key) == (5e5, "attn_config.rope_theta")
     found = read_configuration({**keys, "attn_config": {"rope": False, "rope_theta": 5e5}}, "config.json")
-    assert found.layers[0].block is None
+    assert found.layers[0].block == NO_BLOCK
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pe_spectra.models.stacks.conformance import build_examples, tabulate_conformance, tabulate_scalings
+from pe_spectra.models.stacks.conformance import _build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stated.statement import LayerStatement
 from tests.models.stack_configurations import EXAMPLES, NAMES, YARN, block, read, state
 
@@ -54,7 +54,7 @@ def test_conformance_where_the_reference_refuses():
 
 
 def test_conformance_of_all_scalings():
-    rows = tabulate_scalings()
+    rows = tabulate_scalings(state(block(base=5e5), head_dim=128, length=8192, model="llama"))
     assert list(dict.fromkeys(row.scaling for row in rows)) == list(EXAMPLES)
     assert len(rows) == len(EXAMPLES) * len(NAMES)
     same = {
@@ -75,10 +75,10 @@ def test_conformance_of_all_scalings():
 
 def test_conformance_of_all_scalings_for_one_file():
     configuration = state(block("yarn", YARN, 1e6), model="qwen2", head_dim=64)
-    examples = build_examples(configuration, factor=2)
+    examples = _build_examples("qwen2", configuration.layers[0], 4096)
     assert [example.layers[0].older.kind for example in examples] == list(EXAMPLES)
     assert {example.model for example in examples} == {"qwen2"}
     assert {example.layers[0].older.base for example in examples} == {1e6}
-    assert [example.length for example in examples] == [4096, 8192, 4096, 8192, 8192, 8192]
-    rows = tabulate_scalings(configuration, factor=2, served=8192)
+    assert [example.length for example in examples] == [4096, 16384, 4096, 16384, 16384, 16384]
+    rows = tabulate_scalings(configuration, 8192)
     assert {row.layout for row in rows if row.stack == "llama.cpp"} == {"half"}

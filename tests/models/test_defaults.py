@@ -9,8 +9,7 @@ import pytest
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.known_schemes import BY_TYPE, LEARNED, WITH_DISTANCES
+from pe_spectra.models.stated.configuration import BY_TYPE, LEARNED, WITH_DISTANCES, read_configuration
 from tests.places import MODELS
 
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 500000.0}

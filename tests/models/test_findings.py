@@ -97,6 +97,12 @@ def test_keys_that_transformers_saves_are_known():
     )
 
 
+@pytest.mark.parametrize("key", ["attention_dropout", "group_scaling"])
+def test_a_key_about_something_else_is_no_misspelling(key):
+    """It only has letters of one in it."""
+    assert find_finding(change(**{key: 0.1}), "unknown-key") is None
+
+
 # ----------------------------------------------------------------------------------- damage
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.errors import FileError
-from pe_spectra.files import gguf_header
+from pe_spectra.files import gguf_file
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS, Refusal
-from pe_spectra.models.stacks.gguf import turn_gguf_layer
+from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated import gguf_metadata as architectures
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.files.gguf import complain, compute_llama3_divisors, gguf, make_gguf, make_llama, read, read_gguf_rotation
@@ -32,7 +32,7 @@ def test_lists_of_architectures_do_not_overlap():
     written = set(gguf.constants.MODEL_ARCH_NAMES.values()) - {"clip", "gptj"}
     assert written <= frozenset().union(*kinds)
     for part in (architectures.LOCAL_10000, architectures.LOCAL_UNSCALED, architectures.UNTURNED_FULL):
-        assert part <= architectures.SLIDING
+        assert part <= architectures.WITH_WINDOWS
 
 
 @pytest.mark.parametrize(("factor", "high"), [(8.0, 4.0), (32.0, 4.0), (16.0, 1.0)])
@@ -315,7 +315,7 @@ def test_refuses_tensors_in_one_line(tensors, words):
 
 
 def test_the_limits_hold_for_what_models_have():
-    assert gguf_header.MAX_GGUF_WORDS > 4 * 262144
+    assert gguf_file.MAX_GGUF_WORDS > 4 * 262144
 
 
 # ----------------------------------------------------------------------------------- what the files of models state

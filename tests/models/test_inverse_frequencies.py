@@ -11,8 +11,7 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import check_order, read_inverse_frequencies
-from pe_spectra.models.dumps.ladder_fits import find_shortest
-from pe_spectra.models.dumps.rounding import find_rounding
+from pe_spectra.models.dumps.rounding import find_rounding, find_shortest
 from pe_spectra.precision import dtypes
 from tests.models.dumps import (
     DTYPES,

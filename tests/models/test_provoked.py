@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.audited_pairs import TOLERANCE
-from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_numbers, about_scaling, audit_configuration
+from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_scaling, audit_configuration
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
+from pe_spectra.models.rotation import TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import meta_release
@@ -195,7 +195,7 @@ def test_every_finding_is_provoked_and_explained():
         ("base-below-bound", f"({about_lengths._SCANNED // 64:,} for 64 pairs)"),
         ("unseen-phases", f"> {TOLERANCE} max(theta_i L0"),
         ("factor-mismatch", f"above factor by {100 * about_scaling._NEAR:g} %"),
-        ("attention-factor", f"above {100 * about_numbers._NEAR:g} % is reported"),
+        ("attention-factor", f"above {100 * about_scaling._NEAR:g} % is reported"),
         ("releases-differ", f"more than {FLOAT32_ARITHMETIC:g} between".replace("e-0", "e-")),
         ("factor-by-width", "dim {} or {}".format(*meta_release._LLAMA32_WIDTHS)),
     ],

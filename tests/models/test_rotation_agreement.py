@@ -8,7 +8,7 @@ import pytest
 
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.comparison.scalings import label_scalings
+from pe_spectra.models.comparison.sides import _label_scalings
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
@@ -189,5 +189,5 @@ def test_without_frequencies_a_difference_is_told_by_its_names():
 def test_scalings_of_a_name_are_told_apart_by_their_options():
     a = Rotation(scaling="own", options={"factor": 2.0, "ramp": 1.0, "list": (1.0, 2.0)})
     b = Rotation(scaling="own", options={"factor": 2.0, "ramp": 2.0})
-    assert label_scalings(a, b) == ("own x2 (ramp 1, list 2 numbers)", "own x2 (ramp 2, list not set)")
-    assert label_scalings(a, a) == ("own x2", "own x2")
+    assert _label_scalings(a, b) == ("own x2 (ramp 1, list 2 numbers)", "own x2 (ramp 2, list not set)")
+    assert _label_scalings(a, a) == ("own x2", "own x2")

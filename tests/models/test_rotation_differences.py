@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, find_first_position
-from pe_spectra.models.comparison.scalings import label_scalings
+from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, _find_first_position
+from pe_spectra.models.comparison.sides import _label_scalings
 from pe_spectra.models.dumps.caches import read_cache
 from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
 from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation, told
@@ -60,7 +60,7 @@ def test_the_other_way_round():
 def test_the_first_position_is_that_of_a_search(frequencies, steps, length):
     a = np.array(frequencies)
     b = np.abs(a + np.array(steps[: len(a)]))
-    found, naive = find_first_position(a, b, length), find_naively(a, b, length)
+    found, naive = _find_first_position(a, b, length), find_naively(a, b, length)
     # a step that reaches pi/8 to the last bit may be seen either way
     step = np.abs(a - b).max()
     if step > 1e-9 and abs(BREAKS / step - round(BREAKS / step)) < 1e-9:
@@ -71,17 +71,17 @@ def test_the_first_position_is_that_of_a_search(frequencies, steps, length):
 @pytest.mark.parametrize("step", [1e-9, 1e-4, 0.39269, 0.3927, 3.0, math.pi, 6.2, 2 * math.pi, 40.0])
 def test_first_positions_of_one_pair(step):
     length = 5000
-    found = find_first_position(np.array([step]), np.zeros(1), length)
+    found = _find_first_position(np.array([step]), np.zeros(1), length)
     naive = find_naively(np.array([step]), np.zeros(1), length)
     assert (found and found[0]) == (naive and naive[0])
 
 
 def test_the_first_position_must_be_within_the_length():
     a, b = np.array([1.0]), np.array([0.9])
-    assert find_first_position(a, b, 5)[0] == 4
-    assert find_first_position(a, b, 4) is None
-    assert find_first_position(a, a, 10**9) is None
-    assert find_first_position(np.zeros(0), np.zeros(0), 10) is None
+    assert _find_first_position(a, b, 5)[0] == 4
+    assert _find_first_position(a, b, 4) is None
+    assert _find_first_position(a, a, 10**9) is None
+    assert _find_first_position(np.zeros(0), np.zeros(0), 10) is None
 
 
 # ----------------------------------------------------------------------------------- different, part by part
@@ -107,7 +107,7 @@ def test_two_scalings_that_keep_as_many_pairs_say_how_far_they_are_apart():
 def test_an_option_that_no_factor_shows():
     a = make_rotation("yarn", factor=4.0, original=4096)
     b = make_rotation("yarn", factor=4.0, original=4096, truncate="no")
-    assert label_scalings(a, b) == ("yarn x4 (truncate True)", "yarn x4 (truncate False)")
+    assert _label_scalings(a, b) == ("yarn x4 (truncate True)", "yarn x4 (truncate False)")
     diff = compare(a, b, length=4096)
     assert [one.what for one in diff.differences] == ["scaling"]
     assert told(diff)[1].startswith("Different: breaks from position 298 on (pair 21")
@@ -278,7 +278,7 @@ def test_any_dump_is_compared(values, length):
     for diff in (compare(LLAMA, dump, length), compare(dump, LLAMA, length)):
         (layer,) = diff.layer_types
         assert layer.agree is False
-        assert (layer.first_position_off is None) == (find_first_position(one, other, length) is None)
+        assert (layer.first_position_off is None) == (_find_first_position(one, other, length) is None)
         assert layer.max_phase_error == pytest.approx((length - 1) * np.abs(one - other).max())
         assert told(diff)[1].startswith("Different: ")
     assert compare(dump, dump, length).agree is not False

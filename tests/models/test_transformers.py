@@ -10,11 +10,9 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.meta_release import read_params
 from tests.making import make_ladder
 from tests.models.stack_configurations import (
-    ALL,
     EXAMPLES,
     LLAMA3,
     LONG,
-    OLDER,
     YARN,
     blend_llama3,
     block,
@@ -30,16 +28,15 @@ def test_llama_3_1_of_both_generations(factor):
     values = {**LLAMA3, "factor": factor}
     older = state(block("llama3", values, 5e5), length=131072)
     newer = state(newer=block("llama3", values, 5e5, "rope_parameters"), length=131072)
-    for found in (read("transformers-5", newer), *(read(name, older) for name in ("transformers-5", *OLDER))):
+    for found in (read("transformers-5", newer), *(read(name, older) for name in ("transformers-5", "transformers-4"))):
         assert_allclose(found.frequencies, blend_llama3(factor), rtol=1e-13)
         assert found.notes == ()
-    for name in OLDER:
-        silent = read(name, newer)
-        assert_allclose(silent.frequencies, make_ladder(), rtol=1e-13)
-        assert silent.base == 10000
-        assert silent.scaling == "none"
-        assert any("rope_parameters is not read" in note for note in silent.notes)
-        assert any("10000" in note for note in silent.notes)
+    silent = read("transformers-4", newer)
+    assert_allclose(silent.frequencies, make_ladder(), rtol=1e-13)
+    assert silent.base == 10000
+    assert silent.scaling == "none"
+    assert any("rope_parameters is not read" in note for note in silent.notes)
+    assert any("10000" in note for note in silent.notes)
 
 
 def test_rope_scaling_takes_the_place_of_rope_parameters():
@@ -66,7 +63,7 @@ def test_rope_theta_only_fills_in_a_missing_base():
 
 def test_dynamic_of_transformers_grows_with_the_length():
     configuration = EXAMPLES["dynamic"]
-    for name in ("transformers-5", *OLDER):
+    for name in ("transformers-5", "transformers-4"):
         assert_allclose(read(name, configuration).frequencies, make_ladder(), rtol=1e-13)
         assert_allclose(read(name, configuration, 4000).frequencies, make_ladder(), rtol=1e-13)
         base = 1e4 * (4 * 16384 / 8192 - 3) ** (128 / 126)
@@ -104,26 +101,6 @@ def test_truncate_within_a_layer_type_is_not_read():
     assert round(slow(read("vllm", state(newer=inside, name="full_attention")), 36), 2) == 2.21
 
 
-def test_yarn_of_4_49_reads_the_longest_position():
-    found = read("transformers-4.49", state(block("yarn", YARN)))
-    assert found.options["original"] == 32768
-    assert any("4096 is not read" in note for note in found.notes)
-    unscaled = read("transformers-4.49", state(block("yarn", YARN), length=4096))
-    expected = read("transformers-5", state(block("yarn", YARN))).frequencies
-    assert_array_equal(unscaled.frequencies, expected)
-    assert_array_equal(read("transformers-4", state(block("yarn", YARN))).frequencies, expected)
-
-
-def test_keys_that_4_49_did_not_read():
-    keyed = state(block("yarn", {**YARN, "mscale": 0.707, "mscale_all_dim": 1.0, "truncate": False}), length=4096)
-    found = read("transformers-4.49", keyed)
-    assert found.attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
-    assert found.notes == ("not read: mscale, mscale_all_dim, truncate",)
-    last, newest = read("transformers-4", keyed), read("transformers-5", keyed)
-    assert_array_equal(last.frequencies, newest.frequencies)
-    assert last.attention_scaling == newest.attention_scaling
-
-
 def test_the_factor_of_yarn_is_derived():
     """From null alone: both releases raise a KeyError without the key, transformers 4 a TypeError for null."""
     absent = block("yarn", {"original_max_position_embeddings": 4096.0})
@@ -134,10 +111,9 @@ def test_the_factor_of_yarn_is_derived():
     assert read("transformers-5", state(null, length=2048)).options["factor"] == 0.5
     assert "factor is not set" in refuse("transformers-5", state(null, length=None))
     assert "is out of range" in refuse("transformers-5", state(null, length=2))
-    for name in ("transformers-5", *OLDER):
+    for name in ("transformers-5", "transformers-4"):
         assert "factor is not set" in refuse(name, state(absent))
-    for name in OLDER:
-        assert "factor is not set" in refuse(name, state(null))
+    assert "factor is not set" in refuse("transformers-4", state(null))
 
 
 def test_attention_factors_of_yarn():
@@ -162,10 +138,18 @@ def test_attention_factors_of_yarn():
         assert any("attention_factor" in note for note in found.notes)
 
 
+def test_both_releases_read_the_same_yarn():
+    keyed = {**YARN, "mscale": 0.707, "mscale_all_dim": 1.0, "truncate": False}
+    for values in (YARN, keyed):
+        last, newest = (read(name, state(block("yarn", values))) for name in ("transformers-4", "transformers-5"))
+        assert_array_equal(last.frequencies, newest.frequencies)
+        assert last.attention_scaling == newest.attention_scaling
+
+
 def test_longrope_is_short_up_to_the_original_length():
     configuration = replace(EXAMPLES["longrope"], model="phi3")
     theta = make_ladder(width=96)
-    for name in ("transformers-5", *OLDER, "vllm", "llama.cpp", "keras-hub"):
+    for name in ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub"):
         assert_allclose(read(name, configuration, 4096).frequencies, theta, rtol=1e-13)
         for served in (4097, 131072, None):
             found = read(name, configuration, served)
@@ -174,18 +158,15 @@ def test_longrope_is_short_up_to_the_original_length():
             assert found.attention_scaling == pytest.approx(expected, rel=1e-14)
 
 
-def test_longrope_of_4_49_changes_in_phi_alone():
+def test_longrope_of_another_model_changes_too():
     found = read("transformers-4", EXAMPLES["longrope"], 131072)
     assert_allclose(found.frequencies, make_ladder(width=96) / LONG["long_factor"], rtol=1e-13)
-    found = read("transformers-4.49", EXAMPLES["longrope"], 131072)
-    assert_allclose(found.frequencies, make_ladder(width=96), rtol=1e-13)
-    assert any("short_factor serves every length" in note for note in found.notes)
     values = {key: value for key, value in LONG.items() if not key.startswith("original")}
     configuration = state(block("longrope", values), head_dim=96)
     assert "factor is not set" in refuse("transformers-4", configuration)
     stated = state(block("longrope", {**values, "factor": 4.0}), head_dim=96)
     expected = math.sqrt(1 + math.log(4) / math.log(32768))
-    for name in ("transformers-5", *OLDER):
+    for name in ("transformers-5", "transformers-4"):
         assert read(name, stated).attention_scaling == pytest.approx(expected, rel=1e-14)
 
 
@@ -219,14 +200,14 @@ def test_su_of_phi_3():
     configuration = replace(EXAMPLES["longrope"], model="phi3")
     configuration = replace(configuration, layers=(replace(configuration.layers[0], older=block("su", LONG)),))
     assert "rope_type is an older name (su)" in refuse("transformers-5", configuration)
-    assert ALL["transformers-5"].read(configuration, configuration.layers[0], None).seen
+    assert STACKS["transformers-5"].read(configuration, configuration.layers[0], None).seen
     expected = read("transformers-5", EXAMPLES["longrope"]).frequencies
     inside = replace(block("su", LONG), original_beside=False, original_inside=4096.0)
     found = read("transformers-5", state(inside, length=131072, model="phi3", head_dim=96))
     assert_array_equal(found.frequencies, expected)
     other = replace(configuration, model="phi3_v")  # code of its own
     assert_array_equal(read("transformers-5", other).frequencies, expected)
-    for name in (*OLDER, "vllm", "llama.cpp", "keras-hub"):
+    for name in ("transformers-4", "vllm", "llama.cpp", "keras-hub"):
         assert_array_equal(read(name, configuration).frequencies, expected)
 
 

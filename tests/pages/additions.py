@@ -44,7 +44,7 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     "metric": (
         Edit(
             "pe_spectra/metrics/kernel_shape.py",
-            "    kernel_monotonicity: float | None = metric(",
+            "    kernel_monotonicity: float | None = metric_of_order(",
             "    kernel_at_one: float | None = metric(\n"
             '        "k(1)/k(0), how alike neighbours are", minimum=-1, maximum=1, source="correlation at lag 1"\n'
             "    )\n",
@@ -63,8 +63,8 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     "finding": (
         Edit(
             "pe_spectra/models/checks/about_lengths.py",
-            "BASE_BELOW_BOUND = Kind(",
-            "VERY_LONG = Kind(\n"
+            "_BASE_BELOW_BOUND = Kind(",
+            "_VERY_LONG = Kind(\n"
             '    code="very-long",\n'
             '    levels=("note",),\n'
             '    phrase="the context is very long",\n'
@@ -76,10 +76,10 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "pe_spectra/models/checks/about_lengths.py",
             "CHECKS = (",
-            "def _check_long(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:\n"
+            "def _check_long(layer: LayerAudit) -> Iterator[Finding]:\n"
             '    """Say where the context is very long."""\n'
             "    if (layer.served_length or 0) > 10**6:\n"
-            '        yield layer.find(VERY_LONG, f"the context has {layer.served_length:,} positions")\n\n\n',
+            '        yield layer.find(_VERY_LONG, f"the context has {layer.served_length:,} positions")\n\n\n',
         ),
         Edit("pe_spectra/models/checks/about_lengths.py", "_check_unseen, _check_base_size", "_check_long, "),
     ),
@@ -95,26 +95,32 @@ ADDITIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "figure": (
         Edit(
-            "pe_spectra/figures/collection.py",
+            "pe_spectra/figures/recipes.py",
             "RECIPES: ",
-            "def _compute_circle(_: int) -> Columns:\n"
-            "    angle = np.linspace(0, 2 * np.pi, 65)\n"
-            '    return {"x": np.cos(angle), "y": np.sin(angle)}\n\n\n'
-            "def _draw_circle(columns: Columns) -> Figure:\n"
+            "def _compute_circle(_: int) -> F64:\n"
+            "    return np.linspace(0, 2 * np.pi, 65)\n\n\n"
+            "def _tabulate_circle(angles: F64) -> Columns:\n"
+            '    return {"x": np.cos(angles), "y": np.sin(angles)}\n\n\n'
+            "def _draw_circle(angles: F64) -> Figure:\n"
             "    from matplotlib.figure import Figure\n\n"
             "    figure = Figure()\n"
-            '    figure.subplots().plot(columns["x"], columns["y"])\n'
+            "    figure.subplots().plot(np.cos(angles), np.sin(angles))\n"
             "    return figure\n\n\n",
         ),
         Edit(
-            "pe_spectra/figures/collection.py",
+            "pe_spectra/figures/recipes.py",
+            '            "fig1_spectrum": lambda',
+            '            "fig9_circle": lambda: _draw_circle(result),\n',
+        ),
+        Edit(
+            "pe_spectra/figures/recipes.py",
             '    FigureRecipe(\n        name="fig8_gram"',
             "    FigureRecipe(\n"
             '        name="fig9_circle",\n'
             '        title="One pair",\n'
             "        parameters={},\n"
             "        compute=_compute_circle,\n"
-            "        draw=_draw_circle,\n"
+            "        tabulate=_tabulate_circle,\n"
             "    ),\n",
         ),
     ),

@@ -14,7 +14,6 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-import typer.main
 
 from pe_spectra import (
     Sinusoidal,
@@ -24,7 +23,7 @@ from pe_spectra import (
     reconstruct_positions,
 )
 from pe_spectra.answers.injectivity import answer_faithfulness
-from pe_spectra.cli.program import build_app
+from pe_spectra.cli.program import build_command
 from pe_spectra.encodings import codes
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags, separation
@@ -32,7 +31,7 @@ from pe_spectra.inspection import KINDS
 from pe_spectra.metrics import linearity
 from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.lengths.bounds import list_bounds_of_length
+from pe_spectra.models.lengths.proposals import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.precision import hashed_rows, measure_precision
 from pe_spectra.precision.dtypes import DTYPES
@@ -85,7 +84,7 @@ def count_reference_digits() -> int:
 
 def count_commands() -> int:
     """How many commands the program has."""
-    return len(typer.main.get_command(build_app()).commands)
+    return len(build_command().commands)
 
 
 def find_merged(bidirectional: str) -> tuple[int, int, int]:

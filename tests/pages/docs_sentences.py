@@ -14,26 +14,25 @@ import numpy as np
 
 from pe_spectra import Sinusoidal, compute_spectrum, limits, reconstruct_positions
 from pe_spectra.claims import judging
-from pe_spectra.compare import DEFAULT_LENGTH
 from pe_spectra.encodings import ENCODINGS, calendar
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
-from pe_spectra.figures import check, collection, further
+from pe_spectra.figures import build, recipes
 from pe_spectra.inspection import channels, periods
 from pe_spectra.metrics import linearity, order
+from pe_spectra.metrics.compare import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
-from pe_spectra.models.audited_pairs import MANY_TURNS, TOLERANCE
 from pe_spectra.models.comparison.divergence import BREAKS
-from pe_spectra.models.lengths import bounds
-from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
-from pe_spectra.models.rotation import SAME_FORMULA
+from pe_spectra.models.lengths import proposals
+from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
+from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.spectrum import lag_window
-from pe_spectra.spectrum.estimate import DEFAULT_BANDWIDTH
-from pe_spectra.spectrum.summary import LOW_BINS, MOST_NEGATIVE
+from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.record import LOW_BINS, MOST_NEGATIVE
 from pe_spectra.wording import write_with_error
 from tests.mutation.mutants import read_mutants
 from tests.pages import docs_numbers as numbers
@@ -68,7 +67,9 @@ SENTENCES = (
     Sentence(README, "held against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(README, "`pe-spectra encodings` lists {} with formula", lambda: (name_number(len(ENCODINGS)),)),
     Sentence(README, "All {} commands, each with an answer", lambda: (name_number(numbers.count_commands()),)),
-    Sentence(README, "what bfloat16 and float16 leave of {} positions", lambda: (group(further.STAIR_LENGTH),)),
+    Sentence(
+        README, "what bfloat16 and float16 leave of {} positions", lambda: (group(recipes._STAIRCASES["length"]),)
+    ),
     Sentence(TOUR, "on a terminal of {} columns", lambda: (readme.COLUMNS,)),
     Sentence(TOUR, "the catalogue, {} encodings with formula", lambda: (name_number(len(ENCODINGS)),)),
     Sentence(FAITHFULNESS, "at bandwidth {}, on a lattice", lambda: (DEFAULT_BANDWIDTH,)),
@@ -168,7 +169,7 @@ SENTENCES = (
             ),
         ),
     ),
-    Sentence(MODELS, "{} T^{} |", lambda: numbers.fit_power(bounds.compute_fitted_base)),
+    Sentence(MODELS, "{} T^{} |", lambda: numbers.fit_power(proposals._compute_fitted_base)),
     Sentence(
         MODELS,
         "T / arccos {}, least | a frequency 1/base keeps a cosine of {};",
@@ -298,14 +299,6 @@ SENTENCES = (
     Sentence(QUANTITIES, "(Fisher's test, p < {})", lambda: (channels._CHANCE,)),
     Sentence(QUANTITIES, "the more; `null` for fewer than {} rows", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "only the {} codes about zero", lambda: (name_number(numbers.count_formula_codes()),)),
-    Sentence(QUANTITIES, "reach a phase above {} times that at l", lambda: (TOLERANCE,)),
-    Sentence(
-        QUANTITIES,
-        "`many` for {} periods or more within T ({} is YaRN's beta_fast)",
-        lambda: (MANY_TURNS, numbers.find_keyword(scale_yarn, "beta_fast")),
-    ),
-    Sentence(QUANTITIES, "on a lattice of `head_dim` points at bandwidth {};", lambda: (DEFAULT_BANDWIDTH,)),
-    Sentence(QUANTITIES, "further than pi/{} from a whole number of periods", lambda: (EIGHTH,)),
     # |cos(x + b) - cos x| = 2 |sin(b/2)| |sin(x + b/2)|
     Sentence(
         QUANTITIES,
@@ -314,9 +307,9 @@ SENTENCES = (
     ),
     Sentence(QUANTITIES, "counts those that differ by more than {}.", lambda: (SAME_FORMULA,)),
     Sentence(QUANTITIES, "stays as it was, to {}.", lambda: (SAME_FORMULA,)),
-    Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (check.TOLERANCE,)),
-    Sentence(QUANTITIES, "at s = {}, {} and {}", lambda: collection._POSITIONS),
-    Sentence(QUANTITIES, "it is checked only to be below {}", lambda: (collection._ROUNDING,)),
+    Sentence(QUANTITIES, "a number beyond {} of the column's largest", lambda: (build.TOLERANCE,)),
+    Sentence(QUANTITIES, "at s = {}, {} and {}", lambda: recipes._POSITIONS),
+    Sentence(QUANTITIES, "it is checked only to be below {}", lambda: (recipes._ROUNDING,)),
     Sentence(QUANTITIES, "deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
     Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),
     Sentence(

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pe_spectra.answers.documents import list_bodies
+from pe_spectra.findings import Kind
 from pe_spectra.inspection.portrait import TABLE_METRICS
 from pe_spectra.metrics import METRICS
 from pe_spectra.quantities import Quantity, Result, find_hint, list_types
-from pe_spectra.schema import describe_kind
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "quantities.md"
@@ -53,6 +53,8 @@ def write_row(name: str, declared: Quantity) -> str:
     keys = [f"`{key}`" for key in dict.fromkeys((declared.key or name, declared.column or declared.key or name))]
     if declared.key is None:
         keys = [f"`{declared.column or name}`"]
+    elif declared.asked:
+        keys = [f"`parameters.{name}`"]
     return f"| {' or '.join(keys)} | {declared.unit} | {text}{more[:1] + more[1:2].upper() + more[2:]} |\n"
 
 
@@ -66,8 +68,21 @@ def write_table(kind: str) -> str:
             if one in known or not rows:
                 continue
             known.add(one)
-            parts.append(f"{describe_kind(one)}\n\n| key | unit | what it is |\n|---|---|---|\n{''.join(rows)}")
+            title = (one.__doc__ or "").strip().splitlines()[0]
+            parts.append(f"{title}\n\n| key | unit | what it is |\n|---|---|---|\n{''.join(rows)}")
     return "\n".join(parts)
+
+
+def write_kinds(kinds: Iterable[Kind]) -> str:
+    """The table of kinds of findings of a page.
+
+    >>> seam = Kind(code="seam", levels=("note",), phrase="a break", reasoning="..", formula="a step above 3")
+    >>> print(write_kinds([seam]).splitlines()[-1])
+    | `seam` | note | a break: a step above 3 |
+    """
+    texts = ((kind, f"{kind.phrase}: {kind.formula}".replace("|", "\\|")) for kind in kinds)
+    rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {text} |\n" for kind, text in texts)
+    return f"| code | level | what it means |\n|---|---|---|\n{''.join(rows)}"
 
 
 def write_metrics() -> str:

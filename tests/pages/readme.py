@@ -69,7 +69,7 @@ def write_errata(claims: tuple[GradedClaim, ...]) -> str:
     for verdict in ("wrong", "partly"):
         for claim in paper:
             if claim.verdict == verdict:
-                where = f"**{claim.section}**, {'wrong' if verdict == 'wrong' else 'in part'}"
+                where = f"**{claim.section}**, {'wrong' if verdict == 'wrong' else 'partly'}"
                 lines.append(f"* {where}: {claim.statement} {claim.why} ({claim.computed}.)\n")
     return "".join(lines)
 

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer.main
 from safetensors.numpy import save_file
 
 from pe_spectra import read_encoding
-from pe_spectra.cli.program import build_app
+from pe_spectra.cli.program import build_command
 from pe_spectra.spec import FileSpec, parse_spec
 from tests.pages.test_docs import write_fixtures
 from tests.pages.test_numbers_in_prose import ELSEWHERE, PAGES, find
@@ -80,7 +79,7 @@ def test_every_command_in_a_sentence_runs(program, page: str, text: str) -> None
 @cache
 def list_options() -> set[str]:
     """Every option of every command, and of the program."""
-    command = typer.main.get_command(build_app())
+    command = build_command()
     parameters = [*command.params, *(one for sub in command.commands.values() for one in sub.params)]
     return {name for one in parameters for name in (*one.opts, *one.secondary_opts)} | {"--install-completion"}
 

@@ -16,8 +16,8 @@ from tests.places import ROOT
 FAULTS = [
     ("One way", "spectrum/low_bin.py", "from pe_spectra.faithfulness import Faithfulness"),
     ("One way", "errors.py", "from pe_spectra.numbers import IntegerRange"),
-    ("One way", "figures/collection.py", "from pe_spectra.cli.run import Run"),
-    ("One way", "plots/width.py", "from pe_spectra.figures import build_figures"),
+    ("One way", "figures/recipes.py", "from pe_spectra.cli.run import Run"),
+    ("One way", "plots/blur.py", "from pe_spectra.figures import build_figures"),
     ("One way", "misplaced.py", '"""A module without a place in the layers."""'),
     ("The mathematics", "exact.py", "def draw():\n    import matplotlib.figure"),
     ("The mathematics", "encodings/absolute.py", "from pe_spectra.files.writer import write_files"),

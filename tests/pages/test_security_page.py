@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import __version__, limits
-from pe_spectra.files import gguf_header, model_files, tables
+from pe_spectra.files import model_files, tables
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES
 from tests.places import ROOT
 from tests.program import damage_judge, test_damaged_files
@@ -44,7 +44,7 @@ def test_the_limits_are_those_of_the_program():
     stated = LIMIT.findall(TEXT)
     assert len(stated) == 16
     for size, name in stated:
-        assert read_size(size) == getattr(gguf_header if "GGUF" in name else limits, name), name
+        assert read_size(size) == getattr(limits, name), name
 
 
 def test_another_limit_would_be_seen(monkeypatch):

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from pe_spectra.compare import Comparison, compare_encodings
 from pe_spectra.encodings import DfsTrans, Dft, Sinusoidal
 from pe_spectra.faithfulness import measure_faithfulness
+from pe_spectra.metrics.compare import Comparison, compare_encodings
 from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum

@@ -14,12 +14,11 @@ from numpy.testing import assert_allclose
 
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.lengths.cosine_sums import sample_kernel
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
-from pe_spectra.models.lengths.ways import sample_kernel
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.plots.audit_figure import _list_key, compose_audit, find_unscaled, plot_wavelengths
-from pe_spectra.plots.ladder import LadderCell, compose_context, compose_ladders
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
+from pe_spectra.plots.wavelengths import _draw_wavelengths, _find_unscaled, _list_key, compose_audit, compose_context
 from tests.answers.audits import GEMMA3, LLAMA2, LLAMA31, YARN, at
 from tests.documents import read_json
 from tests.places import MODELS
@@ -74,10 +73,10 @@ def test_ladder_holds_the_wavelengths():
 
 def test_nothing_is_drawn_before_a_scaling_that_changes_nothing():
     (layer,) = audit_configuration(read_model(str(MODELS / LLAMA2))).layers
-    assert find_unscaled(layer) is None
+    assert _find_unscaled(layer) is None
     sliding, full = audit_configuration(read_model(str(MODELS / GEMMA3))).layers
-    assert find_unscaled(sliding) is None
-    np.testing.assert_allclose(find_unscaled(full), 8 * full.frequencies, rtol=1e-15)
+    assert _find_unscaled(sliding) is None
+    np.testing.assert_allclose(_find_unscaled(full), 8 * full.frequencies, rtol=1e-15)
 
 
 def test_figure_on_the_command_line(cli, tmp_path):
@@ -91,11 +90,6 @@ def test_what_does_not_turn_has_no_figure(cli):
     done = cli(f"audit {at('bloom-560m.json')} --figure a.png")
     assert done.code == 2
     assert "--figure has no rotary frequencies to draw (alibi)" in done.err
-
-
-def test_nothing_to_draw_is_refused():
-    with pytest.raises(ValueError, match="needs layers that are turned"):
-        draw("bloom-560m.json")
 
 
 @pytest.mark.parametrize("options", ["--output config.json", "--output model/config.json", "--figure link.png"])
@@ -159,11 +153,9 @@ def test_the_figure_draws_the_numbers(context_report):
     assert_allclose(kernel.lines[-1].get_ydata(), sample.mean)
 
 
-def test_a_figure_needs_a_model_and_a_cell():
+def test_a_figure_needs_a_model():
     with pytest.raises(ValueError, match="needs a model"):
         compose_context(propose_bases(64, 100))
-    with pytest.raises(ValueError, match="one at least"):
-        compose_ladders([], trained=1, target=2, title="")
 
 
 @pytest.mark.parametrize("name", ["a.png", *(pytest.param(n, marks=pytest.mark.slow) for n in ("a.svg", "a.pdf"))])
@@ -207,7 +199,7 @@ def test_a_pair_alone_in_its_class_is_a_dot() -> None:
     (layer,) = audit_configuration(read_configuration(config, "config.json")).layers
     assert layer.states == ("many", "few", "never", "never")
     axes = Figure().add_subplot()
-    plot_wavelengths(axes, layer)
+    _draw_wavelengths(axes, layer)
     marks = [line.get_markevery() for line in axes.lines if line.get_marker() == "o"]
     assert marks == [[0], [1]]
 
@@ -224,12 +216,6 @@ def test_before_scaling_is_dashed_as_in_a_context() -> None:
     assert "dashed before" not in read_words(audit("gpt-neox-20b.json"))
 
 
-def make_cells() -> list[LadderCell]:
-    w = 10000.0 ** (-np.arange(8) / 8)
-    kernels = {"kernel_before": sample_kernel(w, 128), "kernel_after": sample_kernel(w / 2, 128)}
-    return [LadderCell(label="linear", words="", before=2 * np.pi / w, after=4 * np.pi / w, unseen=w < 0.1, **kernels)]
-
-
 @pytest.mark.slow
 def test_ladders_name_axes_and_only_the_classes_that_are_drawn() -> None:
     figure = compose_context(compare_methods(128, 500000.0, 8192, 131072))
@@ -239,9 +225,9 @@ def test_ladders_name_axes_and_only_the_classes_that_are_drawn() -> None:
     white, beads = cell.lines[-2:]
     assert white.get_color() == "white"
     assert white.get_linewidth() == beads.get_linewidth() >= 2.5
-    cells = [replace(cell, unseen=np.zeros(8, dtype=bool)) for cell in make_cells()]
-    none = read_words(compose_ladders(cells, trained=64, target=128, title="t"))
-    assert "pairs with phases" not in none
+    report = compare_methods(128, 500000.0, 8192, 131072)
+    none = read_words(compose_context(replace(report, methods=report.methods[:2])))  # linear leaves none
+    assert "pairs with out-of-range phases" not in none.partition("leave none")[2]
 
 
 # ----------------------------------------------------------------------------------- audits

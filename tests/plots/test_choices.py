@@ -10,7 +10,7 @@ import pytest
 from pe_spectra import Sinusoidal, compute_spectrum
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.plots.choices import FigureOptions, draw_with, read_figure_options
-from pe_spectra.plots.save import render
+from pe_spectra.plots.sheet import render
 from pe_spectra.plots.spectrum import compose_spectrum
 from pe_spectra.plots.style import curve_style, fixed_style
 from tests.plots.figures import read_words
@@ -39,9 +39,9 @@ def test_a_size_that_leaves_no_room_is_refused_with_the_least():
 
 def test_words_around_the_panels_can_be_left_out():
     words = read_words(draw())
-    assert "The mean frequency is" in words
+    assert "Uneven: the largest weight" in words
     assert "Eq. 15, bandwidth" in words
-    assert "The mean frequency is" not in read_words(draw(title=False))
+    assert "Uneven: the largest weight" not in read_words(draw(title=False))
     assert "Eq. 15, bandwidth" not in read_words(draw(caption=False))
 
 

@@ -9,17 +9,16 @@ import pytest
 from matplotlib.figure import Figure
 
 from pe_spectra.plots.heatmap import (
+    COLOURS,
     MAP_RIGHT,
     MOST_CELLS,
-    build_colours,
+    _thin_map,
     describe_cells,
     draw_map,
     find_extent,
     find_scale,
-    thin_map,
 )
-from pe_spectra.plots.save import render
-from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.sheet import Layout, lay_out, render
 from pe_spectra.plots.style import fixed_style
 
 
@@ -33,16 +32,16 @@ def map_of(values: np.ndarray, **options: bool) -> tuple[Figure, np.ma.MaskedArr
 
 def test_means_of_blocks() -> None:
     values = np.random.default_rng(0).normal(size=(900, 1300))
-    thinned = thin_map(values, (400, 600))
+    thinned = _thin_map(values, (400, 600))
     assert thinned.shape == (300, 434)
     np.testing.assert_allclose(thinned[0, 0], values[:3, :2].mean())
     values[:3, :2] = np.nan
     values[3, 0] = np.inf
-    holed = thin_map(values, (400, 600))
+    holed = _thin_map(values, (400, 600))
     assert np.isnan(holed[0, 0])
     np.testing.assert_allclose(holed[1, 0], np.append(values[3, 1], values[4:6, :2]).mean())
-    assert thin_map(values, (900, 1300)) is values
-    assert max(thin_map(np.ones((5000, 7000)), (MOST_CELLS[1], MOST_CELLS[0])).shape) <= 600
+    assert _thin_map(values, (900, 1300)) is values
+    assert max(_thin_map(np.ones((5000, 7000)), (MOST_CELLS[1], MOST_CELLS[0])).shape) <= 600
 
 
 def test_number_of_values_in_a_cell_is_said() -> None:
@@ -66,7 +65,7 @@ def test_missing_values_are_grey() -> None:
     _, drawn = map_of(values)
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn), [[False, True], [True, False]])
     assert map_of(np.full((3, 3), np.nan))[1].mask.all()
-    colour = build_colours(False)(np.ma.masked_invalid([np.nan]))[0]
+    colour = COLOURS[False](np.ma.masked_invalid([np.nan]))[0]
     np.testing.assert_allclose(colour[:3], 0xB0 / 255)
 
 
@@ -81,7 +80,7 @@ def test_logarithmic_maps_end_six_decades_down() -> None:
 def test_diverging_maps_are_centred_at_zero() -> None:
     scale = find_scale(np.array([-1.0, 4.0]), diverging=True)
     assert (scale.low, scale.high) == (-4.0, 4.0)
-    colours = build_colours(True)
+    colours = COLOURS[True]
     np.testing.assert_allclose(colours(0.5)[:3], 1.0, atol=0.02)
     grey = np.array([colours(x)[:3] for x in (0.0, 0.25, 0.5, 0.75, 1.0)]) @ [0.2126, 0.7152, 0.0722]
     assert grey[0] < grey[1] < grey[2] > grey[3] > grey[4] > grey[0]  # the negative end is the darkest
@@ -89,7 +88,7 @@ def test_diverging_maps_are_centred_at_zero() -> None:
 
 def test_steps_of_the_diverging_map_look_equal() -> None:
     """Lightness of CIE 1976 changes evenly along either arm."""
-    colours = np.array([build_colours(True)(x)[:3] for x in np.linspace(0, 1, 21)])
+    colours = np.array([COLOURS[True](x)[:3] for x in np.linspace(0, 1, 21)])
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     lightness = 116 * np.cbrt(linear @ [0.2126, 0.7152, 0.0722]) - 16
     for arm in (lightness[:11], lightness[10:]):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings import Dft, Sinusoidal
-from pe_spectra.plots.strips import plot_low_bin, split_frequencies
+from pe_spectra.plots.strips import _split_frequencies, draw_low_bin
 from pe_spectra.spectrum import count_low_bin
 from tests.plots.figures import FIGURES, curves_of, empty_axes
 
 
 def test_strokes_are_the_frequencies_split_by_the_exact_count() -> None:
     count, axes = count_low_bin(Sinusoidal(d=256)), empty_axes()
-    plot_low_bin(axes, count)
+    draw_low_bin(axes, count)
     (inside, _), (outside, _), (edge, _) = curves_of(axes)
     assert (inside.size, outside.size) == (76, 52)
     values = np.sort(count.encoding.frequencies().values)
@@ -33,7 +33,7 @@ def test_low_bin_is_counted_in_words() -> None:
 
 
 def test_frequency_zero_is_left_out_and_said() -> None:
-    inside, outside = split_frequencies(count_low_bin(Dft(d=64)))
+    inside, outside = _split_frequencies(count_low_bin(Dft(d=64)))
     assert (inside.size, outside.size) == (0, 32)
     small_print = " ".join(text.get_text() for text in FIGURES["low bin, lattice"]().texts)
     assert "frequency of 0 is outside" in small_print

@@ -18,10 +18,9 @@ from matplotlib.transforms import Bbox
 from pe_spectra.encodings import Dft, Encoding, Sinusoidal, find_encoding
 from pe_spectra.encodings.parameters import GivenArray
 from pe_spectra.plots.axes import MOST_POINTS, draw_band
-from pe_spectra.plots.planes import MOST_ROWS, compose_grid_spectra
-from pe_spectra.plots.save import render
+from pe_spectra.plots.planes import MOST_ROWS, compose_grid_spectra, describe_local, entitle_local
+from pe_spectra.plots.sheet import render
 from pe_spectra.plots.spectrum import compose_spectrum
-from pe_spectra.plots.stretches import describe_local, entitle_local
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, curve_style, fixed_style
 from pe_spectra.spectrum import (
     GridSpectrum,
@@ -160,11 +159,6 @@ def test_two_renders_are_the_same_bytes(name: str, suffix: str) -> None:
     assert render(FIGURES[name](), suffix) == render(FIGURES[name](), suffix)
 
 
-def test_nothing_to_draw_is_refused() -> None:
-    with pytest.raises(ValueError, match="needs one"):
-        compose_grid_spectra()
-
-
 # ----------------------------------------------------------------------------------- lines
 
 
@@ -225,7 +219,7 @@ def test_small_print_says_what_the_kernel_is() -> None:
     encoding = learned()
     text = words(with_local(encoding))
     share = compute_spectrum(encoding).toeplitz_share
-    assert "lag-window spectrum (mean dot product of the codes at each lag), bandwidth 4 bins" in text
+    assert "lag-window spectrum (mean dot product of the position vectors at each lag), bandwidth 4 bins" in text
     assert f"what is a function of the lag alone): {100 * share:.1f} %" in text
     assert "map: spectra of 21 overlapping stretches of 16 positions (Hann window)" in text
     mixed = words(FIGURES["overlay"]())
@@ -316,7 +310,7 @@ def test_stretches_of_zeros_are_missing() -> None:
     dead = ~(local.weights > 0).any(axis=1)
     assert dead.any()
     np.testing.assert_array_equal(np.ma.getmaskarray(drawn).all(axis=0), dead)
-    assert "grey: all codes are zero" in words(FIGURES["stretch of zeros"]())
+    assert "grey: all vectors are zero" in words(FIGURES["stretch of zeros"]())
 
 
 def test_heading_says_whether_the_stretches_differ() -> None:
@@ -355,15 +349,15 @@ def test_means_are_those_of_the_spectra_along_either_axis(shape: tuple[int, int]
 
 
 def test_title_of_a_grid_is_its_message() -> None:
-    assert "The codes change faster across (mean frequency 0." in words(compose_grid_spectra(waves()))
-    assert "All places of the grid have the same code" in words(FIGURES["grid, one code"]())
+    assert "The vectors change faster across (mean frequency 0." in words(compose_grid_spectra(waves()))
+    assert "All places of the grid have the same vector" in words(FIGURES["grid, one code"]())
     poor = plane_of(12, 14)
     assert poor.toeplitz_share is not None
     assert poor.toeplitz_share < 0.5
     assert "% is a function of their offset alone" in words(compose_grid_spectra(poor))
     assert f"Toeplitz share {100 * poor.toeplitz_share:.1f} %" in words(compose_grid_spectra(poor))
     square = compute_grid_spectrum(find_encoding("sincos2d")(d=16, height=6, width=6))
-    assert "The codes change as fast down as across" in words(compose_grid_spectra(square))
+    assert "The vectors change as fast down as across" in words(compose_grid_spectra(square))
 
 
 def test_grids_beyond_the_limit_are_counted() -> None:

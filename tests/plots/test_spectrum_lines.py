@@ -12,13 +12,13 @@ from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, name_spectra
 from pe_spectra.encodings import DfsTrans, Dft, GivenArray, find_encoding
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.figures import collection
+from pe_spectra.figures import RECIPES
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.inspection import compose_portrait
 from pe_spectra.plots.planes import entitle_planes
-from pe_spectra.plots.spectrum import compose_spectrum, plot_log_spectrum, plot_spectrum
+from pe_spectra.plots.spectrum import compose_spectrum, draw_spectra
 from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.reconstruction import reconstruct_positions
@@ -50,7 +50,7 @@ def test_labels_have_units() -> None:
 
 def test_spectrum_lines_carry_the_weights() -> None:
     axes, spectrum, reference = empty_axes(), spectrum_of(), reference_of()
-    plot_spectrum(axes, spectrum, reference=reference)
+    draw_spectra(axes, [spectrum], reference)
     (red_x, red), (black_x, black) = curves_of(axes)  # the first named lies on top
     np.testing.assert_array_equal(black, spectrum.weights)
     np.testing.assert_array_equal(red, reference.weights)
@@ -61,7 +61,7 @@ def test_spectrum_lines_carry_the_weights() -> None:
 
 def test_spectra_on_different_lattices_are_drawn_per_radian() -> None:
     axes, small, large = empty_axes(), spectrum_of(64), spectrum_of(128)
-    plot_spectrum(axes, small, large)
+    draw_spectra(axes, [small, large])
     (_, second), (_, first) = curves_of(axes)
     np.testing.assert_allclose(first, small.weights * 64 / (2 * math.pi), rtol=1e-15)
     np.testing.assert_allclose(second, large.weights * 128 / (2 * math.pi), rtol=1e-15)
@@ -70,7 +70,7 @@ def test_spectra_on_different_lattices_are_drawn_per_radian() -> None:
 @pytest.mark.parametrize(("d", "last"), [(256, -106.2836003906547), (512, -416.595930916215)])
 def test_log_panel_shows_weights_below_the_smallest_double(d: int, last: float) -> None:
     axes = empty_axes()
-    plot_log_spectrum(axes, spectrum_of(d))
+    draw_spectra(axes, [spectrum_of(d)], logarithmic=True)
     ((_, drawn),) = curves_of(axes)
     assert drawn[-1] == pytest.approx(last, rel=1e-13)
     assert axes.get_ylim()[0] < last
@@ -99,22 +99,25 @@ def grid(*, prefix: int = 0) -> Learned:
 @pytest.mark.parametrize(
     ("spectrum", "title"),
     [
-        (compute_spectrum(Dft(d=256)), "All frequencies but the two ends have the same weight"),
-        (compute_spectrum(Dft(d=2)), "All 2 frequencies have the same weight"),
-        (compute_spectrum(Sinusoidal(d=64), grid=7), "Blurred flat: a kernel of 4 bins spans all 4"),
+        (compute_spectrum(Dft(d=256)), "Flat: all 129 frequencies have nearly the same weight"),
+        (compute_spectrum(Dft(d=2)), "Flat: all 2 frequencies have nearly the same weight"),
+        (
+            compute_spectrum(Sinusoidal(d=64), grid=7),
+            "Blurred flat: a kernel of 4 bins spans all 4",
+        ),
         (compute_spectrum(Sinusoidal(d=2)), "Blurred flat: a kernel of 4 bins spans all 2"),
     ],
 )
 def test_title_of_flat_weights_is_true(spectrum: Spectrum, title: str) -> None:
-    assert entitle_spectra([spectrum]) == title
+    assert entitle_spectra([spectrum]).startswith(title)
 
 
 @pytest.mark.slow
 def test_title_of_few_frequencies_does_not_count_all_of_them() -> None:
-    (recipe,) = [one for one in collection.RECIPES if one.name == "fig1_spectrum"]
+    (recipe,) = [one for one in RECIPES if one.name == "fig1_spectrum"]
     few, many = (read_words(recipe.draw(recipe.compute(size))) for size in (16, 256))
-    assert few.startswith("The mean frequency is 1.09 rad per position")
-    assert "of the weight lies in the first 10 of 129 frequencies" in many
+    assert ", mean 1.087 rad" in few
+    assert "the first 10 of 129 frequencies hold" in many
 
 
 @pytest.mark.slow
@@ -193,10 +196,10 @@ def test_titles_of_signed_planes(tmp_path, monkeypatch):
 # ----------------------------------------------------------------------------------- figures
 
 
-def test_more_than_three_shares_are_not_listed_in_the_title():
-    counts = [count_low_bin(find_encoding("sinusoidal")(d=d)) for d in (32, 64, 128, 256)]
-    assert "Shares of the frequencies that lie in the lowest bin" in read_all_words(compose_low_bin(*counts))
-    assert "% of the frequencies lie in the lowest bin" in read_all_words(compose_low_bin(*counts[:3]))
+def test_more_than_five_shares_are_not_listed_in_the_title():
+    counts = [count_low_bin(find_encoding("sinusoidal")(d=d)) for d in (16, 32, 64, 128, 256, 512)]
+    assert "; and 2 more" in read_all_words(compose_low_bin(*counts))
+    assert "76 of 128 frequencies (59.4 %) lie below 2 pi/256" in read_all_words(compose_low_bin(counts[4]))
 
 
 def test_spectra_are_told_apart_by_what_differs():
@@ -204,7 +207,7 @@ def test_spectra_are_told_apart_by_what_differs():
     plain, mirrored = (compute_spectrum(sinusoidal, boundary=boundary) for boundary in ("none", "reflect"))
     names = name_spectra([plain, mirrored])
     assert [name.rpartition(", ")[2] for name in names] == ["boundary none", "boundary reflect"]
-    heads = [compute_spectrum(find_encoding("alibi")(head_count=count)) for count in (4, 8)]
+    heads = [compute_spectrum(find_encoding("alibi")(heads=count)) for count in (4, 8)]
     (line,) = [line for line in describe_spectra(heads) if "median over heads" in line]
     assert "alibi" in line
     (line,) = [line for line in describe_spectra(heads[:1]) if "median over 4 heads" in line]

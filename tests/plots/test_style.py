@@ -8,14 +8,19 @@ from matplotlib.figure import Figure
 
 from pe_spectra.encodings import find_encoding
 from pe_spectra.models.lengths.methods import compare_methods
-from pe_spectra.plots.axes import MOST_POINTS, Spot, draw_curve, place_label, thin_curve
+from pe_spectra.plots.axes import MOST_POINTS, _thin_curve, draw_curve, place_label
 from pe_spectra.plots.blur import compose_reconstruction
-from pe_spectra.plots.ladder import compose_context
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import curve_style, escape_text, measure_text, shorten_text, wrap_text
+from pe_spectra.plots.wavelengths import compose_context
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
 from tests.plots.figures import empty_axes, labels, read_words
+
+
+def test_long_curves_keep_each_point_at_the_left_end_of_a_logarithmic_axis() -> None:
+    x = np.arange(1.0, 100_001.0)
+    assert [int(_thin_curve(x, np.sin(x), logarithmic=scale)[0][9]) for scale in (False, True)] == [212, 10]
 
 
 def test_long_curves_keep_their_extremes_and_ends() -> None:
@@ -23,11 +28,11 @@ def test_long_curves_keep_their_extremes_and_ends() -> None:
     y = np.sin(x)
     y[[77, 50_003]] = [9.0, -9.0]
     y[60_000:61_000] = np.nan
-    thin_x, thin_y = thin_curve(x, y)
+    thin_x, thin_y = _thin_curve(x, y)
     assert thin_x.size <= MOST_POINTS + 2
     assert {0.0, 77.0, 50_003.0, 100_000.0} <= set(thin_x)
     np.testing.assert_array_equal(thin_y, y[thin_x.astype(int)])
-    short = thin_curve(x[:MOST_POINTS], y[:MOST_POINTS])
+    short = _thin_curve(x[:MOST_POINTS], y[:MOST_POINTS])
     assert short[0].size == MOST_POINTS
 
 
@@ -145,7 +150,7 @@ def test_curves_on_logarithmic_lags_are_thinned_as_they_are_drawn() -> None:
     assert drawn[-1] == lags[-1]
     assert drawn.size <= MOST_POINTS + 2
     assert np.diff(np.log(drawn)).max() == np.log(2)
-    assert thin_curve(lags, distances)[0][9] > 10  # equal lags on an axis with equal steps
+    assert _thin_curve(lags, distances)[0][9] > 10  # equal lags on an axis with equal steps
 
 
 # ----------------------------------------------------------------------------------- reconstruction
@@ -154,7 +159,7 @@ def test_curves_on_logarithmic_lags_are_thinned_as_they_are_drawn() -> None:
 @pytest.mark.slow
 def test_a_label_of_a_point_outside_has_a_size() -> None:
     axes = Figure().add_subplot()
-    outside = [Spot(x=1.5, y=0.5, side="right"), Spot(x=0.5, y=0.5, side="right")]
+    outside = [(1.5, 0.5, "right"), (0.5, 0.5, "right")]
     first = place_label(axes, "first", [outside[1]])
     assert first is not None
     assert place_label(axes, "second", outside) is None

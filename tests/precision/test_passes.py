@@ -13,9 +13,9 @@ from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal
 from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
-from pe_spectra.precision import hashed_rows, measure_precision, staircase
+from pe_spectra.precision import hashed_rows, measure_precision, passes, staircase
 from pe_spectra.precision.dtypes import RECIPES
-from pe_spectra.precision.hashed_rows import bound_distances, find_nearest_of_ladder
+from pe_spectra.precision.hashed_rows import find_nearest_of_ladder
 from pe_spectra.precision.waves import find_waves
 from tests.making import make_named
 from tests.precision.slowly import find_dtype
@@ -51,7 +51,7 @@ def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
 def test_the_first_equal_row_is_found(values, bits):
     table = np.array(values, dtype=np.float32)
     hashes = (table[:, :2].astype(np.uint64)) >> np.uint64(bits)
-    found = hashed_rows.find_first_equal(hashes, lambda numbers: table[numbers], 3)
+    found = hashed_rows._find_first_equal(hashes, lambda numbers: table[numbers], 3)
     assert found.tolist() == [values.index(value) for value in values]
 
 
@@ -67,7 +67,7 @@ def test_more_columns_than_are_sampled_tell_rows_apart():
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float32"])
 def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, monkeypatch):
     monkeypatch.setattr(hashed_rows, "MAX_HELD_WORK", 0)
-    monkeypatch.setattr(staircase, "MAX_HELD_WORK", 0)
+    monkeypatch.setattr(passes, "MAX_HELD_WORK", 0)
     size = 800
     by_lags = measure_precision(encoding, length=size, dtypes=[dtype], recipes=["fp32-then-cast"]).codes[0]
     positions = np.arange(size, dtype=np.float32)
@@ -84,7 +84,7 @@ def test_no_lag_is_passed_over_that_could_hold_the_closest_rows():
     waves = find_waves(Sinusoidal(d=10, rho=5.0))
     table = Sinusoidal(d=10, rho=5.0).table(400)
     exact = [np.linalg.norm(table[:-lag] - table[lag:], axis=1).min() for lag in range(1, 400)]
-    bounds = bound_distances(waves, 399)
+    bounds = waves.bound_distances(399)
     assert (bounds <= np.array(exact) * (1 + 1e-12)).all()
     np.testing.assert_allclose(bounds, exact, rtol=1e-6)
     known = (float(np.linalg.norm(table[:-1] - table[1:], axis=1).min()), (0, 1))
@@ -94,13 +94,13 @@ def test_no_lag_is_passed_over_that_could_hold_the_closest_rows():
 
 
 def test_pipelines_that_are_the_same_are_measured_once(monkeypatch):
-    passes = []
+    measured = []
     original = staircase.LadderPass.measure
-    monkeypatch.setattr(staircase.LadderPass, "measure", lambda self: passes.append(1) or original(self))
+    monkeypatch.setattr(staircase.LadderPass, "measure", lambda self: measured.append(1) or original(self))
     measure_precision(Sinusoidal(d=8), length=64, dtypes=["float32"])
-    assert len(passes) == 1
+    assert len(measured) == 1
     measure_precision(Sinusoidal(d=8), length=64, dtypes=["bfloat16", "float16", "float32"])
-    assert len(passes) == 1 + 5  # float32 up to the sines; positions first, and every step, in two types
+    assert len(measured) == 1 + 5  # float32 up to the sines; positions first, and every step, in two types
 
 
 # ----------------------------------------------------------------------------------- refusals

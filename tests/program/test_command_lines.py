@@ -10,13 +10,12 @@ from pathlib import Path
 
 import matplotlib.font_manager
 import pytest
-import typer
 from hypothesis import HealthCheck, Phase, given, settings
 
 from pe_spectra import claims, errors, figures, numbers
-from pe_spectra.cli import commands, program, render
+from pe_spectra.cli import commands, options, paper, program, render
 from pe_spectra.cli.run import Outcome
-from pe_spectra.plots import save
+from pe_spectra.plots import sheet
 from tests.conftest import TOUCHY
 from tests.program.command_line_laws import LAWS, Bench, judge_line
 from tests.program.command_lines import Line, command_lines, read_our_program, read_program, split_line
@@ -55,7 +54,7 @@ def _shorten_what_takes_seconds(monkeypatch):
 @pytest.fixture
 def quick_bench(bench, monkeypatch):
     """The same, with figures composed but not painted."""
-    monkeypatch.setattr(save, "render", lambda _, suffix: suffix.encode())
+    monkeypatch.setattr(sheet, "render", lambda _, suffix: suffix.encode())
     return bench
 
 
@@ -291,14 +290,18 @@ def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
 # ----------------------------------------------------------------------------------- the program describes itself
 
 
-def test_a_new_command_is_drawn_without_a_word_here():
-    def grow(run: commands.Run, depth: str = typer.Option("1", "--depth", metavar="METRES", help="2 to 40")) -> Outcome:
+def test_a_new_command_is_drawn_without_a_word_here(monkeypatch):
+    def grow(run, depth):
         """Grow."""
         return Outcome()
 
-    app = program.build_app()
-    commands.register(app, "grow", examples=("pe-spectra grow --depth 5",), figure="figures/grow.png")(grow)
-    grown = read_program(typer.main.get_command(app))
+    declared = commands.Declaration(
+        module="paper", takes="depth", examples=("pe-spectra grow --depth 5",), figure="figures/grow.png"
+    )
+    monkeypatch.setattr(paper, "grow", grow, raising=False)
+    monkeypatch.setitem(options.OPTIONS, "depth", options.Option("--depth", "METRES", "2 to 40", default="1"))
+    monkeypatch.setitem(commands.COMMANDS, "grow", declared)
+    grown = read_program(program.build_command())
     assert grown["grow"].options["--depth"].shown == ("5",)
     assert grown["grow"].options["--depth"].bounds == (2, 40)
     depths, seen = set(), set()

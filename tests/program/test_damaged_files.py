@@ -20,7 +20,7 @@ import pytest
 from safetensors.numpy import save
 
 from pe_spectra.errors import FileError
-from pe_spectra.files import arrays, npy, reading, tables
+from pe_spectra.files import arrays, reading, tables
 from pe_spectra.files.gguf_file import read_gguf
 from pe_spectra.files.tables import read_array
 from tests.places import ROOT
@@ -268,12 +268,12 @@ def test_a_pause_is_seen(judge, monkeypatch):
 
 @pytest.mark.parametrize("used", [False, True])
 def test_memory_for_what_a_header_claims_is_seen(judge, monkeypatch, used):
-    def allocate(stored, found):
-        claimed = np.empty(min(stored.count, 1 << 25))
+    def allocate(claimed_bytes, found):
+        claimed = np.empty(min(claimed_bytes // 8, 1 << 25))
         if used:
             claimed[:] = 1
 
-    monkeypatch.setattr(npy, "check_length", allocate)
+    monkeypatch.setattr(arrays, "check_length", allocate)
     faults = judge("npy", data=pack_npy((1 << 13, 1 << 13))).faults
     assert len(faults) == 1
     assert "needs more memory" in faults[0]
@@ -281,7 +281,7 @@ def test_memory_for_what_a_header_claims_is_seen(judge, monkeypatch, used):
 
 def test_memory_is_seen_where_no_limit_holds(judge, monkeypatch):
     monkeypatch.setattr(damage_judge, "limited_memory", lambda *_: limited_memory(1 << 40))
-    monkeypatch.setattr(npy, "check_length", lambda *_: np.ones(100 << 17).sum())
+    monkeypatch.setattr(arrays, "check_length", lambda *_: np.ones(100 << 17).sum())
     assert any("MiB" in fault for fault in judge("npy", data=pack_npy((1 << 13, 1 << 13))).faults)
 
 

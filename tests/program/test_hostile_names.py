@@ -469,7 +469,7 @@ def unescaped(text, limit=None):
     ("place", "form"),
     [
         ("pe_spectra.cli.render.escape", ["--format", "table"]),
-        ("pe_spectra.cli.render.escape", ["--color", "always"]),
+        ("pe_spectra.cli.render.escape", ["--color", "always", "--full"]),
         ("pe_spectra.cli.render.guard_cell", ["--format", "csv"]),
         ("pe_spectra.cli.terminal.escape", None),
         ("pe_spectra.cli.program.escape", ["--output", "o.json"]),

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import cli
-from pe_spectra.files.interrupts import HeldInterrupts
-from pe_spectra.files.writer import write_files
+from pe_spectra.files.writer import HeldInterrupts, write_files
 from tests.pace import measure_pace, measure_slowness
 from tests.places import ROOT
 from tests.program.environments import fill_cache

@@ -12,7 +12,7 @@ import pytest
 
 from pe_spectra import exact, reconstruction
 from pe_spectra.encodings import lag_tables, pairs, rope_ladders, rope_scaling, rotary, sinusoidal
-from pe_spectra.models.lengths import bounds, negative_lags
+from pe_spectra.models.lengths import cosine_sums, proposals
 from pe_spectra.spectrum import density, low_bin
 from tests.reference import test_frozen_rows as test_against_reference
 from tests.reference.test_frozen_rows import CHECKS, Failures, read
@@ -95,7 +95,7 @@ FAULTS = {
     "spectrum: low words left out": ("spectrum", 1, (sinusoidal, "ladder_pairs", high_pairs)),
     "reconstruction: angles rounded": ("reconstruction", 1, (np.fft, "irfft", inverse_by_angles)),
     "low bin: low words left out": ("low_bin_ties", 1, (sinusoidal, "ladder_pairs", high_pairs)),
-    "low bin: crossing in floats": ("low_bin", 1, (low_bin, "compute_crossing", crossing_in_floats)),
+    "low bin: crossing in floats": ("low_bin", 1, (low_bin, "_compute_crossing", crossing_in_floats)),
     "separation: powers by logarithms": ("separation", 4, (sinusoidal, "ladder_words", words_by_logarithms)),
     "audit: ramp in floats": ("audit", 1, (rope_scaling, "compute_yarn_range", range_in_floats)),
     "audit: floor for ceiling": ("audit", 8, (rope_scaling, "ROUND_CEILING", ROUND_FLOOR)),
@@ -105,9 +105,9 @@ FAULTS = {
     "rope: sixteen digits": ("rope", 4, shorten_digits),
     "alibi: exponentials": ("alibi", 1, (test_against_reference, "compute_slopes", slopes_by_exponentials)),
     "buckets: floats": ("buckets", 1, (lag_tables, "_start_buckets", starts_in_floats)),
-    "bounds: floor for ceiling": ("bounds", 1, (bounds, "ROUND_CEILING", ROUND_FLOOR)),
-    "bounds: a power in floats": ("bounds", 1, (bounds, "compute_fitted_base", lambda length: 0.0424 * length**1.628)),
-    "negative lags: a pair left out": ("negative_lags", 1, (negative_lags, "_sum_block", sum_without_first)),
+    "bounds: floor for ceiling": ("bounds", 1, (proposals, "ROUND_CEILING", ROUND_FLOOR)),
+    "bounds: a power in floats": ("bounds", 1, (proposals, "_compute_fitted_base", lambda n: 0.0424 * n**1.628)),
+    "negative lags: a pair left out": ("negative_lags", 1, (cosine_sums, "_sum_block", sum_without_first)),
 }
 
 

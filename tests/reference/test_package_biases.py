@@ -15,7 +15,7 @@ from tests.reference.frozen_packages import FREQUENCY, SLOPE, U, cases, read
 def test_alibi_of_bloom(case):
     # slope x key; softmax does not see what all keys of a query share, so the bias is minus slope x lag
     theirs = np.array(case["values"], dtype=float)
-    alibi = make_named("alibi", head_count=case["arguments"]["num_heads"])
+    alibi = make_named("alibi", heads=case["arguments"]["num_heads"])
     assert_allclose(alibi.bias([0, 1, 2, 3]), -theirs, rtol=SLOPE, atol=0)
 
 
@@ -23,7 +23,7 @@ def test_alibi_of_bloom(case):
 def test_alibi_of_mpt(case):
     # minus slope x (last key - key): the bias of the last query
     theirs = np.array(case["values"], dtype=float)
-    alibi = make_named("alibi", head_count=case["arguments"]["num_heads"])
+    alibi = make_named("alibi", heads=case["arguments"]["num_heads"])
     assert_allclose(alibi.bias([3, 2, 1, 0]), theirs, rtol=SLOPE, atol=0)
 
 
@@ -108,7 +108,7 @@ def test_logarithmic_offsets_of_swin_v2(case):
     # ours are seen through the network that is drawn for seed 0: ReLU between two layers, 16 sigmoid after them
     asked, offsets = case["arguments"], np.array(case["values"], dtype=float)
     side, trained = asked["window_size"][0], asked["pretrained_window_size"][0] or None
-    swin = make_named("swin", window=side, mode="cpb", head_count=2, trained=trained, seed=0)
+    swin = make_named("swin", window=side, mode="cpb", heads=2, trained=trained, seed=0)
     draw = np.random.Generator(np.random.PCG64(0))
     inner, outer = 0.02 * draw.standard_normal((512, 2)), 0.02 * draw.standard_normal((2, 512))
     logits = np.maximum(offsets @ inner.T, 0) @ outer.T
@@ -122,6 +122,6 @@ def test_continuous_bias_of_swin_v2(case):
     # tokens of zeros leave the bias alone, so attention is its softmax; the weights are those that ours draws
     asked, theirs = case["arguments"], np.array(case["values"], dtype=float)
     side, trained = asked["window_size"], asked["pretrained_window_size"] or None
-    swin = make_named("swin", window=side, mode="cpb", head_count=asked["num_heads"], trained=trained, seed=0)
+    swin = make_named("swin", window=side, mode="cpb", heads=asked["num_heads"], trained=trained, seed=0)
     weights = np.exp(swin.bias_map(side**2))
     assert_allclose(weights / weights.sum(axis=2, keepdims=True), theirs, rtol=64 * U, atol=0)

@@ -25,7 +25,7 @@ def test_learned_alone_is_told_what_it_needs():
     with pytest.raises(InputError, match="init=normal for an untrained one"):
         build_encodings(["learned"], {})
     assert build_encodings(["learned:init=normal"], {}) == (Learned(init="normal"),)
-    assert build_encodings(["learned:init=normal"], {"d": ["6"]}) == (Learned(init="normal", width=6),)
+    assert build_encodings(["learned:init=normal"], {"d": ["6"]}) == (Learned(init="normal", d=6),)
 
 
 @given(

@@ -89,7 +89,7 @@ def test_rows_may_be_an_option():
         (["table.npy?rows=2:6"], {"rows": ["2:7"]}, "--rows contradicts table.npy?rows=2:6 (2:7)"),
         (["dft"], {"rows": ["2:6"]}, "--rows has no meaning for dft (2:6)"),
         (["table.npy"], {"rho": ["2"]}, "--rho has no meaning for learned (2)"),
-        (["table.npy"], {"d": ["3"]}, "d contradicts the table (3)"),
+        (["table.npy"], {"d": ["3"]}, "d contradicts the given values (3)"),
         (["table.npy"], {"rows": ["5"]}, "--rows is no range of rows (5)"),
         (["table.npy"], {"rows": [":"]}, "--rows is no range of rows (:)"),
         (["table.npy"], {"rows": ["a:5"]}, "--rows is not an integer (a)"),

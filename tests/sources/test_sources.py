@@ -79,10 +79,10 @@ def test_rows_as_an_option(folder):
 
 def test_width_of_a_file_is_its_own(folder):
     assert build_one("t.npy", d="6").d == 6
-    with pytest.raises(InputError, match="d contradicts the table") as caught:
+    with pytest.raises(InputError, match="d contradicts the given values") as caught:
         build("t.npy", d="7")
     assert "7" in str(caught.value)
-    assert "6 columns" in str(caught.value)
+    assert "d=6" in str(caught.value)
     with pytest.raises(InputError, match="--rho has no meaning for learned"):
         build("t.npy", rho="3")
     assert [encoding.d for encoding in build("t.npy", "sinusoidal", d="6")] == [6, 6]

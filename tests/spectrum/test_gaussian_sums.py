@@ -11,8 +11,7 @@ import pytest
 from pe_spectra import Dft, Sinusoidal, compute_spectrum
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import density, gaussian_sums
-from pe_spectra.spectrum.gaussian_sums import LogSum, sum_gaussians
-from pe_spectra.spectrum.gaussian_tails import merge_sources, sum_windows
+from pe_spectra.spectrum.gaussian_sums import LogSum, Sources, _merge_sources, _sum_windows, sum_gaussians
 
 TOLERANCE = 1e-12
 
@@ -116,12 +115,12 @@ def test_gaps_between_crowds(monkeypatch: pytest.MonkeyPatch, name: str, width: 
 
 def test_merged_sources_sum_to_the_same() -> None:
     u = np.sort(np.random.default_rng(3).uniform(0, 1, 5000))
-    low, masses = np.zeros_like(u), np.ones_like(u)
+    sources = Sources(u, np.zeros_like(u), np.ones_like(u))
     for x in (0.0, 3.0, 8.0, -8.0):
         anchor, distance = np.array([[0.5], [0.0]]), np.array([x])
         sums = [
-            sum_windows(*sources, 1.0, anchor, distance, np.array([0]), np.array([len(sources[0])]))[0]
-            for sources in ((u, low, masses), merge_sources(u, low, masses, 1.0))
+            _sum_windows(some, 1.0, anchor, distance, np.array([0]), np.array([len(some.u)]))[0]
+            for some in (sources, _merge_sources(sources, 1.0))
         ]
         np.testing.assert_allclose(sums[1], sums[0], rtol=1e-13)
 
@@ -207,9 +206,9 @@ def test_reflected_sources_keep_their_digits() -> None:
 
 def test_merged_sources_are_ascending() -> None:
     u = np.sort(np.random.default_rng(3).uniform(0, 3, 5000))
-    merged = merge_sources(u, np.zeros_like(u), np.ones_like(u), 1.0)
-    assert len(merged[0]) < len(u)
-    assert (np.diff(merged[0]) >= 0).all()
+    merged = _merge_sources(Sources(u, np.zeros_like(u), np.ones_like(u)), 1.0)
+    assert len(merged.u) < len(u)
+    assert (np.diff(merged.u) >= 0).all()
 
 
 def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.errors import InputError
 from pe_spectra.spectrum import compute_gram_kernel, compute_grid_kernel, measure_toeplitz_share
 from pe_spectra.spectrum import gram as gram_module
-from pe_spectra.spectrum.gram import count_grid_pairs, find_quick_length
+from pe_spectra.spectrum.gram import _find_quick_length, count_grid_pairs
 from tests import naive
 from tests.making import draw_table
 
@@ -83,7 +83,7 @@ def test_quick_lengths_are_the_next_products_of_2_3_and_5():
 
     for least in range(1, 700):
         expected = next(n for n in range(least, 2 * least + 1) if is_quick(n))
-        assert find_quick_length(least) == expected
+        assert _find_quick_length(least) == expected
 
 
 # ----------------------------------------------------------------------------------- offsets on a grid, Toeplitz share

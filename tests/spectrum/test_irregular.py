@@ -12,7 +12,7 @@ from pe_spectra import Sinusoidal, find_encoding
 from pe_spectra.encodings.temporal import Time2Vec
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.spectrum import compute_density_spectrum, compute_irregular_spectrum, compute_lag_window_spectrum
-from pe_spectra.spectrum.irregular import _smooth as smooth_power
+from pe_spectra.spectrum.periodograms import _smooth as smooth_power
 from tests import naive
 
 # ----------------------------------------------------------------------------------- real positions
@@ -165,5 +165,5 @@ def test_the_least_steps_have_frequencies():
 
 
 def test_codes_of_zeros_have_no_weights():
-    with pytest.raises(UndefinedError, match="all codes are zero"):
+    with pytest.raises(UndefinedError, match="all vectors are zero"):
         compute_irregular_spectrum(Time2Vec(values=np.zeros((2, 3))), [0.0, 0.5, 2.0])

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import compute_spectrum, find_encoding
-from pe_spectra.encodings.catalogue import ENCODINGS
+from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.faithfulness import pair_lags
@@ -136,7 +136,7 @@ def test_rows_for_lags_and_maps_are_averaged():
 
 @pytest.mark.parametrize("shift", [-900.0, -3.0])
 def test_what_a_causal_map_holds_for_later_keys_does_not_count(shift, monkeypatch):
-    fire = find_encoding("fire")(head_count=2, threshold=4.0)
+    fire = find_encoding("fire")(heads=2, threshold=4.0)
     maps = fire.bias_map(9)
     plain = estimate_kernel(fire, length=9).values
     top = [max(maps[h, i, j] for i in range(9) for j in range(i + 1)) for h in range(2)]
@@ -175,9 +175,9 @@ def test_the_bare_kernel_is_over_all_rows_as_the_spectrum_is():
 
 def test_zeros_have_no_spectrum():
     for grid in (None, "2x3"):
-        with pytest.raises(UndefinedError, match="all codes are zero"):
+        with pytest.raises(UndefinedError, match="all vectors are zero"):
             compute_spectrum(read(np.zeros((6, 2)), grid=grid))
-    with pytest.raises(UndefinedError, match="all codes are zero"):
+    with pytest.raises(UndefinedError, match="all vectors are zero"):
         compute_grid_spectrum(read(np.zeros((6, 2)), grid="2x3"))
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from pe_spectra.findings import Finding, collect_kinds
 from pe_spectra.models.audit import ModelAudit
-from pe_spectra.models.checks import about_keys, about_lengths, about_numbers, about_releases, about_scaling
+from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
 from pe_spectra.models.scheme import build_layers
-from pe_spectra.models.stated import gguf_divisors, gguf_metadata, key_names, meta_release, rotary_blocks, table_keys
+from pe_spectra.models.stated import configuration as config_json
+from pe_spectra.models.stated import gguf_divisors, gguf_metadata, keys, meta_release, rotary_blocks
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.vocabulary import RANKS
 
@@ -16,10 +17,11 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(key_names, table_keys, rotary_blocks, gguf_divisors, gguf_metadata, meta_release),
-    *(about_keys, about_releases, about_scaling, about_lengths, about_numbers),
+    *(keys, config_json, rotary_blocks, gguf_divisors, gguf_metadata, meta_release),
+    *(about_keys, about_scaling, about_lengths),
 )
-_CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_numbers.CHECKS)
+#: In the order in which their findings are listed, of one level.
+_CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)
 
 
 def audit_configuration(
@@ -42,13 +44,10 @@ def audit_configuration(
     >>> audit.layers[0].never_turn, [finding.code for finding in audit.findings]
     (18, ['base-defaulted', 'base-below-bound'])
     """
-    layers, refused = build_layers(configuration, trained=trained, served=served)
-    by_name = {layer.name: layer for layer in layers}
+    layers = build_layers(configuration, trained=trained, served=served)
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
-    found += [about_numbers.report_refusal(configuration, by_name[name], why) for name, why in refused]
-    for layer in layers:
-        for check in _CHECKS:
-            found += check(configuration, layer)
+    for checks in (about_scaling.FIRST_CHECKS, _CHECKS):
+        found += [finding for layer in layers for check in checks for finding in check(layer)]
     found.sort(key=lambda finding: -RANKS[finding.level])
     own = {
         layer.name: tuple(one for one in found if one.data.get("layer_type") in (None, layer.name)) for layer in layers

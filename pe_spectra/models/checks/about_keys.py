@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks.about_releases import check_releases
-from pe_spectra.models.stated.key_names import KEY_NOT_READ
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stacks.description import choose_block
+from pe_spectra.models.stated.keys import KEY_NOT_READ
 from pe_spectra.models.stated.known_models import find_known
-from pe_spectra.models.stated.layer_types import WITH_WINDOW
 from pe_spectra.models.stated.statement import (
     DEFAULT_BASE,
     PENG,
     SU,
     TRANSFORMERS,
-    Configuration,
+    WITH_WINDOW,
+    LayerStatement,
+    RotaryBlock,
 )
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number
@@ -27,17 +33,22 @@ _LENGTH_BEFORE_SCALING = 4096
 _LENGTHENING = ("linear", "ntk", "dynamic", "yarn", "llama3", "longrope")
 #: Models that were trained with it at a longer one, and whose published files leave it out.
 _TRAINED_WITH_DEFAULT = ("minicpm3",)
-BASE_DEFAULTED = Kind(
+#: The release whose reading is compared with the answer.
+_OTHER = STACKS["transformers-4"]
+#: Parameters of the catalogue by the words of a sentence.
+_OPTIONS = {"original": "original length", "served": "served length"}
+_BASE_DEFAULTED = Kind(
     code="base-defaulted",
     levels=("warning", "note"),
     phrase="no key gives the base",
     reasoning="Where no key gives the base, readers take 10000 without a word. That is right for early models and "
     "wrong for nearly all of those with a long context: the base decides the frequency of every pair but the first.",
-    formula="a warning where the default is 10000 and the length is above 8,192, or before a scaling above 4,096, or "
-    "the scaling is llama3, which no model with this base has; else a note",
+    formula=f"a warning where the default is {DEFAULT_BASE:g} and the length is above {_LENGTH_OF_DEFAULT:,}, or "
+    f"before a scaling above {_LENGTH_BEFORE_SCALING:,}, or the scaling is llama3, which no model with this base has; "
+    "else a note",
     references=(SU, TRANSFORMERS),
 )
-ORIGINAL_LENGTH_MISSING = Kind(
+_ORIGINAL_LENGTH_MISSING = Kind(
     code="original-length-missing",
     levels=("warning",),
     phrase="the length before scaling is not stated",
@@ -47,94 +58,102 @@ ORIGINAL_LENGTH_MISSING = Kind(
     formula="original_max_position_embeddings is absent for yarn, llama3 or longrope",
     references=(PENG, TRANSFORMERS),
 )
+_KEYS_CONTRADICT = Kind(
+    code="keys-contradict",
+    levels=("error",),
+    phrase="the two generations of keys contradict each other",
+    reasoning="transformers 5 keeps the rotation in rope_parameters, older releases in rope_theta and rope_scaling. A "
+    "file that holds both, of which one was edited, gives each reader another model. So does a share of the head that "
+    "stands in rope_parameters and beside it: transformers 5 reads the one inside.",
+    formula="rope_theta, rope_type, partial_rotary_factor or a parameter of the scaling is given by both generations "
+    "with other values",
+    references=(TRANSFORMERS,),
+)
+_NEWER_KEYS_ONLY = Kind(
+    code="newer-keys-only",
+    levels=("note",),
+    phrase="the rotation is stated in the newer keys only",
+    reasoning="Releases before transformers 5, and other readers of the older keys, do not know rope_parameters: they "
+    "take base 10000 and no scaling without a word. For a model of base 500000 the perplexity rises by orders of "
+    "magnitude. Nothing is wrong with the file for readers of today.",
+    formula="rope_parameters without rope_theta and rope_scaling, where the older reading gives other frequencies",
+    references=(TRANSFORMERS,),
+)
+_RELEASES_DIFFER = Kind(
+    code="releases-differ",
+    levels=("note",),
+    phrase="transformers 4 makes other frequencies of the same keys",
+    reasoning="Two releases of one library can make other frequencies of the same keys, for instance because the older "
+    "one does not know truncate, or places a ramp by another length. The answer is that of the newest major release.",
+    formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 and 4.57.6",
+    references=(TRANSFORMERS,),
+)
 
 
-def _check_base(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_base(layer: LayerAudit) -> Iterator[Finding]:
     """Say where no key gives the base, and what is taken in silence."""
-    statement, rotation = layer.statement, layer.rotation
-    if statement is None or rotation is None:
+    statement, configuration = layer.statement, layer.configuration
+    if layer.rotation is None:
         return
     if any(block is not None and block.base is not None for block in (statement.newer, statement.older)):
         return
     if any(finding.code == "key-not-read" and "rope_theta" in finding.message for finding in configuration.findings):
         return  # that finding says which base is taken, and from what
-    length = _find_length_before(configuration, layer)
-    stated = layer.limit(length) if length is not None else None
-    known = statement.default_base != DEFAULT_BASE or _has_local_base(configuration, layer)
-    meant = known or configuration.model in _TRAINED_WITH_DEFAULT
-    level: Level = "warning" if not meant and _is_beyond_default(stated, rotation.scaling) else "note"
-    whose = f"the default of {configuration.model}" if known else "the default"
-    reach = f", for a context of {stated:,}" if stated is not None else ""
-    reach += f" before {rotation.scaling} scaling" if stated is not None and rotation.scaling in _LENGTHENING else ""
-    taken = "none" if rotation.base is None else write_number(rotation.base)
-    message = f"no key gives the base, so {taken} is taken in silence, {whose}{reach}; "
-    yield layer.find(
-        BASE_DEFAULTED,
-        f"{message}state {_name_base_key(configuration, layer)}",
-        level=level,
-        base=rotation.base,
-        stated_length=stated,
-    )
-
-
-def _is_beyond_default(length: int | None, scaling: str | None) -> bool:
-    """Whether no model of this length before this scaling is known to have been trained with base 10000 unsaid."""
-    if scaling == "llama3":
-        return True
-    longest = _LENGTH_BEFORE_SCALING if scaling in _LENGTHENING else _LENGTH_OF_DEFAULT
-    return length is not None and length > longest
-
-
-def _find_length_before(configuration: Configuration, layer: LayerAudit) -> int | None:
-    """The length that the base was chosen for: what is stated, less what a scaling reaches beyond the training."""
-    block, length = layer.block, configuration.length
-    if block is None or length is None or block.kind == "default":
-        return length
-    original = block.find("original_max_position_embeddings")
-    if original is None and block.kind == "linear":
-        original = length / max(1.0, block.find("factor") or 1.0)
-    return length if original is None else min(length, int(original))
-
-
-def _has_local_base(configuration: Configuration, layer: LayerAudit) -> bool:
-    """Whether the class of the model has a base of its own for layers of this type."""
+    before, length = layer.scaling in _LENGTHENING, _find_length_before(layer)
     known = find_known(configuration.model)
-    return known is not None and known.local_base is not None and layer.name in WITH_WINDOW
+    has_own = known.local_base is not None and layer.name in WITH_WINDOW
+    is_own = has_own or statement.default_base != DEFAULT_BASE
+    longest = _LENGTH_BEFORE_SCALING if before else _LENGTH_OF_DEFAULT
+    is_meant = is_own or configuration.model in _TRAINED_WITH_DEFAULT
+    is_beyond = layer.scaling == "llama3" or (length is not None and length > longest)
+    whose = f"the default of {configuration.model}" if is_own else "the default"
+    reach = f", for a context of {length:,}" if length is not None else ""
+    reach += f" before {layer.scaling} scaling" if length is not None and before else ""
+    if configuration.format == "gguf" and statement.older is not None:
+        key = f"{statement.older.where}.freq_base"
+    elif configuration.format != "config.json" or not known.is_known:
+        key = "rope_theta"
+    elif has_own:
+        key = known.local_key or f"rope_parameters.{layer.name}.rope_theta"
+    else:
+        key = known.base_key or "rope_theta"
+    message = f"no key gives the base, so {_write(layer.base)} is taken in silence, {whose}{reach}; state {key}"
+    level: Level = "warning" if is_beyond and not is_meant else "note"
+    yield layer.find(_BASE_DEFAULTED, message, level=level, base=layer.base, stated_length=length)
 
 
-def _name_base_key(configuration: Configuration, layer: LayerAudit) -> str:
-    statement = layer.statement
-    if configuration.format == "gguf" and statement is not None and statement.older is not None:
-        return f"{statement.older.where}.freq_base"
-    known = find_known(configuration.model) if configuration.format == "config.json" else None
-    if known is None:
-        return "rope_theta"
-    if known.local_base is not None and layer.name in WITH_WINDOW:
-        return known.local_key or f"rope_parameters.{layer.name}.rope_theta"
-    return known.base_key or "rope_theta"
+def _find_length_before(layer: LayerAudit) -> int | None:
+    """The length that the base was chosen for: what is stated, less what a scaling reaches beyond the training."""
+    block, length = layer.block, layer.configuration.length
+    if length is None:
+        return None
+    if block.kind != "default":
+        original = block.find("original_max_position_embeddings")
+        if original is None and block.kind == "linear":
+            original = length / max(1.0, block.find("factor") or 1.0)
+        length = length if original is None else min(length, int(original))
+    return layer.limit(length)
 
 
-def _check_original(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_original(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling must guess the length that the model was trained at before."""
     block = layer.block
-    if block is None or layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
+    if layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
         return
     if "original_max_position_embeddings" in block.values:
         return
-    taken = layer.rotation.options.get("original")
+    taken = layer.scaling_parameters.get("original")
     message = (
         f"{block.where} has no original_max_position_embeddings, so max_position_embeddings {taken} is taken for the "
         f"length before {block.kind} scaling; state it"
     )
-    yield layer.find(ORIGINAL_LENGTH_MISSING, message, taken=taken, scaling=block.kind)
+    yield layer.find(_ORIGINAL_LENGTH_MISSING, message, taken=taken, scaling=block.kind)
 
 
-def _check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_share(layer: LayerAudit) -> Iterator[Finding]:
     """Say where transformers 5 does not read the share of a head that is to be turned."""
-    statement, rotation = layer.statement, layer.rotation
-    if statement is None or rotation is None or not statement.share_ignored:
-        return
-    if statement.share == 1 or rotation.rotary_dim != statement.head_dim:
+    statement = layer.statement
+    if not statement.share_ignored or statement.share == 1 or layer.rotary_dim != statement.head_dim:
         return
     message = (
         f"a share of {write_number(statement.share)} of each head is stated, but the class of this model turns all "
@@ -143,5 +162,117 @@ def _check_share(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
     yield layer.find(KEY_NOT_READ, message, share=statement.share)
 
 
-#: In the order in which their findings are listed.
-CHECKS = (_check_base, check_releases, _check_original, _check_share)
+def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
+    """Compare what the two generations of keys say, and what an older release makes of the file."""
+    statement, rotation = layer.statement, layer.rotation
+    if layer.configuration.format != "config.json" or rotation is None:
+        return
+    newer, older = statement.newer, statement.older
+    found = _OTHER.read(layer.configuration, statement, layer.served_length)
+    other = found if isinstance(found, Rotation) else None
+    different = _compare_generations(statement)
+    if newer is not None and different:
+        message, stale = _tell_contradiction(statement, newer, different, rotation, other)
+        data = {key: list(pair) for key, pair in different.items()}
+        yield layer.find(_KEYS_CONTRADICT, message, different=data, stale=stale)
+    elif other is None or (newer is None and older is None) or _agree(rotation, other):
+        return
+    elif newer is not None and older is None:
+        message = (
+            f"the rotation is stated in {newer.where} only, which releases before transformers 5 do not read: without "
+            f"a word they take {_describe(other)}; add rope_theta and rope_scaling for them"
+        )
+        yield layer.find(_NEWER_KEYS_ONLY, message, base=rotation.base, base_of_older_readers=other.base)
+    else:
+        why = f" ({'; '.join(other.notes)})" if other.notes else ""
+        message = f"{_OTHER.title} reads this file otherwise: {_tell_apart(rotation, other)}{why}"
+        yield layer.find(_RELEASES_DIFFER, message, other=_OTHER.title)
+
+
+def _compare_generations(statement: LayerStatement) -> dict[str, tuple[object, object]]:
+    """What both generations of keys give, with other values: by key, the newer value and the older one."""
+    newer, older = statement.newer, statement.older
+    pairs: dict[str, tuple[object, object]] = {}
+    if newer is not None and older is not None:
+        pairs["rope_theta"] = newer.base, older.base
+        if older.where == "rope_scaling" and (older.kind != "default" or older.values):
+            pairs["rope_type"] = newer.kind, older.kind
+            pairs |= {key: (value, older.values.get(key)) for key, value in newer.values.items()}
+    if newer is not None:
+        pairs["partial_rotary_factor"] = statement.share, statement.share_beside
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and None not in pair}
+
+
+def _tell_contradiction(
+    statement: LayerStatement,
+    newer: RotaryBlock,
+    different: Mapping[str, tuple[object, object]],
+    rotation: Rotation,
+    other: Rotation | None,
+) -> tuple[str, list[str]]:
+    """Say what contradicts, what each release takes, and which keys are stale; these keys besides."""
+    where, older = newer.where, statement.older
+    parts = [f"{key} {_write(a)} in {where} and {_write(b)} in the older keys" for key, (a, b) in different.items()]
+    beside = [key for key in different if key in ("rope_theta", "partial_rotary_factor")]
+    inside = [older.where] if older is not None and older.where and len(beside) < len(different) else []
+    replaces = older is not None and choose_block(statement)[0] is older
+    stale = [where] if replaces else [*beside, *inside]
+    taken, old = _describe(rotation), _describe(other) if other is not None else ""
+    message = f"the two generations of keys contradict each other: {'; '.join(parts)}; "
+    message += f"transformers 5 and 4 take {taken}" if old == taken else f"transformers 5 takes {taken}"
+    message += f", transformers 4 takes {old}" if old not in ("", taken) else ""
+    message += f"; delete the stale {', '.join(stale)}"
+    return message + ("" if replaces else f" outside of {where}"), stale
+
+
+def _describe(rotation: Rotation) -> str:
+    """What a release takes, in the numbers that a reader can find in the file."""
+    words = ["no scaling"]
+    if rotation.scaling not in (None, "none"):
+        factor = rotation.options.get("factor")
+        words = [f"{rotation.scaling} scaling" + (f" of factor {_write(factor)}" if factor is not None else "")]
+    if rotation.rotary_dim != rotation.head_dim:
+        words.append(f"{rotation.rotary_dim} of {rotation.head_dim} channels")
+    return f"base {_write(rotation.base)} with {', '.join(words)}"
+
+
+def _write(value: object) -> str:
+    if value is None:
+        return "not set"
+    return write_number(value) if isinstance(value, float) else str(value)
+
+
+def _agree(a: Rotation, b: Rotation) -> bool:
+    if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
+        return False
+    near = np.allclose(a.frequencies, b.frequencies, rtol=FLOAT32_ARITHMETIC, atol=0)
+    return near and _have_one_factor(a, b)
+
+
+def _have_one_factor(a: Rotation, b: Rotation) -> bool:
+    return abs((a.attention_scaling or 1) - (b.attention_scaling or 1)) <= FLOAT32_ARITHMETIC
+
+
+def _tell_apart(a: Rotation, b: Rotation) -> str:
+    """Say which parts the other release reads otherwise; where none is named so, how far frequencies are apart."""
+    parts: list[tuple[str, object, object]] = [
+        ("base", a.base, b.base),
+        ("scaling", a.scaling, b.scaling),
+        ("rotary width", a.rotary_dim, b.rotary_dim),
+    ]
+    if a.scaling == b.scaling:
+        names = sorted({*a.options, *b.options} - {"share", "attention_factor"})
+        options = [(_OPTIONS.get(name, name), a.options.get(name), b.options.get(name)) for name in names]
+        parts += [part for part in options if not any(isinstance(value, tuple) for value in part)]
+    if not _have_one_factor(a, b):
+        parts.append(("attention factor", a.attention_scaling, b.attention_scaling))
+    words = [f"{name} {_write(its)}, not {_write(mine)}" for name, mine, its in parts if mine != its]
+    if words:
+        return ", ".join(words)
+    if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
+        return "another number of pairs"
+    apart = np.abs(b.frequencies - a.frequencies) > FLOAT32_ARITHMETIC * a.frequencies
+    return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
+
+
+CHECKS = (_check_base, _check_releases, _check_original, _check_share)

@@ -1,17 +1,19 @@
-"""Findings about the scaling that a file asks for: the ends of its ramp, its factor, the lengths before and after."""
+"""Findings about the scaling that a file asks for: its ramp, its factors, the lengths before and after, refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pe_spectra.encodings.rope_scaling import compute_longrope_attention, compute_yarn_attention
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.stated.statement import PENG, TRANSFORMERS, Configuration, RotaryBlock
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.statement import NO_BLOCK, PENG, TRANSFORMERS, Configuration, RotaryBlock
 from pe_spectra.vocabulary import Level
-from pe_spectra.wording import write_number
+from pe_spectra.wording import write_number, write_rounded
 
-#: Factor and ratio of lengths that differ by less agree.
+#: Factors that differ by less agree, and so do a factor and a ratio of lengths.
 _NEAR = 0.01
 _ORIGINAL = "original_max_position_embeddings"
 _LONGROPE = ("longrope", "su")
@@ -20,7 +22,7 @@ _ENDS = {
     "yarn": (("beta_slow", 1.0), ("beta_fast", 32.0)),
     "llama3": (("low_freq_factor", 1.0), ("high_freq_factor", 4.0)),
 }
-LENGTH_DEFAULTED = Kind(
+_LENGTH_DEFAULTED = Kind(
     code="length-defaulted",
     levels=("note", "warning"),
     phrase="no key gives the length",
@@ -31,7 +33,7 @@ LENGTH_DEFAULTED = Kind(
     "note",
     references=(TRANSFORMERS,),
 )
-FACTOR_MISMATCH = Kind(
+_FACTOR_MISMATCH = Kind(
     code="factor-mismatch",
     levels=("warning", "note"),
     phrase="the factor and the lengths of the scaling contradict each other",
@@ -39,12 +41,13 @@ FACTOR_MISMATCH = Kind(
     "file asks for more than the factor covers, the slow pairs see out-of-range phases (not covered in training). "
     "Where it asks for less, nothing breaks, and a note says what the scaling would reach. Where the length before the "
     "scaling is the longer one, one of the two is wrong.",
-    formula="yarn, linear: max_position_embeddings / original_max_position_embeddings above factor by 1 %: warning; "
+    formula="yarn, linear: max_position_embeddings / original_max_position_embeddings above factor by "
+    f"{100 * _NEAR:g} %: warning; "
     "below: note; original_max_position_embeddings above max_position_embeddings (llama3: not below, for which "
     "transformers writes a line in its log): warning",
     references=(PENG, TRANSFORMERS),
 )
-SCALING_ORDER = Kind(
+_SCALING_ORDER = Kind(
     code="scaling-order",
     levels=("error",),
     phrase="the ends of the scaling are in the wrong order",
@@ -55,7 +58,7 @@ SCALING_ORDER = Kind(
     formula="yarn: beta_fast < beta_slow; llama3: high_freq_factor < low_freq_factor",
     references=(PENG, TRANSFORMERS),
 )
-FACTOR_BELOW_ONE = Kind(
+_FACTOR_BELOW_ONE = Kind(
     code="factor-below-one",
     levels=("warning",),
     phrase="the factor of the scaling is below 1",
@@ -64,7 +67,7 @@ FACTOR_BELOW_ONE = Kind(
     formula="factor < 1, or where factor is null max_position_embeddings < original_max_position_embeddings",
     references=(TRANSFORMERS,),
 )
-OLDER_NAME = Kind(
+_OLDER_NAME = Kind(
     code="older-name",
     levels=("note", "error"),
     phrase="the scaling has a name that is no longer read",
@@ -72,6 +75,63 @@ OLDER_NAME = Kind(
     formula="rope_type or type is su",
     references=(TRANSFORMERS,),
 )
+_ATTENTION_FACTOR = Kind(
+    code="attention-factor",
+    levels=("warning",),
+    phrase="the attention factor is not the one of its formula",
+    reasoning="The attention factor stands on every cosine and sine, so scores have its square. A file may give it, "
+    "but then it should be the one that the model was trained with; usually that is the formula's.",
+    formula="yarn: 0.1 ln s + 1, or the ratio of mscale and mscale_all_dim; longrope: sqrt(1 + ln s / ln L); a "
+    f"difference above {100 * _NEAR:g} % is reported",
+    references=(PENG, TRANSFORMERS),
+)
+_UNKNOWN_SCALING = Kind(
+    code="unknown-scaling",
+    levels=("error",),
+    phrase="the scaling is not known",
+    reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some readers fall "
+    "back to none in silence, which gives other numbers than the model was trained with.",
+    formula="rope_type is none of those that transformers 5 has",
+    references=(TRANSFORMERS,),
+)
+_LIST_LENGTH = Kind(
+    code="list-length",
+    levels=("error",),
+    phrase="a list of the scaling has the wrong length",
+    reasoning="LongRoPE divides each pair by a number of its own, so its lists have one number for each pair, half the "
+    "rotary width.",
+    formula="len(short_factor) = len(long_factor) = D/2",
+    references=("Ding et al. 2024, arXiv:2402.13753", TRANSFORMERS),
+)
+_KEY_MISSING = Kind(
+    code="key-missing",
+    levels=("error",),
+    phrase="a key that the scaling needs is missing",
+    reasoning="The scaling that the file names cannot be computed without this key. Readers refuse the file, or fail "
+    "later with a less clear message.",
+    formula="the keys that transformers 5 requires for each rope_type",
+    references=(TRANSFORMERS,),
+)
+_REFUSED = Kind(
+    code="refused",
+    levels=("error",),
+    phrase="the values give no rotation",
+    reasoning="No rotation is computed here for the values of the file: an odd rotary width, a share above 1, numbers "
+    "beyond all that is published. Some releases load such a file all the same and turn by something that nobody "
+    "meant.",
+    formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; 0.001 <= factor <= 10**6; 10**-6 "
+    "<= beta_fast, beta_slow, low_freq_factor, high_freq_factor <= 10**6",
+    references=(TRANSFORMERS,),
+)
+#: The kind of a refusal by words of its reason, the first that it has.
+_CAUSES = {
+    "older name": _OLDER_NAME,
+    "rope_type": _UNKNOWN_SCALING,
+    "is not set": _KEY_MISSING,
+    "is not stated": _KEY_MISSING,
+    "short_factor": _LIST_LENGTH,
+    "long_factor": _LIST_LENGTH,
+}
 
 
 def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
@@ -80,13 +140,13 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
     >>> from pe_spectra.models.scheme import build_layers
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}, "config.json")
-    >>> [(found.code, found.data["length"]) for found in check_length(stated, build_layers(stated)[0])]
+    >>> [(found.code, found.data["length"]) for found in check_length(stated, build_layers(stated))]
     [('length-defaulted', 2048)]
     """
     length = configuration.length
     if length is None or not configuration.length_by_class:
         return
-    blocks = [layer.block for layer in layers if layer.block is not None]
+    blocks = [layer.block for layer in layers]
     above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
     counts = next((block.kind for block in blocks if _counts_from_length(block)), None)
     why = f"; {counts} scaling is computed from it" if counts is not None else ""
@@ -96,7 +156,7 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
         f"no key gives the length, so {length:,} positions are taken in silence, the default of "
         f"{configuration.model}{why}; state max_position_embeddings"
     )
-    yield LENGTH_DEFAULTED.find(message, level=level, length=length, original=above)
+    yield _LENGTH_DEFAULTED.find(message, level=level, length=length, original=above)
 
 
 def _is_above(configuration: Configuration, block: RotaryBlock) -> bool:
@@ -120,25 +180,23 @@ def _counts_from_length(block: RotaryBlock) -> bool:
     return block.find(_ORIGINAL) is None or block.find("factor") is None
 
 
-def _check_older_names(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_older_names(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling has a name that newer releases no longer know."""
     block = layer.block
-    if block is not None and block.kind == "su" and layer.encoding is not None and configuration.model != "phi3":
+    if block.kind == "su" and layer.encoding is not None and layer.configuration.model != "phi3":
         message = f"{block.where}: su is the older name of longrope, which transformers 5 may refuse; write longrope"
-        yield layer.find(OLDER_NAME, message, rope_type=block.kind)
+        yield layer.find(_OLDER_NAME, message, rope_type=block.kind)
 
 
-def _check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_order(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a ramp ends before it begins, which readers compute all the same."""
-    block, rotation = layer.block, layer.rotation
-    if block is None or rotation is None or rotation.scaling not in _ENDS:
+    block, ends = layer.block, _ENDS.get(layer.scaling or "none")
+    if ends is None:
         return
-    (low_name, low), (high_name, high) = (
-        (name, block.find(name) or default) for name, default in _ENDS[rotation.scaling]
-    )
+    (low_name, low), (high_name, high) = ((name, block.find(name) or default) for name, default in ends)
     if low <= high:
         return
-    backwards = rotation.scaling == "yarn" and configuration.format == "config.json"
+    backwards = layer.scaling == "yarn" and layer.configuration.format == "config.json"
     effect = (
         "the ramp runs backwards: pairs that turn often are slowed, and those that hardly turn are not"
         if backwards
@@ -149,33 +207,36 @@ def _check_order(configuration: Configuration, layer: LayerAudit) -> Iterator[Fi
         "exchange the two, unless the model was trained so"
     )
     data: dict[str, Any] = {low_name: low, high_name: high}
-    yield layer.find(SCALING_ORDER, message, **data)
+    yield layer.find(_SCALING_ORDER, message, **data)
 
 
-def _check_small_factor(_: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_small_factor(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a factor is below 1, which readers compute all the same."""
-    block, rotation = layer.block, layer.rotation
-    factor = rotation.options.get("factor") if rotation is not None else None
-    if block is None or not isinstance(factor, int | float) or factor >= 1:
+    block, factor = layer.block, layer.scaling_parameters.get("factor")
+    if not isinstance(factor, int | float) or factor >= 1:
         return
     key = next((key for key in ("factor", "alpha") if block.find(key) == factor), None)
     what = f"{block.where}.{key}" if key else "max_position_embeddings over original_max_position_embeddings"
     advice = f"was {write_number(1 / factor)} meant?" if key else "check the two lengths"
     message = f"{what} is {write_number(factor)}, below 1, while a scaling lengthens a context by its factor: {advice}"
-    yield layer.find(FACTOR_BELOW_ONE, message, factor=factor)
+    yield layer.find(_FACTOR_BELOW_ONE, message, factor=factor)
 
 
-def _check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[Finding]:
+def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
     """Compare the factor of a scaling with the ratio of the lengths that the file states."""
-    block, length = layer.block, configuration.length
-    original = block.find(_ORIGINAL) if block is not None else None
-    if block is None or original is None or length is None:
+    block, configuration = layer.block, layer.configuration
+    original, length, factor = block.find(_ORIGINAL), configuration.length, block.find("factor")
+    if original is None or length is None:
         return
-    factor, ratio = block.find("factor"), length / original
+    ratio = length / original
     if _is_above(configuration, block):
         if not configuration.length_by_class:  # else the finding about the length says so
-            message = _tell_lengths_apart(int(original), length)
-            yield layer.find(FACTOR_MISMATCH, message, factor=factor, ratio=ratio, original=original)
+            order = "not below" if original == length else "above"
+            message = (
+                f"{_ORIGINAL} is {int(original):,}, {order} max_position_embeddings, {length:,}, while a scaling "
+                "lengthens a context: check the two lengths"
+            )
+            yield layer.find(_FACTOR_MISMATCH, message, factor=factor, ratio=ratio, original=original)
         return
     if block.kind not in ("yarn", "linear") or factor is None or length == original:
         return
@@ -190,15 +251,45 @@ def _check_factor(configuration: Configuration, layer: LayerAudit) -> Iterator[F
         f"{reached}"
     )
     level: Level = "warning" if ratio > factor else "note"
-    yield layer.find(FACTOR_MISMATCH, message, level=level, factor=factor, ratio=ratio, original=original)
+    yield layer.find(_FACTOR_MISMATCH, message, level=level, factor=factor, ratio=ratio, original=original)
 
 
-def _tell_lengths_apart(original: int, length: int) -> str:
-    order = "not below" if original == length else "above"
-    return (
-        f"{_ORIGINAL} is {original:,}, {order} max_position_embeddings, {length:,}, while a "
-        "scaling lengthens a context: check the two lengths"
-    )
+def _check_attention(layer: LayerAudit) -> Iterator[Finding]:
+    """Compare an attention factor that a file gives with the one that its scaling would compute."""
+    block, options = layer.block, layer.scaling_parameters
+    given, factor, original = block.find("attention_factor"), options.get("factor"), options.get("original")
+    if given is None or not isinstance(factor, int | float) or block.attention_by_class:
+        return
+    if layer.scaling == "yarn":
+        computed = float(compute_yarn_attention(factor, block.find("mscale"), block.find("mscale_all_dim")))
+    elif layer.scaling == "longrope" and isinstance(original, int):
+        computed = float(compute_longrope_attention(factor, original))
+    else:
+        return
+    if abs(given / computed - 1) > _NEAR:
+        message = (
+            f"{block.where}.attention_factor is {given:g}, while factor {write_number(factor)} gives {computed:.6g}; "
+            f"attention scores are {write_rounded((given / computed) ** 2, 4)} times what the formula means; leave it "
+            "out unless trained so"
+        )
+        yield layer.find(_ATTENTION_FACTOR, message, given=given, computed=computed)
 
 
+def _check_refusal(layer: LayerAudit) -> Iterator[Finding]:
+    """Say why the answering stack refuses the file, as a finding of the kind of its cause."""
+    block, refusal = layer.block, layer.refusal
+    if refusal is None:
+        return
+    kind = next((kind for words, kind in _CAUSES.items() if words in refusal.reason), _REFUSED)
+    reason = refusal.reason.removeprefix(f"{layer.configuration.path}: ")
+    message = f"no rotation is computed here: {reason}"
+    if layer.rotation is not None:
+        message = f"{STACKS['transformers-5'].title} refuses the file: {reason}; what transformers 4 reads is given"
+    data: dict[str, Any] = {} if block is NO_BLOCK else {"where": block.where, "rope_type": block.kind}
+    yield layer.find(kind, message, level="error", **data)
+
+
+#: Their findings are listed before all others, among the others, and after them.
+FIRST_CHECKS = (_check_refusal,)
 CHECKS = (_check_older_names, _check_order, _check_small_factor, _check_factor)
+LAST_CHECKS = (_check_attention,)

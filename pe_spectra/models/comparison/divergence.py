@@ -1,19 +1,26 @@
-"""What a comparison of rotations finds, and where phases that grow apart are off for the first time."""
+"""What a comparison of rotations finds, and the frequencies of one type of layer in A and in B, pair by pair."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.models.audited_pairs import take_off_turns
+from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.rounding import FLOORS
+from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity
 
 #: A phase that is off by more than this breaks a port, in rad.
 BREAKS = math.pi / 8
+#: Relative error of numbers that are exact: a few roundings in float64.
+EXACT = 2.0**-50
+
 #: The parts of a rotation, in the order in which differences are listed.
 PARTS = (
     "base",
@@ -50,11 +57,7 @@ _VALUE = {
 
 @dataclass(frozen=True, kw_only=True)
 class PairDifference(Result):
-    """One pair in A and in B.
-
-    >>> PairDifference(layer="all", pair=0, frequency_a=1.0, frequency_b=0.5, ratio=0.5).ratio
-    0.5
-    """
+    """One pair in A and in B."""
 
     layer: str = quantity("Type of layer.", key=None)
     pair: int = quantity("Index of the pair, from 0.", minimum=0)
@@ -69,12 +72,7 @@ class PairDifference(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(Result):
-    """One part in which A and B differ.
-
-    >>> found = Difference(what="base", a=5e5, b=1e4, effect="B fell back to the default", first_position=4)
-    >>> found.what, found.first_position
-    ('base', 4)
-    """
+    """One part in which A and B differ."""
 
     what: str = quantity("Name of the part.", words=PARTS)
     a: object = quantity("Its value in A; null where A has none.", schema=_VALUE)
@@ -88,11 +86,7 @@ class Difference(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown(Result):
-    """One part that cannot be compared.
-
-    >>> Unknown(what="layout", a="half", b=None, why="a dump of inv_freq does not say it").what
-    'layout'
-    """
+    """One part that cannot be compared."""
 
     what: str = quantity("Name of the part.")
     a: object = quantity("What A says of it; null for nothing.", schema=_SAID)
@@ -102,15 +96,7 @@ class Unknown(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerDiff(Result):
-    """The frequencies of one type of layer in A and in B.
-
-    >>> from pe_spectra.models.comparison.rotations import compare_rotations
-    >>> from pe_spectra.models.rotation import Rotation
-    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.01))
-    >>> layer, = compare_rotations([a], [b], length=100).layer_types
-    >>> layer.first_position_off, round(layer.max_phase_error, 12)  # 0.01 x 40 > pi/8, and 0.01 x 99
-    (40, 0.99)
-    """
+    """The frequencies of one type of layer in A and in B."""
 
     name: str = quantity("Name of the type; all where there is one.")
     agree: bool | None = quantity(
@@ -137,15 +123,7 @@ class LayerDiff(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Diff(Result):
-    """Two rotations against each other, part by part.
-
-    >>> from pe_spectra.models.comparison.rotations import compare_rotations
-    >>> from pe_spectra.models.rotation import Rotation
-    >>> same = Rotation(frequencies=np.array([1.0]))
-    >>> found = compare_rotations([same], [same], length=100)
-    >>> found.agree, found.differences
-    (True, ())
-    """
+    """Two rotations against each other, part by part."""
 
     agree: bool | None = quantity(
         "Whether all parts are the same; null while a part is unknown and none differs.", column=None
@@ -157,21 +135,43 @@ class Diff(Result):
     remarks: tuple[str, ...] = quantity("What else a reader should know.", default=(), key=None, column=None)
 
 
-def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> tuple[int, int, float] | None:
+def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> LayerDiff:
+    """Compare the frequencies of one layer type, pair by pair.
+
+    They agree where each differs by no more than the rounding of both sides. Numbers that were rounded
+    to bfloat16 or float16 are what a port computes with, so the first position off is found for them
+    even where they agree. A pair that one side does not have is not turned there: its frequency is 0.
+
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> compare_frequencies("all", a, b, 10).first_position_off
+    1
+    """
+    if a.frequencies is None or b.frequencies is None:
+        return LayerDiff(name=name, length=length, agree=None)
+    pairs = max(len(a.frequencies), len(b.frequencies))
+    left, right = (np.pad(one, (0, pairs - len(one))) for one in (a.frequencies, b.frequencies))
+    agree = len(a.frequencies) == len(b.frequencies) and not find_off(a, b).any()
+    rounded = [side.frequency_dtype if isinstance(side, Dump) else None for side in (a, b)]
+    matters = not agree or rounded[0] != rounded[1]
+    first = _find_first_position(left, right, length) if matters else None
+    return LayerDiff(
+        name=name,
+        length=length,
+        agree=agree,
+        pairs=tuple(_list_pairs(name, a.frequencies, b.frequencies)),
+        max_phase_error=float((length - 1) * np.abs(left - right).max()) if pairs else 0.0,
+        first_position_off=first and first[0],
+        breaking_pair=first and first[1],
+        breaking_error=first and first[2],
+    )
+
+
+def _find_first_position(a: F64, b: F64, length: int) -> tuple[int, int, float] | None:
     """Find the first position p = 0 .. length - 1 where p |wa - wb| is further than pi/8 from whole turns.
 
-    Parameters
-    ----------
-    frequencies_a, frequencies_b : (P,) rad/position.
-
-    Returns
-    -------
-    position, the pair that is furthest off there, and by how much in rad; None where none is.
-
-    >>> find_first_position(np.array([1.0, 0.1]), np.array([1.0, 0.2]), 100)[:2]
-    (4, 1)
+    Returned are the position, the pair that is furthest off there, and by how much in rad; None where none is.
     """
-    step = np.abs(take_off_turns(np.abs(frequencies_a - frequencies_b)))
+    step = np.abs(take_off_turns(np.abs(a - b)))
     widest = float(step.max()) if step.size else 0.0
     if widest * (length - 1) <= BREAKS:
         return None
@@ -182,3 +182,36 @@ def find_first_position(frequencies_a: F64, frequencies_b: F64, length: int) -> 
     off = np.abs(take_off_turns(position * step))
     pair = int(np.argmax(off))
     return position, pair, float(off[pair])
+
+
+def find_off(a: Rotation, b: Rotation) -> NDArray[np.bool_]:
+    """Tell which of the pairs that both sides have differ by more than the rounding of both.
+
+    >>> find_off(*(Rotation(frequencies=np.array([1.0, w])) for w in (0.1, 0.2))).tolist()
+    [False, True]
+    """
+    if a.frequencies is None or b.frequencies is None:
+        return np.zeros(0, dtype=bool)
+    pairs = min(len(a.frequencies), len(b.frequencies))
+    left, right = a.frequencies[:pairs], b.frequencies[:pairs]
+    off: NDArray[np.bool_] = np.abs(left - right) > _list_errors(a, left) + _list_errors(b, right)
+    return off
+
+
+def _list_errors(rotation: Rotation, frequencies: F64) -> F64:
+    """Largest absolute error of each of the first frequencies, in rad/position."""
+    bounds: F64 | float = max(rotation.error_bound, EXACT)
+    floor = 0.0
+    if isinstance(rotation, Dump) and rotation.error_bounds is not None:
+        bounds = np.maximum(rotation.error_bounds[: len(frequencies)], EXACT)
+        floor = FLOORS.get(rotation.dtype or "", 0.0) if rotation.kind == "frequencies" else 0.0
+    errors: F64 = bounds * np.abs(frequencies) + floor
+    return errors
+
+
+def _list_pairs(name: str, a: F64, b: F64) -> Iterator[PairDifference]:
+    for pair, (one, other) in enumerate(itertools.zip_longest(a.tolist(), b.tolist())):
+        ratio = other / one if one and other is not None else math.inf
+        # what hardly turns in A has no ratio that is a number
+        shown = ratio if math.isfinite(ratio) else None
+        yield PairDifference(layer=name, pair=pair, frequency_a=one, frequency_b=other, ratio=shown)

@@ -2,28 +2,37 @@
 
 Queries and keys are turned alike, so a score depends on the lag tau of two positions by
 cos(w tau): frequencies that differ by dw put it off by tau dw, which grows until nothing is left.
-A port breaks where a phase is off by more than pi/8. `frequencies` and `conventions` have the parts.
+A port breaks where a phase is off by more than pi/8. `sides` has what both turn by; here is how they
+use it (layout, attention scaling, offset, signs, types), and what one side does not say.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
+
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
-from pe_spectra.models.comparison.conventions import list_convention_differences, list_unknown
-from pe_spectra.models.comparison.divergence import PARTS, Diff, Difference, LayerDiff, PairDifference, Unknown
-from pe_spectra.models.comparison.frequencies import (
-    Sides,
+from pe_spectra.models.comparison.divergence import (
+    PARTS,
+    Diff,
+    Difference,
+    LayerDiff,
+    Unknown,
     compare_frequencies,
-    list_frequency_differences,
-    list_remarks,
 )
+from pe_spectra.models.comparison.sides import Sides
 from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import limit_length
+
+#: Scores stay where q and k turn alike, and nothing else does.
+_SCORES_STAY = "so scores stay, but turned keys of one cannot be used with the other"
 
 
 def compare_rotations(
@@ -61,10 +70,21 @@ def compare_rotations(
     pairs, missing = _pair_layers(a, b)
     compared = []
     for name, one, other in pairs:
-        reach = limit_length(length, windows.get(name))
-        layer = compare_frequencies(name, one, other, reach)
+        layer = compare_frequencies(name, one, other, limit_length(length, windows.get(name)))
         compared.append(Sides(a=one, b=other, layer=layer, base_keys=base_keys))
-    return _gather(compared, missing, _name_partial_dump(a, b), length)
+    compared, remarks, unknown = _leave_other_layers(compared, _name_partial_dump(a, b))
+    layers = tuple(sides.layer for sides in compared)
+    merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
+    unclear = tuple(dict.fromkeys([*(one for sides in compared for one in _list_unknown(sides)), *unknown]))
+    remarks += dict.fromkeys(remark for sides in compared for remark in sides.list_remarks())
+    return Diff(
+        agree=False if merged else None if unclear else True,
+        differences=tuple(_show_pair(one, layers) for one in merged),
+        layer_types=layers,
+        unknown=unclear,
+        length=length,
+        remarks=tuple(remarks),
+    )
 
 
 # --------------------------------------------------------------------- layers
@@ -95,35 +115,16 @@ def _name_partial_dump(a: Sequence[Rotation], b: Sequence[Rotation]) -> str:
     return "A" if len(b) > 1 and len(a) == 1 and isinstance(a[0], Dump) else ""
 
 
-def _gather(compared: list[Sides], missing: list[Difference], dump: str, length: int) -> Diff:
-    remarks, unknown = [], []
-    # a dump of one layer type says nothing of the others
+def _leave_other_layers(compared: list[Sides], dump: str) -> tuple[list[Sides], list[str], list[Unknown]]:
+    """Leave out the layer types that a dump of one does not show; return what to remark, and what is unknown."""
     matched = [sides for sides in compared if sides.layer.agree] if dump else []
-    if matched:
-        others = [sides.layer.name for sides in compared if not sides.layer.agree]
-        names = ", ".join(sides.layer.name for sides in matched)
-        remarks.append(f"{dump} has the frequencies of {names} layers")
-        unknown = [
-            Unknown(what=f"{name} layers", a=None, b=None, why=f"{dump} is a dump of one layer type") for name in others
-        ]
-        compared = matched
-    layers = tuple(sides.layer for sides in compared)
-    merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
-    unclear = tuple(dict.fromkeys([*(one for sides in compared for one in list_unknown(sides)), *unknown]))
-    remarks += dict.fromkeys(remark for sides in compared for remark in list_remarks(sides))
-    return Diff(
-        agree=False if merged else None if unclear else True,
-        differences=tuple(_show_pair(one, layers) for one in merged),
-        layer_types=layers,
-        unknown=unclear,
-        length=length,
-        remarks=tuple(remarks),
-    )
-
-
-def _list_differences(sides: Sides) -> Iterator[Difference]:
-    yield from list_frequency_differences(sides)
-    yield from list_convention_differences(sides)
+    if not matched:
+        return compared, [], []
+    others = [sides.layer.name for sides in compared if not sides.layer.agree]
+    names = ", ".join(sides.layer.name for sides in matched)
+    why = f"{dump} is a dump of one layer type"
+    unknown = [Unknown(what=f"{name} layers", a=None, b=None, why=why) for name in others]
+    return matched, [f"{dump} has the frequencies of {names} layers"], unknown
 
 
 def _merge(differences: Iterable[Difference]) -> tuple[Difference, ...]:
@@ -141,10 +142,126 @@ def _show_pair(one: Difference, layers: Sequence[LayerDiff]) -> Difference:
     layer = next((layer for layer in layers if layer.name in one.layers), None)
     if one.what != "frequencies" or layer is None or not layer.pairs:
         return one
-    worst = max(layer.pairs, key=lambda pair: (pair.pair == layer.breaking_pair, _measure_distance(pair)))
+    worst = max(
+        layer.pairs,
+        key=lambda pair: (pair.pair == layer.breaking_pair, abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))),
+    )
     a, b = ({"pair": worst.pair, "frequency": value} for value in (worst.frequency_a, worst.frequency_b))
     return replace(one, a=a, b=b)
 
 
-def _measure_distance(pair: PairDifference) -> float:
-    return abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))
+# --------------------------------------------------------------------- the parts beside frequencies
+
+
+def _list_differences(sides: Sides) -> Iterator[Difference]:
+    """List the parts that differ."""
+    yield from sides.list_frequency_differences()
+    a, b = sides.a, sides.b
+    if a.layout and b.layout and a.layout != b.layout and (a.rotary_dim or 4) > 2:
+        half = f"(i, i + {a.rotary_dim // 2})" if a.rotary_dim else "(i, i + D/2)"
+        one, other = ({"half": half, "interleaved": "(2i, 2i + 1)"}[layout] for layout in (a.layout, b.layout))
+        yield sides.make(
+            "layout", a.layout, b.layout, f"permute the rows of q and k: pairs are {one} in A, {other} in B"
+        )
+    if a.attention_scaling is not None and b.attention_scaling is not None:
+        allowed = _bound_attention(a) + _bound_attention(b)
+        if abs(a.attention_scaling - b.attention_scaling) > allowed * abs(a.attention_scaling):
+            ratio = b.attention_scaling / a.attention_scaling
+            effect = f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
+            yield sides.make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
+    if a.offset is not None and b.offset is not None and a.offset != b.offset:
+        shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
+        yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")
+    if isinstance(a, Dump) and isinstance(b, Dump) and a.kind == b.kind == "cache":
+        yield from _compare_signs(sides, a, b)
+    yield from _compare_types(sides)
+
+
+def _bound_attention(rotation: Rotation) -> float:
+    unit = ROUNDOFF.get(rotation.dtype or "") if isinstance(rotation, Dump) else None
+    return 1e-12 if unit is None or rotation.dtype == "float64" else unit + 2e-7
+
+
+def _compare_signs(sides: Sides, a: Dump, b: Dump) -> Iterator[Difference]:
+    """List the signs of sines and cosines that differ between two caches."""
+    if a.backward != b.backward:
+        shown = ["sines negated" if side.backward else "sines as they are" for side in (a, b)]
+        said = "right only where its rotation takes them so, or swaps each pair of channels"
+        effect = f"all sines of {'A' if a.backward else 'B'} have the opposite sign: {said}"
+        yield sides.make("layout", shown[0], shown[1], effect)
+    if a.half_turn != b.half_turn:
+        ahead = f"every phase of {'A' if a.half_turn else 'B'} is half a period ahead"
+        yield sides.make("offset", a.offset, b.offset, f"{ahead}; q and k turn alike, {_SCORES_STAY}")
+
+
+def _compare_types(sides: Sides) -> Iterator[Difference]:
+    """List what differs of the types that frequencies, angles, and cosines and sines were computed in."""
+    layer, rounded = sides.layer, [side.frequency_dtype if side else None for side in sides.dumps.values()]
+    if layer.agree and rounded[0] != rounded[1]:
+        letter, name = ("A", rounded[0]) if rounded[0] else ("B", rounded[1])
+        off = f"a phase is off by {layer.max_phase_error or 0.0:.2g} rad at {layer.length - 1:,}"
+        shown = [name or "not rounded" for name in rounded]
+        effect = f"frequencies of {letter} are rounded to {name}: {off}"
+        yield sides.make("dtype", shown[0], shown[1], effect, layer.first_position_off)
+        return
+    for letter, side in sides.dumps.items():
+        if side is not None and side.imprecise:
+            off = f"phases off by {side.phase_error or 0:.2g} rad"
+            shown = [off, "even phases"] if letter == "A" else ["even phases", off]
+            most = f"phases of {letter} are off by up to {side.phase_error or 0:.2g} rad"
+            effect = f"{most}: its angles were computed in too few digits"
+            yield sides.make("dtype", shown[0], shown[1], effect, side.first_row_off)
+    stored = _name_cosine_dtype(sides.a), _name_cosine_dtype(sides.b)
+    if stored[0] and stored[1] and stored[0] != stored[1]:
+        units = [ROUNDOFF.get(name, math.nan) for name in (stored[0], stored[1])]
+        effect = f"cosines and sines are rounded by up to {units[0]:.1g} in A and {units[1]:.1g} in B"
+        yield sides.make("dtype", stored[0], stored[1], effect)
+
+
+def _name_cosine_dtype(rotation: Rotation) -> str | None:
+    """Return the type of cosines and sines; a dump of frequencies does not say it."""
+    return None if isinstance(rotation, Dump) and rotation.kind == "frequencies" else rotation.dtype
+
+
+# --------------------------------------------------------------------- what is not said
+
+
+def _list_unknown(sides: Sides) -> Iterator[Unknown]:
+    """List the parts that one side does not say."""
+    a, b = sides.a, sides.b
+    names = ["layout", "attention_scaling", "offset", "dtype"]
+    if sides.layer.agree is None:
+        names = ["frequencies", *names]
+    elif not sides.layer.agree and a.rotary_dim and b.rotary_dim:
+        names = ["base", "scaling", *names]
+    any_dump = any(side is not None for side in sides.dumps.values())
+    for name in names:
+        values = [_name_cosine_dtype(side) if name == "dtype" else getattr(side, name) for side in (a, b)]
+        silent = {letter: side for letter, side, value in zip("AB", (a, b), values, strict=True) if value is None}
+        # two files that are silent alike do not contradict each other
+        if not silent or (len(silent) == 2 and not any_dump):
+            continue
+        shown = [None, None] if name == "frequencies" else values
+        why = "; ".join(dict.fromkeys(_explain_silence(name, letter, side) for letter, side in silent.items()))
+        yield Unknown(what=name, a=shown[0], b=shown[1], why=why)
+    caches = all(side is not None and side.kind == "cache" for side in sides.dumps.values())
+    for letter, side in sides.dumps.items():
+        if side is not None and side.backward and not caches:
+            yield Unknown(what="direction", a=None, b=None, why=f"all sines of {letter} have the opposite sign")
+
+
+def _explain_silence(name: str, letter: str, side: Rotation) -> str:
+    if not isinstance(side, Dump):
+        says_no_type = "a configuration does not say the type of cosines and sines"
+        return says_no_type if name == "dtype" else f"{letter} does not say"
+    if name in ("base", "scaling"):
+        alone = side.frequencies is not None and np.count_nonzero(side.frequencies) < 2
+        return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
+    if side.kind == "frequencies":
+        return "a dump of inv_freq does not say"
+    how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
+    cache = {
+        "layout": f"a cache {how} does not say",
+        "offset": "no one integer fits the phases of the first row",
+    }
+    return cache.get(name, "the cache does not say")

@@ -1,6 +1,7 @@
 """Two tables of positions against each other: is one the other, moved, scaled, with columns in another order?
 
-`matches` looks for one in the other.
+A table b is looked for in a as b[i, j] = c a[i + k, p(j)], with a few orders of columns p, shifts k of a few
+rows, and one factor c; and as a mere order of columns where none of those fits.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
-from pe_spectra.models.comparison.matches import Match, find_match, find_near_rows
-from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding, list_blocks
+from pe_spectra.exact import F64, I64, list_blocks
+from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding, find_shortest
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count
 
@@ -22,6 +24,12 @@ from pe_spectra.wording import count
 _FLOAT64 = 1e-12
 #: Cosines above this are written as 1 minus what is missing; lengths that differ by less are the same.
 _NEARLY_ONE, _SAME_LENGTH = 0.9999, 5e-4
+#: Rows that an order, a shift and a factor are tried on; the shifts that are always tried.
+_TRIED_ROWS, _SHIFTS = 48, 8
+#: Share of the rows that must fit an order, a shift and a factor.
+_MOST = 0.5
+#: Rows without a match that are named.
+_NAMED = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,19 +99,23 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
     """
     a, b = _as_table(table_a, "A"), _as_table(table_b, "B")
     dtypes = find_rounding(a, "float64"), find_rounding(b, "float64")
-    found = TableDiff(agree=False, shape_a=_shape(a), shape_b=_shape(b), dtypes=dtypes)
+    found = TableDiff(agree=False, shape_a=a.shape, shape_b=b.shape, dtypes=dtypes)
     if a.shape[1] != b.shape[1]:
         return replace(found, findings=tuple(_state_widths(a, b)))
     rows = min(len(a), len(b))
     equal, first, largest = _compare_rows(a[:rows], b[:rows])
     stored = np.full(len(b), max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64))
     tolerance = stored if drift is None else stored + drift
-    near = bool(find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
-    in_place = near or bool(find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
-    match = Match(order="", columns=None, shift=0, factor=1.0) if in_place else find_match(a, b, tolerance)
-    findings = list(_state_moved_rows(a, b) if match is None else () if in_place else match.describe())
-    within = _name_within(dtypes) if near else "angles" if in_place else ""
-    findings += _state_rows(found.shape_a, found.shape_b, equal, first, largest, within=within)
+    near = bool(_find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
+    in_place = near or bool(_find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
+    match = _Match() if in_place else _find_match(a, b, tolerance)
+    if match is not None and match.columns is not None:
+        match.columns.flags.writeable = False
+    findings = list(_state_moved_rows(a, b)) if match is None else [] if in_place else [_state_match(match)]
+    within = max(dtypes, key=lambda name: ROUNDOFF[name]) if near else "angles" if in_place else ""
+    if near and dtypes[0] != dtypes[1]:
+        within += f" ({'A' if dtypes[0] == within else 'B'} is rounded)"
+    findings += _state_rows(len(a), len(b), equal, first, largest, within=within)
     if match is None:
         findings += _state_likeness(a[:rows], b[:rows])
     return replace(
@@ -114,18 +126,9 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
         near=near,
         max_difference=largest,
         explained=match is not None,
-        order=match.order if match else "",
-        columns=match.columns if match else None,
-        shift=match.shift if match else None,
-        factor=match.factor if match else None,
-        unmatched_rows=match.unmatched if match else (),
+        **(match._asdict() if match is not None else {}),
         findings=tuple(findings),
     )
-
-
-def _name_within(dtypes: tuple[str, str]) -> str:
-    coarse = max(dtypes, key=lambda name: ROUNDOFF[name])
-    return coarse if dtypes[0] == dtypes[1] else f"{coarse} ({'A' if dtypes[0] == coarse else 'B'} is rounded)"
 
 
 # --------------------------------------------------------------------- rows
@@ -136,10 +139,6 @@ def _as_table(values: F64, name: str) -> F64:
     if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
         raise InputError(f"{name} is no table", f"shape {table.shape}", "rows and columns of finite numbers")
     return table
-
-
-def _shape(table: F64) -> tuple[int, int]:
-    return int(table.shape[0]), int(table.shape[1])
 
 
 def _compare_rows(a: F64, b: F64) -> tuple[int, int | None, float]:
@@ -167,14 +166,13 @@ def _state_widths(a: F64, b: F64) -> Iterator[str]:
 
 
 def _state_rows(
-    shape_a: tuple[int, int], shape_b: tuple[int, int], equal: int, first: int | None, largest: float, *, within: str
+    rows_a: int, rows_b: int, equal: int, first: int | None, largest: float, *, within: str
 ) -> Iterator[str]:
     """Say how many rows are equal at the same index; `within` is the rounding that explains all differences."""
-    rows = min(shape_a[0], shape_b[0])
+    rows = min(rows_a, rows_b)
     every = f"all {count(rows, 'row')}"
-    if shape_a[0] != shape_b[0]:
-        more = count(abs(shape_a[0] - shape_b[0]), "row")
-        yield f"{'A' if shape_a[0] > shape_b[0] else 'B'} has {more} more ({shape_a[0]} and {shape_b[0]})"
+    if rows_a != rows_b:
+        yield f"{'A' if rows_a > rows_b else 'B'} has {count(abs(rows_a - rows_b), 'row')} more ({rows_a} and {rows_b})"
         every = f"the {count(rows, 'row')} that both have"
     verb = "is" if rows == 1 else "are"
     if first is None:
@@ -222,3 +220,117 @@ def _state_likeness(a: F64, b: F64) -> Iterator[str]:
 def _list_keys(table: F64) -> list[bytes]:
     # 0.0 and -0.0 are one number
     return [blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in table]
+
+
+# --------------------------------------------------------------------- one table in the other
+
+
+#: Columns of a in b's order; a slice for the same order.
+_Columns = I64 | slice
+
+
+class _Match(NamedTuple):
+    """Where b is found in a, by the names of `TableDiff`."""
+
+    order: str = ""
+    columns: I64 | None = None
+    shift: int = 0
+    factor: float = 1.0
+    unmatched_rows: tuple[int, ...] = ()
+
+
+def _state_match(match: _Match) -> str:
+    index = "i" if match.shift == 0 else f"i {'+' if match.shift > 0 else '-'} {abs(match.shift)}"
+    factor = "" if match.factor == 1 else f", times {match.factor:.10g}"
+    parts = [f"row i of B is row {index} of A{factor}"] if match.shift or factor else []
+    parts += [match.order] if match.order else []
+    unmatched = match.unmatched_rows
+    shown = ", ".join(str(row) for row in unmatched[:_NAMED])
+    more = f" and {len(unmatched) - _NAMED} more" if len(unmatched) > _NAMED else ""
+    rows = f"row{'s' if len(unmatched) > 1 else ''} {shown}{more} of B"
+    if not parts:
+        return f"A and B are the same except {rows}"
+    return ", ".join([*parts, f"except {rows}"] if unmatched else parts)
+
+
+def _list_orders(width: int) -> Iterator[tuple[str, _Columns]]:
+    yield "", slice(None)
+    if width % 2 or width < 4:
+        return
+    halves = np.arange(width).reshape(2, -1)
+    pairs = np.arange(width).reshape(-1, 2)
+    yield "the halves of A's columns are interleaved in B", halves.T.ravel()
+    yield "the interleaved columns of A are halves of B", pairs.T.ravel()
+    yield "the halves of the columns are swapped", halves[::-1].ravel()
+    yield "neighbouring columns are swapped", pairs[:, ::-1].ravel()
+    yield "the halves of A's columns are interleaved in B, the second first", halves[::-1].T.ravel()
+    yield "the interleaved columns of A are halves of B, the second first", pairs[:, ::-1].T.ravel()
+
+
+def _find_match(a: F64, b: F64, tolerance: F64) -> _Match | None:
+    """Look for b in a: an order of columns, a shift and a factor that fit most rows, within a tolerance for each."""
+    for order, columns in _list_orders(a.shape[1]):
+        for shift in _list_shifts(a, b, columns, tolerance):
+            found = _try_shift(a, b, columns, shift, tolerance)
+            if found is not None:
+                return _Match(order, None if isinstance(columns, slice) else columns, shift, *found)
+    moved = _match_columns(a, b) if len(a) == len(b) else None
+    return None if moved is None else _Match("the columns of B are those of A in another order", moved)
+
+
+def _list_shifts(a: F64, b: F64, columns: _Columns, tolerance: F64) -> list[int]:
+    """List small shifts, that of the ends, and those to rows of a that begin as one row of b does."""
+    row = min(len(b) - 1, len(b) // 2)
+    few = np.arange(a.shape[1])[columns][:16]
+    alike = np.abs(a[:, few] - b[row, :16]).max(axis=1) <= tolerance[row] * np.abs(b[row]).max()
+    found = [int(index) - row for index in np.flatnonzero(alike)[:_SHIFTS]]
+    return list(dict.fromkeys([*sorted(range(-_SHIFTS, _SHIFTS + 1), key=abs), len(a) - len(b), *found]))
+
+
+def _try_shift(a: F64, b: F64, columns: _Columns, shift: int, tolerance: F64) -> tuple[float, tuple[int, ...]] | None:
+    """Return the factor, and the rows that do not fit, where most rows do."""
+    first, last = max(0, -shift), min(len(b), len(a) - shift)
+    if last - first < 2:
+        return None
+    tried = np.unique(np.linspace(first, last - 1, min(last - first, _TRIED_ROWS)).astype(np.int64))
+    # errors of angles move an entry along the circle, and the factor by their square only
+    exact = float(tolerance.min() + np.median(tolerance[tried] ** 2))
+    factor = _measure_factor(a[tried + shift][:, columns], b[tried], exact)
+    allowed = 4 * tolerance
+    if factor is None or _find_near_rows(a[tried + shift], b[tried], allowed[tried], columns, factor).mean() < _MOST:
+        return None
+    near = _find_near_rows(a[first + shift : last + shift], b[first:last], allowed[first:last], columns, factor)
+    outside = [row for row in range(len(b)) if not first <= row < last]
+    unmatched = sorted([*(int(row) + first for row in np.flatnonzero(~near)), *outside])
+    return (factor, tuple(unmatched)) if near.mean() >= _MOST else None
+
+
+def _measure_factor(a: F64, b: F64, tolerance: float) -> float | None:
+    squares = np.einsum("ij,ij->i", a, a)
+    usable = squares > 0
+    if not usable.any():
+        return None
+    factor = float(np.median(np.einsum("ij,ij->i", a, b)[usable] / squares[usable]))
+    return find_shortest(*sorted((factor * (1 - tolerance), factor * (1 + tolerance)))) if factor else None
+
+
+def _match_columns(a: F64, b: F64) -> I64 | None:
+    """Return columns of a, in b's order, where every column of b is one of a to the last bit."""
+    places: dict[bytes, list[int]] = {}
+    for index, key in reversed(list(enumerate(_list_keys(a.T)))):
+        places.setdefault(key, []).append(index)
+    wanted = [places.get(key) for key in _list_keys(b.T)]
+    found = [where.pop() for where in wanted if where]
+    return np.array(found, dtype=np.int64) if len(found) == len(wanted) else None
+
+
+def _find_near_rows(
+    a: F64, b: F64, tolerance: F64, columns: _Columns = slice(None), factor: float = 1.0
+) -> NDArray[np.bool_]:
+    """Tell which rows of b are factor times those of a, within a tolerance for each, over its largest number."""
+    near = np.empty(len(a), dtype=bool)
+    for block in list_blocks(*a.shape):
+        one, other = factor * a[block][:, columns], b[block]
+        size = np.maximum(np.abs(one).max(axis=1), np.abs(other).max(axis=1))
+        near[block] = np.abs(one - other).max(axis=1) <= tolerance[block] * size
+    return near

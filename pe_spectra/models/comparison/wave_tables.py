@@ -6,6 +6,7 @@ positions it is not. Both are seen in such arrays, so that a difference of numbe
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import Diff
 from pe_spectra.models.comparison.table_diff import TableDiff, compare_tables
-from pe_spectra.models.dumps.inverse_frequencies import Arrangement, Dump
+from pe_spectra.models.dumps.inverse_frequencies import Arrangement, Dump, split_in_two
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, ROUNDOFF
 
 #: Parts of a rotation that say what has become of a table whose numbers are others.
@@ -43,7 +44,8 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
     >>> compare_waves(a, b, read_cache(a), read_cache(b)).order
     'the columns of B are those of A in another order: sines first in A, cosines first in B'
     """
-    if dump_a.arrangement is None or dump_b.arrangement is None:
+    arranged_a, arranged_b = dump_a.arrangement, dump_b.arrangement
+    if arranged_a is None or arranged_b is None:
         return None
     drift = _bound_drift(dump_a, dump_b, len(table_b))
     found = compare_tables(table_a, table_b, drift)
@@ -52,9 +54,10 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
         found = compare_tables(table_a, table_b)
     if found.max_difference is None or found.in_place:
         return found
-    words = _state_arrangements(dump_a.arrangement, dump_b.arrangement)
+    words = _state_arrangements(arranged_a, arranged_b)
     order = f"the columns of B are those of A in another order: {words}" if words else ""
-    columns, signs = _align_columns(dump_a.arrangement, dump_b.arrangement, found.shape_a[1])
+    differing = [one * other for one, other in zip(dump_a.signs, dump_b.signs, strict=True)]
+    columns, signs = _align_columns(arranged_a, arranged_b, differing, found.shape_a[1])
     if found.explained:
         if found.columns is None or not np.array_equal(found.columns, columns):
             return found
@@ -64,7 +67,8 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
     if not aligned.explained:
         return replace(found, findings=(*found.findings, words)) if words else found
     moved = "" if aligned.in_place else aligned.findings[0]
-    parts = (order, _state_signs(dump_a.arrangement, dump_b.arrangement), moved)
+    turned = " and the ".join(name for name, sign in zip(("sines", "cosines"), differing, strict=True) if sign < 0)
+    parts = (order, f"the {turned} of B have the opposite sign" if turned else "", moved)
     return replace(found, findings=(", ".join(part for part in parts if part), *found.findings))
 
 
@@ -111,15 +115,6 @@ def shows_rotations(table: TableDiff, diff: Diff) -> bool:
     return any(one.what in _OF_FREQUENCIES or one.first_position is not None for one in diff.differences)
 
 
-def remark_table(table: TableDiff) -> str:
-    """Say of two arrays that are compared as rotations how they are as tables.
-
-    >>> remark_table(compare_tables(np.eye(4), np.eye(4)))
-    'entry by entry: all 4 rows are equal'
-    """
-    return f"entry by entry: {'; '.join(table.findings)}"
-
-
 def remark_rotations(diff: Diff) -> str:
     """Say of two arrays that are compared as tables how they are as caches of a rotation.
 
@@ -135,27 +130,26 @@ def remark_rotations(diff: Diff) -> str:
 # --------------------------------------------------------------------- how columns stand
 
 
-def _align_columns(a: Arrangement, b: Arrangement, width: int) -> tuple[I64, F64]:
-    """Return for each column of b the column of a that holds the same wave, and the sign between them."""
+def _align_columns(a: Arrangement, b: Arrangement, differing: Iterable[int], width: int) -> tuple[I64, F64]:
+    """Return for each column of b the column of a that holds the same wave, and the sign between them.
+
+    differing are the signs between the sines, and between the cosines, of both.
+    """
     columns, signs = np.empty(width, dtype=np.int64), np.empty(width)
-    ours, theirs = _find_places(a, width), _find_places(b, width)
-    for one, other, sign in zip(ours, theirs, (a.sine_sign * b.sine_sign, a.cosine_sign * b.cosine_sign), strict=True):
+    for one, other, sign in zip(_find_places(a, width), _find_places(b, width), differing, strict=True):
         columns[other], signs[other] = one, sign
     return columns, signs
 
 
 def _find_places(arrangement: Arrangement, width: int) -> tuple[I64, I64]:
     """Return the columns of the sines and those of the cosines, fastest pair first."""
-    every = np.arange(width)
-    first, second = (
-        (every[0::2], every[1::2]) if arrangement.interleaved else (every[: width // 2], every[width // 2 :])
-    )
+    first, second = split_in_two(np.arange(width))["interleaved" if arrangement.interleaved else "half"]
     return (first, second) if arrangement.sines_first else (second, first)
 
 
 def _state_arrangements(a: Arrangement, b: Arrangement) -> str:
     """Say how the columns of A and of B stand; empty where they stand alike."""
-    if a[:2] == b[:2]:
+    if a == b:
         return ""
     if a.interleaved == b.interleaved:
         return ", ".join(
@@ -165,10 +159,3 @@ def _state_arrangements(a: Arrangement, b: Arrangement) -> str:
     ways = ["interleaved" if one.interleaved else "in halves" for one in (a, b)]
     other = "" if names[0] == names[1] else f"{names[1]} "
     return f"{names[0]} {ways[0]} in A, {other}{ways[1]} in B"
-
-
-def _state_signs(a: Arrangement, b: Arrangement) -> str:
-    """Say which numbers of B have the sign that they have not in A; empty where none."""
-    named = (("sines", a.sine_sign != b.sine_sign), ("cosines", a.cosine_sign != b.cosine_sign))
-    turned = [name for name, differs in named if differs]
-    return f"the {' and the '.join(turned)} of B have the opposite sign" if turned else ""

@@ -13,10 +13,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, list_blocks
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.models.dumps.identification import Identified, identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import (
@@ -24,12 +23,12 @@ from pe_spectra.models.dumps.inverse_frequencies import (
     Dump,
     check_order,
     describe_rounding,
-    freeze,
+    make_dump,
     name_dtype,
+    split_in_two,
 )
-from pe_spectra.models.dumps.ladder_fits import find_shortest
 from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
-from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, list_blocks
+from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, find_shortest
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
 ACCEPTED = (
@@ -42,8 +41,6 @@ _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
 _LARGEST_RADIUS = 1e140
 #: Rows, at least, that the typical radius is the median of.
 _MEDIAN_ROWS = 4096
-
-_Complex = NDArray[np.complex128]
 
 
 class _Waves(NamedTuple):
@@ -88,33 +85,29 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     rounding = find_rounding(waves.cosines, stored, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
-    seen = read_phases(phases, _join(waves), np.any(waves.sines, axis=0), rounding)
+    first = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
+    seen = read_phases(phases, first, np.any(waves.sines, axis=0), rounding)
     check_order(seen.frequencies, seen.bounds, ACCEPTED)
     narrow, found = _identify(seen.frequencies, seen.bounds)
-    backward, half_turn = seen.backward, seen.half_turn
-    arrangement = waves.arrangement and waves.arrangement.negate(sines=backward != half_turn, cosines=half_turn)
-    said = _remark(seen.frequencies, backward=backward, stored=stored, rounding=rounding)
-    return Dump(
+    said = _remark(seen.frequencies, backward=seen.backward, stored=stored, rounding=rounding)
+    return make_dump(
+        seen.frequencies,
+        seen.bounds,
+        found,
         kind="cache",
-        rotary_dim=2 * len(seen.frequencies),
-        base=found.base,
-        scaling=found.scaling,
-        options=found.options,
-        frequencies=freeze(seen.frequencies),
         layout=waves.layout,
         attention_scaling=attention,
         offset=seen.offset,
         dtype=rounding,
         error_bound=float(seen.bounds.max()),
-        error_bounds=freeze(seen.bounds),
         rows=len(phases),
-        backward=backward,
-        half_turn=half_turn,
+        backward=seen.backward,
+        half_turn=seen.half_turn,
         phase_error=seen.error,
         imprecise=bool(seen.notes),
         first_row_off=seen.first_row_off,
         frequency_dtype=narrow,
-        arrangement=arrangement,
+        arrangement=waves.arrangement,
         notes=(*waves.notes, *seen.remarks, *said, *seen.notes, *found.notes),
     )
 
@@ -150,18 +143,15 @@ def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
     second = _as_rows(sines)
     if first.shape != second.shape or np.iscomplexobj(first) or np.iscomplexobj(second) or first.ndim != 2:
         raise InputError("cosines and sines do not fit", f"{np.shape(cosines)} and {np.shape(sines)}", ACCEPTED)
-    half = first.shape[1] // 2
-    if first.shape[1] % 2 == 0 and half > 1:
-        for layout, left, right in (
-            ("half", slice(None, half), slice(half, None)),
-            ("interleaved", slice(0, None, 2), slice(1, None, 2)),
-        ):
-            if np.array_equal(first[:, left], first[:, right]):
-                if np.array_equal(second[:, left], second[:, right]):
-                    return _Waves(first[:, right], second[:, right], layout)
-                if np.array_equal(second[:, left], -second[:, right]):
+    if first.shape[1] % 2 == 0 and first.shape[1] > 2:
+        for layout, (left, right) in split_in_two(first).items():
+            left_sines, right_sines = split_in_two(second)[layout]
+            if np.array_equal(left, right):
+                if np.array_equal(left_sines, right_sines):
+                    return _Waves(right, right_sines, layout)
+                if np.array_equal(left_sines, -right_sines):
                     note = "the first sine of each pair is stored with its minus sign"
-                    return _Waves(first[:, right], second[:, right], layout, (note,))
+                    return _Waves(right, right_sines, layout, (note,))
     return _Waves(first, second, None)
 
 
@@ -190,22 +180,19 @@ def _split(values: np.ndarray) -> _Waves:
         return _Waves(values.real, values.imag, None)
     if values.ndim == 3:
         return _Waves(values[..., 0], values[..., 1], None)
-    half = values.shape[1] // 2
-    if values.shape[1] % 2 or half == 0:
-        raise InputError("one array of cosines and sines has an even width", f"{values.shape[1]} columns", ACCEPTED)
-    if half > 1 and (
-        np.array_equal(values[:, :half], values[:, half:]) or np.array_equal(values[:, ::2], values[:, 1::2])
-    ):
+    width = values.shape[1]
+    if width % 2 or width == 0:
+        raise InputError("one array of cosines and sines has an even width", f"{width} columns", ACCEPTED)
+    ways = split_in_two(values)
+    if width > 2 and any(np.array_equal(*both) for both in ways.values()):
         raise InputError("the cache has one of cosines and sines", "every column is there twice", ACCEPTED)
-    halves, turns = (values[:, :half], values[:, half:]), (values[:, 0::2], values[:, 1::2])
-    spread = [_measure_spread(*both) for both in (halves, turns)]
-    interleaved = spread[0] > spread[1] and half > 1
-    cosine, sine = turns if interleaved else halves
+    layout = min(ways, key=lambda way: _measure_spread(*ways[way]))
+    cosine, sine = ways[layout]
     # the cosine of a slow pair is near the radius, its sine near 0
     sines_first = False
     if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
         cosine, sine, sines_first = sine, cosine, True
-    return _Waves(cosine, sine, None, arrangement=Arrangement(interleaved, sines_first))
+    return _Waves(cosine, sine, None, arrangement=Arrangement(layout == "interleaved", sines_first))
 
 
 def _measure_spread(cosine: F64, sine: F64) -> float:
@@ -224,12 +211,6 @@ def _measure_phases(waves: _Waves) -> F64:
     for block in list_blocks(rows, pairs):
         np.arctan2(waves.sines[block], waves.cosines[block], out=phases[block])
     return phases
-
-
-def _join(waves: _Waves) -> _Complex:
-    """Return cosines + i sines of the first rows."""
-    joined: _Complex = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
-    return joined
 
 
 def _measure_radius(waves: _Waves, rounding: str) -> float:

@@ -1,41 +1,29 @@
 """Which ladder and which scaling a list of rotary frequencies is, as far as their rounding allows to say.
 
 A scaling is named only where the published formula, computed anew with the parameters found, gives all
-frequencies within rounding. Where none does, the base is that of the ladder that most pairs are, if any
-(`ladder_fits`). Whatever the frequencies are, there is an answer: of unknown parts None.
+frequencies within rounding. Where none does, the base is that of the ladder that most pairs are, if any.
+Whatever the frequencies are, there is an answer: of unknown parts None. A ladder is theta_i = b**(-i/P),
+i = 0 .. P - 1, P pairs; its base is known within an interval that every pair narrows, and the shortest
+decimal number in it is taken.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.encodings.rope_scaling import (
-    Scaled,
-    scale_clipped,
-    scale_llama3,
-    scale_resonance,
-    scale_yarn,
-    scale_yarn_paper,
-)
+from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.ladder_fits import (
-    MAX_LOG,
-    bound_log_base,
-    count_kept,
-    find_shortest,
-    fit_ladder,
-    fit_line,
-    fit_most,
-    shorten_power,
-)
+from pe_spectra.models.dumps.rounding import find_shortest
 
+#: Largest logarithm whose exponential is a number, and that of a base.
+_MAX_LOG, _MAX_LOG_BASE = 709.0, 690.0
 #: Turns within the original length at which YaRN's ramp begins and ends.
 _BETA_FAST, _BETA_SLOW = 32.0, 1.0
 #: Pairs in front, and pairs anywhere if they are most, that say the base where the scaling is unknown.
@@ -43,6 +31,7 @@ _SURE_FRONT, _SURE_MOST = 8, 5
 #: Pairs that are named as exceptions.
 _NAMED = 4
 _MIN_LENGTH, _MAX_LENGTH = 16, 1 << 30
+_NO_SCALING = "no published scaling with its usual parameters gives these frequencies"
 #: Scalings that leave a ladder a ladder.
 LADDERS = ("none", "linear", "proportional")
 
@@ -53,7 +42,7 @@ class Identified:
 
     base: float | None = None
     scaling: str | None = None
-    options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -73,11 +62,9 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
     turned = int(np.count_nonzero(frequencies))
     if turned < 2:
         return Identified(notes=("one pair alone does not say which base it has",))
-    ladder = fit_ladder(frequencies[:turned], bounds[:turned], len(frequencies))
-    if ladder is not None:
-        return _describe_ladder(*ladder, turned, len(frequencies))
     return (
-        _identify_blend(frequencies, bounds)
+        _identify_ladder(frequencies, bounds)
+        or _identify_blend(frequencies, bounds)
         or _identify_integers(frequencies, bounds)
         or _describe_most(frequencies, bounds)
         or _describe_front(frequencies, bounds)
@@ -85,7 +72,30 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
     )
 
 
-_NO_SCALING = "no published scaling with its usual parameters gives these frequencies"
+# --------------------------------------------------------------------- ladders
+
+
+def _identify_ladder(frequencies: F64, bounds: F64) -> Identified | None:
+    """Name a ladder, of which all frequencies may be divided, and the slowest pairs at rest."""
+    turned, pairs = int(np.count_nonzero(frequencies)), len(frequencies)
+    logs, bounds = np.log(frequencies[:turned]), bounds[:turned]
+    factor = 1.0 if abs(logs[0]) <= bounds[0] else _shorten_power(-logs[0], bounds[0])
+    if not 0 < factor < math.inf:
+        return None
+    low, high = _bound_log_base(logs + math.log(factor), bounds, pairs)
+    base = _shorten_base(low, high) if high <= _MAX_LOG_BASE else None
+    if base is None:
+        return None
+    scaling, options, notes = "none", dict[str, object](), []
+    if factor != 1:
+        scaling, options["factor"] = "linear", factor
+    if turned < pairs:
+        scaling, options = "proportional", {"share": turned / pairs, **options}
+        notes.append(f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same")
+    if factor < 1:
+        notes.insert(0, f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1")
+        return Identified(base=base, notes=tuple(notes))
+    return Identified(base=base, scaling=scaling, options=options, notes=tuple(notes))
 
 
 def _describe_most(frequencies: F64, bounds: F64) -> Identified | None:
@@ -94,10 +104,10 @@ def _describe_most(frequencies: F64, bounds: F64) -> Identified | None:
     logs, index = np.log(frequencies[:turned]), np.arange(turned)
     # the middle one of the steps, and of what is left, is that of most pairs
     start = float(np.median(logs - float(np.median(np.diff(logs))) * index))
-    for divisor in dict.fromkeys((1.0, shorten_power(-logs[0], bounds[0]), shorten_power(-start, bounds[0]))):
+    for divisor in dict.fromkeys((1.0, _shorten_power(-logs[0], bounds[0]), _shorten_power(-start, bounds[0]))):
         if not 0 < divisor < math.inf:
             continue
-        base, fits = fit_most(logs + math.log(divisor), bounds[:turned], pairs)
+        base, fits = _fit_most(logs + math.log(divisor), bounds[:turned], pairs)
         count = int(fits.sum())
         if base is None or count < _SURE_MOST or 2 * count <= turned:
             continue
@@ -120,31 +130,62 @@ def _name_most(fits: np.ndarray, pairs: int) -> str:
 def _describe_front(frequencies: F64, bounds: F64) -> Identified | None:
     """Name the base where only the fastest pairs are a ladder."""
     logs = np.log(np.maximum(frequencies, 1e-300))
-    kept = count_kept(logs, bounds, len(frequencies))
-    if abs(logs[0]) > bounds[0] or kept < _SURE_FRONT:
+    kept = _count_kept(logs, bounds, len(frequencies))
+    sure = kept >= _SURE_FRONT and abs(logs[0]) <= bounds[0]
+    base = _shorten_base(*_bound_log_base(logs[:kept], bounds[:kept], len(frequencies))) if sure else None
+    if base is None:
         return None
-    low, high = bound_log_base(logs[:kept], bounds[:kept], len(frequencies))
-    if not 0 < high < MAX_LOG:
-        return None
-    base = find_shortest(math.exp(low), math.exp(high))
     return Identified(base=base, notes=(f"{_NO_SCALING}; the first {kept} pairs are those of base {base:g}",))
 
 
-def _describe_ladder(base: float, factor: float, turned: int, pairs: int) -> Identified:
-    options: dict[str, object] = {}
-    notes: tuple[str, ...] = ()
-    scaling: str | None = "none"
-    if turned < pairs:
-        scaling, options = "proportional", {"share": turned / pairs}
-        notes = (f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same",)
-    if factor != 1:
-        options["factor"] = factor
-        if turned == pairs:
-            scaling = "linear" if factor > 1 else None
-        if factor < 1:
-            options, scaling = {}, None
-            notes = (f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1", *notes)
-    return Identified(base=base, scaling=scaling, options=MappingProxyType(options), notes=notes)
+def _shorten_power(log: float, bound: float) -> float:
+    """Return the shortest decimal number within exp(log +- bound); infinity where it is none."""
+    return find_shortest(*(math.exp(one) if one < _MAX_LOG else math.inf for one in (log - bound, log + bound)))
+
+
+def _shorten_base(low: float, high: float) -> float | None:
+    """Return the shortest decimal number whose logarithm is in an interval; None where there is none."""
+    return find_shortest(math.exp(low), math.exp(high)) if low <= high and 0 < high < _MAX_LOG else None
+
+
+def _bound_log_base(logs: F64, bounds: F64, pairs: int) -> tuple[float, float]:
+    """Return the interval of ln b that all pairs allow; empty where the first is above the second."""
+    index = np.arange(1, len(logs))
+    # the divisor that was found is as uncertain as the first pair
+    slack = bounds[1:] + bounds[0]
+    return float(np.max((-logs[1:] - slack) * pairs / index)), float(np.min((-logs[1:] + slack) * pairs / index))
+
+
+def _count_kept(logs: F64, bounds: F64, pairs: int) -> int:
+    """Count the pairs in front that are one ladder which begins at 1."""
+    for count in range(3, pairs + 1):
+        low, high = _bound_log_base(logs[:count], bounds[:count], pairs)
+        if low > high:
+            return count - 1
+    return pairs
+
+
+def _fit_most(logs: F64, bounds: F64, pairs: int) -> tuple[float | None, NDArray[np.bool_]]:
+    """Return the base that most pairs allow, None where none, and which pairs these are."""
+    index = np.arange(1, len(logs))
+    lows, highs = ((-logs[1:] + side * bounds[1:]) * pairs / index for side in (-1, 1))
+    # most intervals have a point in common that is the start of one of them
+    starts, ends = np.sort(lows), np.sort(highs)
+    open_there = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="left")
+    point = starts[int(np.argmax(open_there))]
+    inside = (lows <= point) & (point <= highs)
+    fits = np.concatenate([[abs(logs[0]) <= bounds[0]], inside])
+    return _shorten_base(float(lows[inside].max()), float(highs[inside].min())), fits
+
+
+def _fit_line(at: F64, values: F64) -> tuple[float, float]:
+    """Return slope and value at 0 of the least-squares line; both 0 where there is none."""
+    centred = at - at.mean()
+    spread = float(centred @ centred)
+    if not spread > 0:
+        return 0.0, 0.0
+    slope = float(centred @ values) / spread
+    return slope, float(values.mean()) - slope * float(at.mean())
 
 
 def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
@@ -160,8 +201,8 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
     # the wavelength before rounding, 2 pi b**(i/P), is within half a position
     low = np.max(np.log((whole[index] - 0.5) / (2 * math.pi)) * pairs / index)
     high = np.min(np.log((whole[index] + 0.5) / (2 * math.pi)) * pairs / index)
-    base = find_shortest(math.exp(low), math.exp(high)) if low <= high < MAX_LOG else 0.0
-    computed = _compute("resonance", base, 2 * pairs, {}) if base > 1 else None
+    base = _shorten_base(low, high)
+    computed = _compute("resonance", base, 2 * pairs, {}) if base is not None and base > 1 else None
     if computed is None or np.any(np.abs(frequencies - computed) > 2 * bounds * computed):
         return None
     return Identified(base=base, scaling="resonance")
@@ -172,37 +213,25 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
 
 def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
     logs, pairs = np.log(np.maximum(frequencies, 1e-300)), len(frequencies)
-    kept = count_kept(logs, bounds, pairs)
+    kept = _count_kept(logs, bounds, pairs) if abs(logs[0]) <= bounds[0] else 0
     for count in range(kept, max(kept - 4, 2), -1):
-        low, high = bound_log_base(logs[:count], bounds[:count], pairs)
-        if abs(logs[0]) > bounds[0] or not 0 < high < MAX_LOG:
+        base = _shorten_base(*_bound_log_base(logs[:count], bounds[:count], pairs))
+        if base is None:
             return None
-        base = find_shortest(math.exp(low), math.exp(high))
         for scaling, options, notes in _propose(base, frequencies, bounds, count):
             computed = _compute(scaling, base, 2 * pairs, options)
             if computed is not None and np.all(np.abs(frequencies - computed) <= 2 * bounds * computed + 1e-300):
-                shown = {key: value for key, value in options.items() if key != "truncate"}
-                if options.get("truncate") is False:
-                    shown["truncate"] = "no"
-                return Identified(base=base, scaling=scaling, options=MappingProxyType(shown), notes=notes)
+                shown = {key: "no" if value is False else value for key, value in options.items()}
+                return Identified(base=base, scaling=scaling, options=shown, notes=notes)
     return None
 
 
 _Proposal = tuple[str, dict[str, object], tuple[str, ...]]
-_FUNCTIONS: Mapping[str, Callable[..., Scaled]] = MappingProxyType(
-    {
-        "llama3": scale_llama3,
-        "yarn-paper": scale_yarn_paper,
-        "yarn": scale_yarn,
-        "clipped": scale_clipped,
-        "resonance": scale_resonance,
-    }
-)
 
 
 def _compute(scaling: str, base: float, width: int, options: Mapping[str, object]) -> F64 | None:
     try:
-        return np.array([float(value) for value in _FUNCTIONS[scaling](base, width, **options).frequencies])
+        return np.array([float(value) for value in SCALINGS[scaling].function(base, width, **options).frequencies])
     except (PeSpectraError, ArithmeticError):
         # parameters that no formula takes made nothing
         return None
@@ -216,10 +245,12 @@ def _propose(base: float, frequencies: F64, bounds: F64, kept: int) -> Iterator[
         return
     ladder = np.array([float(value) for value in compute_ladder(base, 2 * pairs)])
     ratios = ladder / np.maximum(frequencies, 1e-300)
+    with np.errstate(over="ignore"):
+        lows, highs = ratios * (1 - 2 * bounds), ratios * (1 + 2 * bounds)
     low, high, first = 0.0, math.inf, pairs
-    while first > kept and max(low, _lower(ratios, bounds, first)) <= min(high, _upper(ratios, bounds, first)):
-        low, high = max(low, _lower(ratios, bounds, first)), min(high, _upper(ratios, bounds, first))
+    while first > kept and max(low, lows[first - 1]) <= min(high, highs[first - 1]):
         first -= 1
+        low, high = max(low, float(lows[first])), min(high, float(highs[first]))
     # slow pairs that may be undivided were not divided
     if first == pairs or low <= 1:
         return
@@ -228,14 +259,6 @@ def _propose(base: float, frequencies: F64, bounds: F64, kept: int) -> Iterator[
     shares = (1 - frequencies[middle] / ladder[middle]) / (1 - 1 / factor)
     yield from _propose_by_turns(factor, ladder[middle], 1 - shares)
     yield from _propose_by_index(factor, base, pairs, middle, shares)
-
-
-def _lower(ratios: F64, bounds: F64, stop: int) -> float:
-    return float(ratios[stop - 1] * (1 - 2 * bounds[stop - 1]))
-
-
-def _upper(ratios: F64, bounds: F64, stop: int) -> float:
-    return float(ratios[stop - 1] * (1 + 2 * bounds[stop - 1]))
 
 
 def _propose_by_turns(factor: float, ladder: F64, kept: F64) -> Iterator[_Proposal]:
@@ -253,7 +276,7 @@ def _propose_by_turns(factor: float, ladder: F64, kept: F64) -> Iterator[_Propos
             yield scaling, options, ()
     if len(ladder) < 3:
         return
-    slope, start = fit_line(unit, kept)
+    slope, start = _fit_line(unit, kept)
     slope /= fastest
     if slope > 0 > -1e-9 > start:
         high = find_shortest(*sorted((1 - 1 / start) * side for side in (0.9999, 1.0001)))
@@ -267,7 +290,7 @@ def _propose_by_index(factor: float, base: float, pairs: int, middle: np.ndarray
     # what is divided is (i - low)/(high - low): a line in the index
     if len(middle) < 2:
         return
-    slope, start = fit_line(middle.astype(float), shares)
+    slope, start = _fit_line(middle.astype(float), shares)
     if slope <= 0:
         return
     low, high = -start / slope, (1 - start) / slope
@@ -292,7 +315,7 @@ def _propose_by_index(factor: float, base: float, pairs: int, middle: np.ndarray
 
 def _measure_length(turns: float, base: float, share: float) -> float:
     """Return the length within which the pair at i = share P of the ladder turns so often; at most exp(709)."""
-    return math.exp(min(math.log(2 * math.pi * turns) + share * math.log(base), MAX_LOG))
+    return math.exp(min(math.log(2 * math.pi * turns) + share * math.log(base), _MAX_LOG))
 
 
 def _list_lengths(length: float) -> Iterator[int]:

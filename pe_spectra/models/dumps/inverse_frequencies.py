@@ -8,14 +8,14 @@ and sines is read in `caches`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.dumps.identification import identify_scaling
+from pe_spectra.models.dumps.identification import Identified, identify_scaling
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 from pe_spectra.models.rotation import Rotation
 
@@ -23,56 +23,35 @@ _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twi
 
 
 class Arrangement(NamedTuple):
-    """Where one array of shape (S, 2P) has cosines and sines; whether they are those of the opposite sign.
+    """Where one array of shape (S, 2P) has cosines and sines.
 
-    >>> Arrangement(interleaved=True, sines_first=True).sine_sign
-    1
+    >>> Arrangement(interleaved=True, sines_first=True).sines_first
+    True
     """
 
     interleaved: bool
     sines_first: bool
-    sine_sign: int = 1
-    cosine_sign: int = 1
-
-    def negate(self, *, sines: bool, cosines: bool) -> Arrangement:
-        """Return the same places with the sign of sines or of cosines turned.
-
-        >>> Arrangement(interleaved=True, sines_first=True).negate(sines=True, cosines=False).sine_sign
-        -1
-        """
-        signs = (-self.sine_sign if sines else self.sine_sign), (-self.cosine_sign if cosines else self.cosine_sign)
-        return self._replace(sine_sign=signs[0], cosine_sign=signs[1])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dump(Rotation):
-    """A rotation that was found from arrays.
+    """A rotation that was found from arrays."""
 
-    Attributes
-    ----------
-    kind : "frequencies", a dump of inv_freq, or "cache", cosines and sines.
-    rows : positions that the cache has; None for frequencies.
-    error_bounds : (D/2,) largest relative error of each frequency. Read-only.
-    backward : True where all sines have the opposite sign, so that the port turns the other way.
-    half_turn : True where all cosines have the opposite sign, so that each phase is half a turn ahead.
-    phase_error : largest distance in rad of a phase of the cache from frequency times position.
-    imprecise : whether that is more than storing explains, so that angles were computed in too few digits.
-    first_row_off : then the first row where a phase is off by more than pi/8; None where none is.
-    frequency_dtype : the type that the frequencies themselves were rounded to, where it is coarser than
-        float32; None otherwise.
-    arrangement : how the columns of one array of cosines and sines stand; None for other arrays.
-    """
+    kind: Literal["frequencies", "cache"]  #: a dump of inv_freq, or cosines and sines
+    rows: int | None = None  #: positions that the cache has; None for frequencies
+    error_bounds: F64 | None = None  #: (D/2,) largest relative error of each frequency; read-only
+    backward: bool = False  #: all sines have the opposite sign, so that the port turns the other way
+    half_turn: bool = False  #: all cosines have the opposite sign, so that each phase is half a turn ahead
+    phase_error: float | None = None  #: largest distance in rad of a phase from frequency times position
+    imprecise: bool = False  #: that is more than storing explains: angles were computed in too few digits
+    first_row_off: int | None = None  #: then the first row where a phase is off by more than pi/8
+    frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
+    arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
 
-    kind: Literal["frequencies", "cache"]
-    rows: int | None = None
-    error_bounds: F64 | None = None
-    backward: bool = False
-    half_turn: bool = False
-    phase_error: float | None = None
-    imprecise: bool = False
-    first_row_off: int | None = None
-    frequency_dtype: str | None = None
-    arrangement: Arrangement | None = None
+    @property
+    def signs(self) -> tuple[int, int]:
+        """The signs that sines and cosines are to be multiplied by."""
+        return -1 if self.backward != self.half_turn else 1, -1 if self.half_turn else 1
 
 
 def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Dump:
@@ -102,24 +81,21 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
     listed = _flatten(values)
     rounding = find_rounding(listed, stored)
     notes: tuple[str, ...] = ()
-    if not _falls(listed) and listed[0] >= 1 and not np.any(np.diff(listed) < 0):
+    if listed[-1] > listed[0] >= 1 and not np.any(np.diff(listed) < 0):
         listed, notes = _invert(listed)
     layout, frequencies = _undouble(listed)
     bound = bound_stored_frequencies(rounding)
     check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
     bounds = bound + FLOORS.get(rounding, 0.0) / np.maximum(frequencies, 1e-300)
     found = identify_scaling(frequencies, bounds)
-    return Dump(
+    return make_dump(
+        frequencies,
+        np.where(frequencies > 0, bounds, 0.0),
+        found,
         kind="frequencies",
-        rotary_dim=2 * len(frequencies),
-        base=found.base,
-        scaling=found.scaling,
-        options=found.options,
-        frequencies=freeze(frequencies),
         layout=layout,
         dtype=rounding,
         error_bound=bound,
-        error_bounds=freeze(np.where(frequencies > 0, bounds, 0.0)),
         frequency_dtype=rounding if rounding in ("bfloat16", "float16") else None,
         notes=(*notes, *describe_rounding(stored, rounding), *found.notes),
     )
@@ -148,6 +124,16 @@ def check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
         raise InputError("the frequencies do not fall", given, accepted)
 
 
+def split_in_two(values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Split the columns, or a list, into two: its halves, and every second one in turn.
+
+    >>> split_in_two(np.arange(4))["interleaved"]
+    (array([0, 2]), array([1, 3]))
+    """
+    half = values.shape[-1] // 2
+    return {"half": (values[..., :half], values[..., half:]), "interleaved": (values[..., 0::2], values[..., 1::2])}
+
+
 def name_dtype(values: np.ndarray, stored: str | None = None) -> str:
     """Name the type that an array was stored in (default: its own); of complex numbers, that of their parts.
 
@@ -169,22 +155,27 @@ def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
     return ()
 
 
-def freeze(values: F64) -> F64:
-    """Return a read-only copy.
+def make_dump(frequencies: F64, bounds: F64, found: Identified, **others: Any) -> Dump:
+    """Make a dump of frequencies, their largest relative errors, and the base and scaling that they were found to have.
 
-    >>> values = np.ones(2)
-    >>> freeze(values).flags.writeable, values.flags.writeable
-    (False, True)
+    >>> make_dump(np.ones(1), np.zeros(1), Identified(), kind="frequencies").rotary_dim
+    2
     """
-    copied = np.array(values, dtype=np.float64)
-    copied.flags.writeable = False
-    return copied
+    frequencies, bounds = np.array(frequencies, dtype=np.float64), np.array(bounds)
+    frequencies.flags.writeable = bounds.flags.writeable = False
+    return Dump(
+        rotary_dim=2 * len(frequencies),
+        base=found.base,
+        scaling=found.scaling,
+        options=found.options,
+        frequencies=frequencies,
+        error_bounds=bounds,
+        **others,
+    )
 
 
 def _flatten(values: np.ndarray) -> F64:
-    listed = np.squeeze(np.asarray(values))
-    if listed.ndim == 0:
-        listed = listed.reshape(1)
+    listed = np.atleast_1d(np.squeeze(values))
     if listed.ndim != 1 or not 1 <= listed.size <= MAX_WIDTH or np.iscomplexobj(listed):
         raise InputError("a dump of inv_freq is one list of numbers", f"shape {np.shape(values)}", _ACCEPTED)
     listed = np.asarray(listed, dtype=np.float64)
@@ -193,10 +184,6 @@ def _flatten(values: np.ndarray) -> F64:
         first = int(np.argmax(unusable))
         raise InputError("a frequency cannot be used", f"{listed[first]:g} at index {first}", _ACCEPTED)
     return listed
-
-
-def _falls(listed: F64) -> bool:
-    return bool(len(listed) < 2 or listed[0] > listed[-1] or np.ptp(listed) == 0)
 
 
 def _invert(listed: F64) -> tuple[F64, tuple[str, ...]]:
@@ -209,11 +196,8 @@ def _invert(listed: F64) -> tuple[F64, tuple[str, ...]]:
 
 def _undouble(listed: F64) -> tuple[str | None, F64]:
     """Return the layout that repeats show, and each frequency once."""
-    half = len(listed) // 2
-    if len(listed) % 2 or np.ptp(listed) == 0:
-        return None, listed
-    if np.array_equal(listed[:half], listed[half:]):
-        return "half", listed[:half]
-    if np.array_equal(listed[0::2], listed[1::2]):
-        return "interleaved", listed[0::2]
+    if len(listed) % 2 == 0 and np.ptp(listed) > 0:
+        for layout, (left, right) in split_in_two(listed).items():
+            if np.array_equal(left, right):
+                return layout, left
     return None, listed

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
-from pe_spectra.models.audited_pairs import TURN, take_off_turns
-from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, list_blocks
+from pe_spectra.exact import F64, list_blocks
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
+from pe_spectra.models.rotation import TURN, take_off_turns
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
 FIRST_WINDOW, _LOST = 8, 1.0
@@ -26,26 +26,17 @@ _NEAR_INTEGER = 0.02
 
 
 class Followed(NamedTuple):
-    """What the phases of a cache show.
+    """What the phases of a cache show."""
 
-    Attributes
-    ----------
-    frequencies, bounds : (P,) rad/position of each pair, fastest first, and their largest relative errors.
-    offset : position of row 0; None where it is no integer. remarks : why.
-    backward, half_turn : whether all sines, or all cosines, have the opposite sign.
-    error : largest distance of a phase from its line, in rad.
-    first_row_off, notes : where that is more than storing explains, first row off by more than pi/8, and a sentence.
-    """
-
-    frequencies: F64
-    bounds: F64
-    offset: int | None
-    remarks: tuple[str, ...]
-    backward: bool
-    half_turn: bool
-    error: float
-    first_row_off: int | None
-    notes: tuple[str, ...]
+    frequencies: F64  #: (P,) rad/position of each pair, fastest first
+    bounds: F64  #: (P,) their largest relative errors
+    offset: int | None  #: position of row 0; None where it is no integer
+    remarks: tuple[str, ...]  #: why that is so
+    backward: bool  #: all sines have the opposite sign
+    half_turn: bool  #: all cosines have it
+    error: float  #: largest distance of a phase from its line, in rad
+    first_row_off: int | None  #: where that is more than storing explains, the first row off by more than pi/8
+    notes: tuple[str, ...]  #: then a sentence
 
 
 class _Lines(NamedTuple):
@@ -97,15 +88,7 @@ def read_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.b
 
 
 def _follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_]) -> _Lines:
-    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it.
-
-    Parameters
-    ----------
-    phases : (S, P) radians.
-    first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
-    turned : (P,) whether a pair has a sine that is not 0.
-
-    """
+    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it."""
     size, pairs = phases.shape
     window = len(first)
     slopes = np.angle((first[1:] * first[:-1].conj()).sum(axis=0))

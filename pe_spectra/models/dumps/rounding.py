@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, list_blocks
 from pe_spectra.precision.dtypes import DTYPES
 
 #: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
@@ -21,8 +21,6 @@ FLOORS: Mapping[str, float] = MappingProxyType({"float16": DTYPES["float16"].ste
 FLOAT32_ARITHMETIC = 2e-6
 #: The same in float64.
 FLOAT64_ARITHMETIC = 1e-14
-#: Numbers that are looked at at a time.
-_BLOCK = 1 << 20
 
 
 def find_rounding(values: F64, dtype: str, *others: F64) -> str:
@@ -37,40 +35,25 @@ def find_rounding(values: F64, dtype: str, *others: F64) -> str:
     >>> find_rounding(np.array([1.0, 0.1]).astype(np.float32).astype(float), "float64")
     'float32'
     """
-    given = dtype if dtype in ROUNDOFF else "float64"
-    held, tells = list(ROUNDOFF), False
-    for part in (part for one in (values, *others) for part in _split(one)):
-        tells = tells or bool(((np.abs(part) != 1) & (part != 0)).any())
-        held = [name for name in held if _holds(name, part)]
-    return held[0] if tells and held else given
+    arrays = (values, *others)
+    parts = (one[rows] for one in arrays for rows in list_blocks(len(one), math.prod(one.shape[1:])))
+    if not any(bool(((np.abs(part) != 1) & (part != 0)).any()) for part in parts):
+        return dtype if dtype in ROUNDOFF else "float64"
+    return next(name for name in ROUNDOFF if all(DTYPES[name].holds(one) for one in arrays))
 
 
-def list_blocks(rows: int, width: int) -> Iterator[slice]:
-    """List blocks of rows: beside a large array, little else fits into memory.
+def find_shortest(low: float, high: float) -> float:
+    """Return a decimal number between two others, with few digits.
 
-    >>> list(list_blocks(3, 1 << 19))
-    [slice(0, 2, None), slice(2, 4, None)]
+    >>> find_shortest(9999.3, 10000.4), find_shortest(0.2497, 0.2504)
+    (10000.0, 0.25)
     """
-    step = max(1, _BLOCK // max(1, width))
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
-
-
-def _split(values: F64) -> Iterator[F64]:
-    """Split an array into blocks; before them a few rows, which rule most types out."""
-    yield values[:: max(1, len(values) // 64)]
-    for block in list_blocks(len(values), math.prod(values.shape[1:])):
-        yield values[block]
-
-
-@np.errstate(over="ignore", under="ignore")
-def _holds(name: str, values: F64) -> bool:
-    if name == "float64":
-        return True
-    narrow = values.astype(np.float16 if name == "float16" else np.float32)
-    exact = bool((narrow == values).all())
-    # bfloat16 is the first half of float32
-    return exact and (name != "bfloat16" or not (narrow.view(np.uint32) & 0xFFFF).any())
+    middle = (low + high) / 2
+    for digits in range(16):
+        candidate = float(f"{middle:.{digits}e}")
+        if low <= candidate <= high:
+            return candidate
+    return middle
 
 
 def bound_stored_frequencies(dtype: str) -> float:

@@ -2,31 +2,35 @@
 
 A pair shows its phases in training as far as theta L, the whole turn at most. A way to lengthen the
 context is judged by which pairs would meet new phases at the target, and by what it costs: pairs that
-are slowed tell neighbouring positions apart less well. Symbols as in `bounds`.
+are slowed tell neighbouring positions apart less well. Symbols as in `proposals`; theta' are
+the frequencies at the target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.models.audited_pairs import TURN, mark_unseen
-from pe_spectra.models.lengths.bounds import (
+from pe_spectra.faces import Cell
+from pe_spectra.models.lengths.cosine_sums import KernelSample, find_first_negative_lag, sample_kernel
+from pe_spectra.models.lengths.proposals import (
+    PARAMETERS,
+    WAYS,
     Bound,
-    compute_critical_dimension,
-    compute_ntk_base,
+    Options,
     list_bounds_of_change,
     list_bounds_of_length,
 )
-from pe_spectra.models.lengths.negative_lags import find_first_negative_lag
-from pe_spectra.models.lengths.ways import WAYS, ContextParameters, ContextReport, Flags, MethodResult, Options
-from pe_spectra.models.rotation import SAME_FORMULA
+from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE, TURN, mark_unseen
+from pe_spectra.quantities import Result, derived, quantity, tabulate
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27
@@ -34,15 +38,154 @@ MAX_SCANNED_BY_METHOD = 1 << 27
 _PROPOSED = {"critical-base": "critical-base", "men-base": "men-exact"}
 NO_LONGROPE = "longrope is left out: it divides each pair by a number of its own, from a search on the model"
 
+Flags = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, kw_only=True)
-class _Scaled:
-    """A way with its frequencies."""
+class LengthenedPair(Result):
+    """One pair of one way, at the target."""
 
-    name: str
-    scaled: Scaled
-    parameters: Options
-    notes: tuple[str, ...]
+    method: str = quantity("Name of the way.", key=None)
+    pair: int = quantity("Index of the pair, the fastest first.", minimum=0)
+    frequency: float = quantity("Angular frequency.", unit="rad/position", above=0)
+    wavelength: float = quantity("2 pi / frequency.", unit="positions", above=0)
+    turns: float = quantity("Periods that it completes within the target.", above=0)
+    unseen: bool = quantity("Whether it has out-of-range phases, not covered in training.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodResult(Result):
+    """One way to lengthen the context, at the target."""
+
+    method: str = quantity(
+        f"Name of the way: {'; '.join(f'{name} {way.does}' for name, way in WAYS.items())}.", words=tuple(WAYS)
+    )
+    parameters: Options = quantity("What it was computed with.", schema=PARAMETERS, column=None)
+
+    @derived("Base that it was computed with.", key=None)
+    def base(self) -> float:
+        return self.parameters["base"]
+
+    @derived("Factor that it was computed with; null for a way without one.", key=None)
+    def factor(self) -> float | None:
+        return self.parameters.get("factor")
+
+    @derived(
+        "Pairs with out-of-range phases: they completed no period in training, and the phase theta' T is above "
+        f"{TOLERANCE} theta L.",
+        minimum=0,
+    )
+    def unseen_pairs(self) -> int:
+        return int(np.count_nonzero(self.unseen))
+
+    unseen_share: float = quantity(
+        "Of the phases met, up to a period, the share not covered in training: the mean over all pairs of "
+        "1 - min(theta L, 2 pi) / min(theta' T, 2 pi), 0 for pairs without. Ours.",
+        minimum=0,
+        maximum=1,
+    )
+    never_turn: int = quantity("Pairs that never complete a period within the target: theta' T < 2 pi.", minimum=0)
+    kept_pairs: int = quantity(f"Pairs whose frequency stays as it was, to {SAME_FORMULA}.", minimum=0)
+    min_wavelength: float = quantity("Wavelength of the fastest pair.", unit="positions", above=0)
+    neighbour_distance: float = quantity(
+        "Distance of the vectors of neighbouring positions, sqrt(sum 2 (1 - cos theta')), over that before the "
+        "change; below 1 they are harder to distinguish. Ours.",
+        above=0,
+    )
+    first_negative_lag: int | None = quantity(
+        "Smallest lag m with sum cos(m theta') < 0 over the pairs, every sign decided in exact arithmetic; null where "
+        "there is none up to scanned_lags. Men et al. 2024, arXiv:2405.14591.",
+        unit="positions",
+        minimum=1,
+    )
+    attention_scaling: float = quantity("Factor on every cosine and sine.", above=0)
+    target: int = quantity("Inference context length.", unit="positions", key=None, column=None)
+    frequencies: F64 = quantity(
+        "Of each pair, the fastest first, right to float64; read-only.", unit="rad/position", key=None, column=None
+    )
+    turns: F64 = quantity("Periods of each pair within the target.", key=None, column=None)
+    unseen: Flags = quantity("Pairs with out-of-range phases.", key=None, column=None)
+
+    @derived("Every pair, the fastest first.", key="frequencies", column=None, least=2)
+    def every_pair(self) -> tuple[LengthenedPair, ...]:
+        rows = zip(self.frequencies.tolist(), self.turns.tolist(), self.unseen.tolist(), strict=True)
+        return tuple(
+            LengthenedPair(
+                method=self.method, pair=pair, frequency=theta, wavelength=TURN / theta, turns=turns, unseen=unseen
+            )
+            for pair, (theta, turns, unseen) in enumerate(rows)
+        )
+
+    @derived("Mean cosine over the pairs, from lag 1 to the target.", key=None, column=None)
+    def kernel(self) -> KernelSample:
+        return sample_kernel(self.frequencies, self.target)
+
+    notes: tuple[str, ...] = quantity("What to know about it, each a sentence.", default=(), write="; ".join)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextReport(Result):
+    """What there is to know about a context length.
+
+    >>> report = propose_bases(128, 1024)
+    >>> report.d, report.pairs, list(report.to_columns())[:2]
+    (128, 64, ['name', 'value'])
+    """
+
+    d: int = quantity("Rotary width of a head, D, in channels.", minimum=4, asked=True)
+    base: float | None = quantity(
+        "Base in training.", default=None, above=1, only=lambda report: report.base is not None, asked=True
+    )
+    trained: int | None = quantity(
+        "Training context length.",
+        unit="positions",
+        default=None,
+        minimum=8,
+        only=lambda report: report.trained is not None,
+        asked=True,
+    )
+    target: int = quantity("Inference context length.", unit="positions", minimum=8, asked=True)
+    critical_dimension: int | None = quantity(
+        "Channels that completed a period in training, 2 ceil(D/2 log_b(L / 2 pi)), from 0 to D; l* of Eq. 16 with L "
+        "for d, rounded up to whole pairs; null without a model. Liu et al. 2023, arXiv:2310.05209, lemma 1.",
+        default=None,
+        minimum=0,
+        column=None,
+    )
+    never_turn_in_training: int | None = quantity(
+        "Pairs that completed none, theta L < 2 pi; null without a model.", default=None, minimum=0, column=None
+    )
+    scanned: int | None = quantity(
+        "Lags up to which negative sums were looked for; null without a model.",
+        default=None,
+        key="scanned_lags",
+        minimum=1,
+        column=None,
+    )
+    methods: tuple[MethodResult, ...] = quantity(
+        "The ways to lengthen the context, the unchanged model first; empty without a model.", default=(), key="rows"
+    )
+    bounds: tuple[Bound, ...] = quantity(
+        "What the literature proposes; the numbers contradict each other, since their assumptions do.",
+        least=1,
+        column=None,
+    )
+    notes: tuple[str, ...] = quantity("What to know about all ways.", default=(), key=None, column=None)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs, D/2."""
+        return self.d // 2
+
+    def to_columns(self) -> dict[str, Sequence[Cell]]:
+        """Return a row for each way, with the periods of five pairs; without a model one for each bound."""
+        if not self.methods:
+            return tabulate(self.bounds)
+        columns = tabulate(self.methods)
+        notes = columns.pop("notes")
+        for pair in sorted({round(share * (self.pairs - 1)) for share in (0, 0.25, 0.5, 0.75, 1)}):
+            columns[f"turns_pair_{pair}"] = [float(row.turns[pair]) for row in self.methods]
+        return {**columns, "notes": notes}
 
 
 def propose_bases(d: int, target: int) -> ContextReport:
@@ -55,8 +198,7 @@ def propose_bases(d: int, target: int) -> ContextReport:
     >>> propose_bases(128, 1024).bounds[0].value
     4300.0
     """
-    asked = ContextParameters(d=d, base=None, trained=None, target=target)
-    return ContextReport(parameters=asked, bounds=list_bounds_of_length(d, target))
+    return ContextReport(d=d, target=target, bounds=list_bounds_of_length(d, target))
 
 
 def compare_methods(d: int, base: float, trained: int, target: int) -> ContextReport:
@@ -80,107 +222,89 @@ def compare_methods(d: int, base: float, trained: int, target: int) -> ContextRe
     bounds = (*list_bounds_of_change(d, base, trained, target), *list_bounds_of_length(d, target))
     before = _to_float(scale_nothing(base, d))
     scanned = min(max(target, 1 << 20), MAX_SCANNED_BY_METHOD // (d // 2))
-    raised, remarks = _list_raised(d, base, {bound.name: bound for bound in bounds})
-    ways = [*_list_ways(d, base, trained, target), *raised]
+    proposed = {bound.name: bound.value for bound in bounds}
+    ways, remarks = _list_ways(d, base, trained, target, proposed)
     return ContextReport(
-        parameters=ContextParameters(d=d, base=base, trained=trained, target=target),
+        d=d,
+        base=base,
+        trained=trained,
+        target=target,
         methods=tuple(_measure(way, before, trained, target, scanned) for way in ways),
         bounds=bounds,
-        critical_dimension=compute_critical_dimension(d, base, trained),
+        critical_dimension=int(proposed["critical-dimension"] or 0),
         never_turn_in_training=int(np.count_nonzero(before * trained < TURN)),
         scanned=scanned,
         notes=(*remarks, NO_LONGROPE),
     )
 
 
-def find_unseen(before: F64, after: F64, trained: int, target: int) -> Flags:
-    """Mark the pairs that meet phases at the target that training never showed.
+class _Scaled(NamedTuple):
+    """A way with its frequencies, and what to say about them."""
 
-    Parameters
-    ----------
-    before, after : (D/2,), frequencies in training and at the target, rad/position.
-    trained, target : lengths in positions.
-
-    >>> find_unseen(np.array([1.0, 1e-3]), np.array([1.0, 1e-3]), 1000, 2000).tolist()
-    [False, True]
-    """
-    shown = before * trained
-    return mark_unseen(shown, after * target)
+    name: str
+    scaled: Scaled
+    parameters: Options
+    notes: tuple[str, ...] = ()
 
 
-def measure_unseen_share(before: F64, after: F64, trained: int, target: int) -> float:
-    """Average over the pairs the share of phases at the target, up to a turn, that training never showed.
-
-    >>> theta = np.array([np.pi / 100])
-    >>> round(measure_unseen_share(theta, theta, 100, 200), 12)  # half a turn was seen
-    0.5
-    """
-    shown, met = np.minimum(before * trained, TURN), np.minimum(after * target, TURN)
-    new = np.where(find_unseen(before, after, trained, target), 1 - shown / met, 0.0)
-    return float(np.mean(new))
-
-
-def measure_neighbour_distance(frequencies: F64) -> float:
-    """Distance of the codes of neighbouring positions: sqrt(sum 2 (1 - cos theta)), for pairs of norm 1.
-
-    >>> round(measure_neighbour_distance(np.array([1.0])), 6)  # 2 sin 1/2
-    0.958851
-    """
-    return float(2 * np.sqrt(np.sum(np.sin(frequencies / 2) ** 2)))
-
-
-def _list_ways(d: int, base: float, trained: int, target: int) -> list[_Scaled]:
-    factor = target / trained
-    given: dict[str, float | int] = {"factor": factor, "original": trained, "served": target}
-    ways = []
-    for name in [name for name in WAYS if name in SCALINGS]:
-        keys = {key: given[key] for key in SCALINGS[name].keys if key in given} | dict(WAYS[name].keys)
-        same = f"the same as base {compute_ntk_base(d, base, factor):.6g}" if name == "ntk" else ""
-        ways.append(_scale(name, SCALINGS[name].function(base, d, **keys), {"base": base, **keys}, same))
-    return ways
-
-
-def _list_raised(d: int, base: float, bounds: Mapping[str, Bound]) -> tuple[list[_Scaled], tuple[str, ...]]:
-    """The two larger bases of the literature, and why one of them is left out."""
+def _list_ways(
+    d: int, base: float, trained: int, target: int, proposed: Mapping[str, float | None]
+) -> tuple[list[_Scaled], list[str]]:
+    """Every way; and why one of the two larger bases of the literature is left out."""
+    given: dict[str, float | int] = {"factor": target / trained, "original": trained, "served": target}
     ways, remarks = [], []
-    for name, bound in _PROPOSED.items():
-        raised = bounds[bound].value
-        if raised is None:
-            remarks.append(f"the method {name} is left out")  # the bound's remark says why
-        elif raised <= base:
-            remarks.append(f"the method {name} is left out: {raised:g} is not above the base that there is, {base:g}")
+    for name in WAYS:
+        raised = proposed.get(_PROPOSED.get(name, ""))
+        if name in SCALINGS:
+            keys = {key: given[key] for key in SCALINGS[name].keys if key in given} | dict(WAYS[name].keys)
+            notes = (f"the same as base {proposed['ntk-base']:.6g}",) if name == "ntk" else ()
+            ways.append(_Scaled(name, SCALINGS[name].function(base, d, **keys), {"base": base, **keys}, notes))
+        elif raised is not None and raised > base:
+            ways.append(_Scaled(name, scale_nothing(raised, d), {"base": raised}))
         else:
-            ways.append(_scale(name, scale_nothing(raised, d), {"base": raised}))
-    return ways, tuple(remarks)
-
-
-def _scale(name: str, scaled: Scaled, parameters: Options, remark: str = "") -> _Scaled:
-    notes = tuple(filter(None, (remark, WAYS[name].remark)))
-    return _Scaled(name=name, scaled=scaled, parameters=MappingProxyType(dict(parameters)), notes=notes)
+            # a bound without a value says itself why
+            why = "" if raised is None else f": {raised:g} is not above the base that there is, {base:g}"
+            remarks.append(f"the method {name} is left out{why}")
+    return ways, remarks
 
 
 def _measure(way: _Scaled, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
     after = _to_float(way.scaled)
-    unseen = find_unseen(before, after, trained, target)
+    unseen, unseen_share = _find_unseen(before * trained, after * target)
     turns = after * target / TURN
     for array in (after, unseen, turns):
         array.flags.writeable = False
     return MethodResult(
         method=way.name,
-        parameters=way.parameters,
+        parameters=MappingProxyType(dict(way.parameters)),
         target=target,
         frequencies=after,
         attention_scaling=float(way.scaled.attention_factor),
         turns=turns,
         unseen=unseen,
-        unseen_share=measure_unseen_share(before, after, trained, target),
+        unseen_share=unseen_share,
         never_turn=int(np.count_nonzero(after * target < TURN)),
         kept_pairs=int(np.count_nonzero(np.abs(after - before) <= SAME_FORMULA * before)),
         min_wavelength=TURN / float(after.max()),
-        neighbour_distance=measure_neighbour_distance(after) / measure_neighbour_distance(before),
+        neighbour_distance=_measure_neighbour_distance(after) / _measure_neighbour_distance(before),
         first_negative_lag=find_first_negative_lag(way.scaled.frequencies, scanned),
-        notes=way.notes,
+        notes=tuple(filter(None, (*way.notes, WAYS[way.name].remark))),
     )
+
+
+def _find_unseen(shown: F64, met: F64) -> tuple[Flags, float]:
+    """Mark the pairs that meet phases training never showed; of the phases met up to a turn, their mean share.
+
+    shown and met are the largest phases, in rad, of each pair in training and at the target.
+    """
+    unseen = mark_unseen(shown, met)
+    shown, met = np.minimum(shown, TURN), np.minimum(met, TURN)
+    return unseen, float(np.mean(np.where(unseen, 1 - shown / met, 0.0)))
+
+
+def _measure_neighbour_distance(frequencies: F64) -> float:
+    """Distance of the codes of neighbouring positions: sqrt(sum 2 (1 - cos theta)), for pairs of norm 1."""
+    return float(2 * np.sqrt(np.sum(np.sin(frequencies / 2) ** 2)))
 
 
 def _to_float(scaled: Scaled) -> F64:

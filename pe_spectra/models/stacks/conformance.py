@@ -28,12 +28,8 @@ from pe_spectra.quantities import Result, quantity
 
 #: The stack that the others are compared with.
 REFERENCE = "transformers-5"
-#: What the examples of `tabulate_scalings` have where no file is given.
+#: What the examples of `tabulate_scalings` have where the file states no length, and the factor of all.
 _LENGTH, _FACTOR = 8192, 4.0
-_EXAMPLE = LayerStatement(head_dim=128, default_base=500000.0)
-
-#: Models whose code has the scaling, where it is not Llama's.
-_MODELS = {"longrope": "phi3"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,50 +119,42 @@ def find_length_served(configuration: Configuration) -> int:
     return max(configuration.length or 1, *(length or 1 for length in lengths), 1)
 
 
-def tabulate_scalings(
-    configuration: Configuration | None = None, *, factor: float = _FACTOR, served: int | None = None
-) -> tuple[ConformanceRow, ...]:
+def tabulate_scalings(configuration: Configuration, served: int | None = None) -> tuple[ConformanceRow, ...]:
     """Tabulate what every stack makes of one example of each scaling, for the head and the base of a file.
 
     Parameters
     ----------
     configuration : its first turned layer type gives width, share, layout and base, and it the model and the
-        length; None for Llama 3's: D = 128, base 500000, 8192 positions.
-    factor : s, for every scaling. served : the length; None for s/2 times the original length, where nothing
-        agrees by chance: at s times that length the fixed base of vLLM's dynamic is that of transformers.
+        length, 8192 positions where none is stated.
+    served : the length; None for s/2 times the original length, s = 4 the factor, where nothing agrees by chance:
+        at s times that length the fixed base of vLLM's dynamic is that of transformers.
 
     Returns
     -------
-    the rows of :func:`tabulate_conformance` for each of :func:`build_examples`.
+    the rows of :func:`tabulate_conformance` for each of six examples.
 
-    >>> rows = tabulate_scalings()
-    >>> [row.stack for row in rows if row.scaling == "dynamic" and row.refusal]
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
+    >>> [row.stack for row in tabulate_scalings(stated) if row.scaling == "dynamic" and row.refusal]
     ['meta', 'yarn-paper']
     """
-    examples = build_examples(configuration, factor=factor)
-    length = served or max(2, int(factor * _find_original(configuration) / 2))
-    rows = (row for example in examples for row in tabulate_conformance(example, length))
-    return tuple(replace(row, of="example") for row in rows)
+    layer = next((layer for layer in configuration.layers if layer.turns), configuration.layers[0])
+    stated = layer.block.find("original_max_position_embeddings")
+    original = int(stated or configuration.length or _LENGTH)
+    length = served or max(2, int(_FACTOR * original / 2))
+    examples = _build_examples(configuration.model, layer, original)
+    return tuple(replace(row, of="example") for one in examples for row in tabulate_conformance(one, length))
 
 
-def build_examples(configuration: Configuration | None = None, *, factor: float = _FACTOR) -> tuple[Configuration, ...]:
+def _build_examples(model: str, layer: LayerStatement, original: int) -> list[Configuration]:
     """Build one example of each scaling: default, linear, dynamic, yarn, llama3, longrope, in the older keys.
 
     All state s times the original length, but for default and dynamic, which count from the length that is
     stated. The lists of longrope are an example's: 1 for short, s**(2 i/(D - 2)) for long.
-
-    >>> len(build_examples())
-    6
     """
-    layer = _find_layer(configuration)
-    original = _find_original(configuration)
-    examples = _list_values(float(original), factor, max(1, int(layer.head_dim * layer.share) // 2))
-    unstretched = ("default", "dynamic")
-    base = layer.default_base
-    if layer.block is not None and layer.block.base is not None:
-        base = layer.block.base
+    base = layer.default_base if layer.block.base is None else layer.block.base
     found = []
-    for kind, values in examples.items():
+    for kind, values in _list_values(float(original), max(1, int(layer.head_dim * layer.share) // 2)).items():
         block = RotaryBlock(
             where="rope_scaling",
             kind=kind,
@@ -175,73 +163,47 @@ def build_examples(configuration: Configuration | None = None, *, factor: float 
             original_beside=kind == "longrope",  # as in the files that have it
         )
         example = LayerStatement(head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block)
-        length = original if kind in unstretched else int(factor * original)
+        length = original if kind in ("default", "dynamic") else int(_FACTOR * original)
         path = f"example of {kind}"
-        model = configuration.model if configuration is not None else _MODELS.get(kind, "llama")
         found.append(Configuration(path=path, model=model, scheme="rotary", length=length, layers=(example,)))
-    return tuple(found)
+    return found
 
 
-def _list_values(original: float, factor: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
-    stated: dict[str, KeyValue] = {"factor": factor, "original_max_position_embeddings": original}
+def _list_values(original: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
+    stated: dict[str, KeyValue] = {"factor": _FACTOR, "original_max_position_embeddings": original}
     last = max(1, pairs - 1)
     return {
         "default": {},
-        "linear": {"factor": factor},
-        "dynamic": {"factor": factor},
+        "linear": {"factor": _FACTOR},
+        "dynamic": {"factor": _FACTOR},
         "yarn": stated,
         "llama3": {**stated, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
         "longrope": {
             "original_max_position_embeddings": original,
             "short_factor": (1.0,) * pairs,
-            "long_factor": tuple(factor ** (i / last) for i in range(pairs)),
+            "long_factor": tuple(_FACTOR ** (i / last) for i in range(pairs)),
         },
     }
-
-
-def _find_layer(configuration: Configuration | None) -> LayerStatement:
-    turned = [layer for layer in configuration.layers if layer.turns] if configuration is not None else []
-    return turned[0] if turned else _EXAMPLE
-
-
-def _find_original(configuration: Configuration | None) -> int:
-    if configuration is None:
-        return _LENGTH
-    block = _find_layer(configuration).block
-    stated = block.find("original_max_position_embeddings") if block is not None else None
-    return int(stated or configuration.length or _LENGTH)
 
 
 def _describe_row(
     layer: LayerStatement, name: str, found: Rotation | Refusal, reference: Rotation | Refusal, length: int
 ) -> ConformanceRow:
-    block = layer.block
-    row = ConformanceRow(scaling=block.kind if block is not None else "default", stack=name, layer=layer.name)
+    row = ConformanceRow(scaling=layer.block.kind, stack=name, layer=layer.name)
     if isinstance(found, Refusal):
         return replace(row, refusal=found.reason)
     row = replace(row, attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
     if isinstance(reference, Refusal):
         return row
-    span = limit_length(length, layer.window)
-    (compared,) = compare_rotations([reference], [found], length=span).layer_types
-    (smallest, largest), differing = _compare_pairs(reference, found)
-    return replace(
-        row,
-        smallest_ratio=smallest,
-        largest_ratio=largest,
-        differing=differing,
-        max_phase_error=compared.max_phase_error,
-        first_position_off=compared.first_position_off,
-    )
-
-
-def _compare_pairs(reference: Rotation, found: Rotation) -> tuple[tuple[float | None, float | None], int | None]:
+    (compared,) = compare_rotations([reference], [found], length=limit_length(length, layer.window)).layer_types
+    row = replace(row, max_phase_error=compared.max_phase_error, first_position_off=compared.first_position_off)
     a, b = reference.frequencies, found.frequencies
     if a is None or b is None or len(a) != len(b):
-        return (None, None), None
-    turned = a > 0
-    differing = int(np.count_nonzero(np.abs(a - b) > SAME_FORMULA * a))
-    if not turned.any():
-        return (None, None), differing
-    ratios = b[turned] / a[turned]
-    return (float(ratios.min()), float(ratios.max())), differing
+        return row
+    ratios = [pair.ratio for pair in compared.pairs if pair.ratio is not None]
+    return replace(
+        row,
+        smallest_ratio=min(ratios, default=None),
+        largest_ratio=max(ratios, default=None),
+        differing=int(np.count_nonzero(np.abs(a - b) > SAME_FORMULA * a)),
+    )

@@ -1,28 +1,28 @@
-"""llama.cpp: what its converter writes into a GGUF file, and what ggml then computes."""
+"""llama.cpp: what its converter writes into a GGUF file, and what ggml then computes from that file.
+
+Source of the second: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp (rope_yarn, ggml_rope_cache_init) and ggml.c
+(ggml_rope_yarn_corr_dims); src/llama-context.cpp for the attention factor.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
 
+from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longrope, scale_nothing, scale_ntk, scale_yarn
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.exact import CONTEXT
+from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import (
-    Description,
-    start_description,
-)
-from pe_spectra.models.stacks.gguf import turn_gguf_layer
-from pe_spectra.models.stacks.stack import Stack, turn_by_rope
-from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
+from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
+from pe_spectra.models.stated.gguf_divisors import STILL
+from pe_spectra.models.stated.statement import NO_BLOCK, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
 
-_SCALINGS = {
-    "linear": "linear",
-    "yarn": "yarn",
-    "llama3": "llama3",
-    "longrope": "longrope",
-    "su": "longrope",
-    "proportional": "proportional",
-    "dynamic": "dynamic",
-}
 #: Models whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1), by model_type; others have (i, i + D/2).
 _NORMAL = frozenset((
     "llama", "llama4", "llama4_text", "mllama_text_model", "mistral", "mixtral", "ministral", "ministral3",
@@ -34,59 +34,46 @@ _NORMAL = frozenset((
 ))  # fmt: skip
 #: Llama 3's original length, which the converter takes unless the key stands outside of the scaling.
 _LLAMA3_LENGTH = 8192
+#: The parameters of scalings by the keys of a block.
+_NAMES = {**{key: name for name, key in SCALING_KEYS.items()}, "alpha": "factor"}
+#: What ggml computes by itself; dynamic is what Hunyuan's alpha stands for.
+_FUNCTIONS: Mapping[str, Callable[..., Scaled]] = {
+    "linear": scale_linear,
+    "dynamic": scale_ntk,
+    "yarn": scale_yarn,
+    "longrope": scale_longrope,
+}
 
 
-def _turn_llama_cpp(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
-    """Return the rotation that llama.cpp computes from the converted model; `served` is its context (n_ctx)."""
-    if configuration.format == "gguf":
-        return turn_gguf_layer(configuration, layer, served)
-    block = layer.read_newer()
-    found = start_description(configuration, layer, block, _SCALINGS.get(block.kind, "none"), served)
-    _fill(found)
-    _choose_layout(found, layer)
-    return turn_by_rope(layer, found, dtype="float32")
+# --------------------------------------------------------------------- what the converter writes
 
 
-def _fill(found: Description) -> None:
-    kind = found.block.kind
-    step = _STEPS.get(_SCALINGS.get(kind, "none"))
-    if step is not None:
-        step(found)
-    elif kind not in ("default", "mrope"):
-        found.notes.append(f"rope_type {kind} is not known to the converter, which warns and writes no scaling")
-
-
-def _choose_layout(found: Description, layer: LayerStatement) -> None:
-    model = found.configuration.model
-    layout: Literal["half", "interleaved"] = layer.layout
-    if model in _NORMAL:
-        layout = "interleaved"
-    if layout != layer.layout:
+def _choose_layout(found: Description) -> None:
+    model, stated = found.configuration.model, found.layer.layout
+    layout = "interleaved" if model in _NORMAL else stated
+    if layout != stated:
         found.notes.append("the converter permutes the rows of q and k to match the layout, so scores are the same")
     if not model:
         found.notes.append("no model_type is stated, so the layout of the file is taken")
     found.values["layout"] = layout
 
 
-def _fill_linear(found: Description) -> None:
-    found.copy_keys("factor")
+def _read_linear(found: Description) -> None:
     if "factor" not in found.values:
-        _scale_nothing(found, "linear has no factor, so none is written")
+        found.leave_unscaled("linear has no factor, so none is written")
 
 
-def _fill_dynamic(found: Description) -> None:
-    if found.configuration.model.startswith("hunyuan") and found.copy_alpha():
-        return
-    _scale_nothing(found, "dynamic is not converted, and nothing is said: the frequencies stay as they are")
+def _read_dynamic(found: Description) -> None:
+    if not (found.configuration.model.startswith("hunyuan") and found.copy_alpha()):
+        found.leave_unscaled("dynamic is not converted, and nothing is said: the frequencies stay as they are")
 
 
-def _fill_yarn(found: Description) -> None:
-    found.copy_keys("factor", "beta_fast", "beta_slow")
+def _read_yarn(found: Description) -> None:
     if "factor" not in found.values:
-        _scale_nothing(found, "yarn has no factor, so the converter warns and writes no scaling")
+        found.leave_unscaled("yarn has no factor, so the converter warns and writes no scaling")
         return
-    found.need_keys("llama.cpp", "original")
-    found.step_at_end("beta_slow", "beta_fast", at="beta_fast")
+    found.need_keys("original")
+    found.step_at_end("beta_slow", "beta_fast")
     if found.block.values.get("truncate") is False:
         found.notes.append("truncate is not read: ggml rounds the ends of the ramp to whole pairs")
     if "attention_factor" in found.block.values:
@@ -101,9 +88,8 @@ def _fill_yarn(found: Description) -> None:
         found.notes.append("mscale and mscale_all_dim are not read for this model")
 
 
-def _fill_llama3(found: Description) -> None:
-    found.copy_keys("factor", "low_freq_factor", "high_freq_factor")
-    found.step_at_end("low_freq_factor", "high_freq_factor", at="high_freq_factor")
+def _read_llama3(found: Description) -> None:
+    found.step_at_end("low_freq_factor", "high_freq_factor")
     stated = found.block.find("original_max_position_embeddings")
     if stated is not None and stated != _LLAMA3_LENGTH:
         found.notes.append(
@@ -111,40 +97,108 @@ def _fill_llama3(found: Description) -> None:
             f"{_LLAMA3_LENGTH} is taken"
         )
     found.values["original"] = _LLAMA3_LENGTH
-    found.notes.append("the scaling is a divisor for each pair in the tensor rope_freqs.weight, in float32")
 
 
-def _fill_longrope(found: Description) -> None:
-    found.need_keys("llama.cpp", "short_factor", "long_factor", "original")
-    found.take_longrope_lengths()  # sqrt(1 + ln s/ln L), which the converter writes
-    found.notes.append("the list is chosen once, by the length of the context (n_ctx)")
-
-
-def _fill_proportional(found: Description) -> None:
+def _read_proportional(found: Description) -> None:
     if "factor" in found.block.values:
         found.notes.append("factor is not read")
-    found.notes.append("pairs that are not turned are divided by 1e30 in the tensor rope_freqs.weight")
 
 
-def _scale_nothing(found: Description, why: str) -> None:
-    found.values.pop("scaling", None)
-    found.notes.append(why)
+# --------------------------------------------------------------------- what ggml computes
 
 
-_STEPS = {
-    "linear": _fill_linear,
-    "dynamic": _fill_dynamic,
-    "yarn": _fill_yarn,
-    "llama3": _fill_llama3,
-    "longrope": _fill_longrope,
-    "proportional": _fill_proportional,
-}
+def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation:
+    """Compute the rotation in one type of layer of a GGUF file.
+
+    Raises
+    ------
+    FileError : a scaling that does not work out (an odd width, a length that is not stated).
+
+    >>> from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+    >>> keys = {"general.architecture": "llama", "llama.attention.head_count": 1, "llama.embedding_length": 4}
+    >>> stated = read_gguf_configuration(keys, {}, {}, "a.gguf")
+    >>> turn_gguf_layer(stated, stated.layers[0]).frequencies.tolist()
+    [1.0, 0.01]
+    """
+    block = layer.older or NO_BLOCK
+    stated = {key: block.values[key] for key in _NAMES if block.values.get(key) is not None}
+    options: dict[str, object] = {_NAMES[key]: spell_option(_NAMES[key], value) for key, value in stated.items()}
+    if layer.share != 1:
+        options["share"] = layer.share
+    if block.kind == "longrope":
+        options["served"] = served or configuration.length or options.get("original")
+    base = layer.default_base if block.base is None else block.base
+    try:
+        scaled = _scale(layer, block, base, options) if layer.turns else Scaled(())
+    except InputError as error:
+        raise FileError(configuration.path, str(error)) from error
+    if not all(math.isfinite(theta) for theta in scaled.frequencies):
+        raise FileError(configuration.path, f"has frequencies beyond {sys.float_info.max:g}")
+    return make_rotation(
+        layer,
+        *scaled,
+        base=base if layer.turns else None,
+        scaling={"default": "none", "dynamic": "ntk"}.get(block.kind, block.kind),
+        options=options,
+        dtype="float32",
+        # divisors were converted in float32
+        error_bound=FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0,
+    )
+
+
+def _scale(layer: LayerStatement, block: RotaryBlock, base: float, given: Mapping[str, Any]) -> Scaled:
+    """Scale as ggml does, then divide by the numbers of a tensor; llama3 is in the tensor alone."""
+    options = {key: value for key, value in given.items() if key != "share"}
+    divisors = block.values.get("divisors")
+    function = _FUNCTIONS.get(block.kind) if block.kind != "longrope" or divisors is None else None
+    if block.kind == "yarn":
+        # max(0.001, high - low): with the ends in the wrong order ggml has a step at the first
+        fast = options.get("beta_fast", 32.0)
+        options["beta_slow"] = min(options.get("beta_slow", 1.0), fast)
+    if function in (scale_yarn, scale_longrope) and "original" not in options:
+        raise InputError("context_length is not stated", accepted=f"{block.kind} depends on it")
+    width = int(layer.head_dim * layer.share) if block.kind != "proportional" else layer.head_dim
+    scaled = scale_nothing(base, width) if function is None else function(base, width, **options)
+    return scaled._replace(frequencies=_divide(scaled.frequencies, divisors)) if isinstance(divisors, tuple) else scaled
+
+
+def _divide(frequencies: Sequence[Decimal], divisors: tuple[float, ...]) -> tuple[Decimal, ...]:
+    """Divide each frequency by its number in the tensor; a huge one stands for 0."""
+    return tuple(
+        Decimal(0) if by >= STILL else CONTEXT.divide(theta, Decimal(by))
+        for theta, by in zip(frequencies, divisors, strict=True)
+    )
+
 
 LLAMA_CPP = Stack(
     name="llama.cpp",
     title="llama.cpp with its converter, as of 2026",
     source="ggml-org/llama.cpp, conversion/base.py, conversion/llama.py (0274f0fc), conversion/phi.py (051139f5), "
     "src/llama-context.cpp, src/llama-model.cpp, ggml/src/ggml-cpu/ops.cpp",
-    turn=_turn_llama_cpp,
-    reads_gguf=True,
+    reader="llama.cpp",
+    kinds=KINDS,
+    unknown="rope_type {kind} is not known to the converter, which warns and writes no scaling",
+    choose=lambda layer: (layer.block.fill_base(layer.older), ()),
+    readings={
+        "linear": Reading(takes=("factor",), then=(_read_linear,)),
+        "dynamic": Reading(then=(_read_dynamic,)),
+        "yarn": Reading(takes=("factor", "beta_fast", "beta_slow"), then=(_read_yarn,)),
+        "llama3": Reading(
+            takes=("factor", "low_freq_factor", "high_freq_factor"),
+            then=(_read_llama3,),
+            notes=("the scaling is a divisor for each pair in the tensor rope_freqs.weight, in float32",),
+        ),
+        "longrope": Reading(
+            needs=("short_factor", "long_factor", "original"),
+            then=(Description.take_longrope_lengths,),  # sqrt(1 + ln s/ln L), which the converter writes
+            notes=("the list is chosen once, by the length of the context (n_ctx)",),
+        ),
+        "proportional": Reading(
+            then=(_read_proportional,),
+            notes=("pairs that are not turned are divided by 1e30 in the tensor rope_freqs.weight",),
+        ),
+    },
+    finish=(_choose_layout,),
+    dtype="float32",
+    read_gguf=turn_gguf_layer,
 )

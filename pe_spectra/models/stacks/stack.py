@@ -1,9 +1,15 @@
-"""What a stack is: an implementation that turns the statements of a file into a rotation, or refuses to."""
+"""What a stack is: an implementation that turns the statements of a file into a rotation, or refuses to.
+
+A stack is described by data: which rope_type it knows, which keys it reads for each, and steps where
+reading takes more than copying. One engine, `Stack.read`, goes through them and computes the rotation with
+the catalogue's encoding `rope`, or with a formula of the stack's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -11,150 +17,168 @@ from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import Description
-from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.stacks.description import Description, choose_block
+from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
 _OWN = ("d", "base", "layout", "scaling")
+#: For a stack that keeps cosines and sines in the type of the model.
+_OF_MODEL = "of the model"
+#: What a stack does with a description beside copying keys.
+Step = Callable[[Description], object]
+
+
+class Reading(NamedTuple):
+    """How a stack reads one scaling."""
+
+    needs: tuple[str, ...] = ()  #: parameters that the file must state
+    takes: tuple[str, ...] = ()  #: those that are read where it does
+    then: tuple[Step, ...] = ()  #: what is done besides, in order
+    #: from description and rotary width, where frequencies are not the catalogue's
+    formula: Callable[[Description, int], Scaled] | None = None
+    notes: tuple[str, ...] = ()  #: what is always to be said
 
 
 class Refusal(NamedTuple):
     """An implementation does not take this file.
 
-    Attributes
-    ----------
-    reason : one sentence, with the key and the value.
-    seen : its code was seen to refuse this, where other releases may not; else no rotation is computed here.
-
     >>> Refusal("rope_type is yarn").seen
     False
     """
 
-    reason: str
-    seen: bool = False
+    reason: str  #: one sentence, with the key and the value
+    seen: bool = False  #: its code was seen to refuse this, where others may not; else no rotation is computed here
 
 
 class SeenError(InputError):
     """What the code of a release was seen to refuse, where others do not."""
 
 
-class Stack(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Stack:
     """An implementation whose code was read.
-
-    Attributes
-    ----------
-    name : as `--stack` takes it.
-    title : with the version that was read.
-    source : the files that were read, with version or commit.
-    turn : from what a file states, one of its layer types, and the length that is served (None: what the file states)
-        to a rotation. What is ignored without a word is said in its notes; an InputError or FileError refuses.
-    reads_gguf : whether it reads GGUF files.
 
     >>> from pe_spectra.models.stacks import STACKS
     >>> STACKS["yarn-paper"].title
     'YaRN as its paper has it'
     """
 
-    name: str
-    title: str
-    source: str
-    turn: Callable[[Configuration, LayerStatement, int | None], Rotation]
-    reads_gguf: bool = False
+    name: str  #: as `--stack` takes it
+    title: str  #: with the version that was read
+    source: str  #: the files that were read, with version or commit
+    reader: str  #: what messages call it
+    kinds: tuple[str, ...]  #: every rope_type that it knows
+    readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
+    of_model: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: the kinds of models that know fewer
+    unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
+    #: which keys of a layer it reads, and what is to be said about others
+    choose: Callable[[LayerStatement], tuple[RotaryBlock, tuple[str, ...]]] = choose_block
+    begin: tuple[Step, ...] = ()  #: what is done before a scaling is read
+    finish: tuple[Step, ...] = ()  #: what is done afterwards
+    dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
+    #: reads a GGUF file; None where it cannot
+    read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
 
     def read(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
-        """Return what it turns by in the layers of one type, or why it refuses."""
+        """Return what it turns by in the layers of one type, or why it refuses.
+
+        Parameters
+        ----------
+        served : the length that is served; None for what the file states.
+        """
         path, is_gguf = configuration.path, configuration.format == "gguf"
-        if is_gguf and not self.reads_gguf:
+        turn = self.read_gguf if is_gguf else self._turn
+        if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
         if not layer.turns and not is_gguf:
-            return _leave_still(layer)
+            return make_rotation(layer, (), 1, scaling="none", notes=("these layers are not turned",))
         try:
-            return self.turn(configuration, layer, served)
+            return turn(configuration, layer, served)
         except FileError as error:
             return Refusal(reason=str(error))
         except InputError as error:
-            return Refusal(reason=f"{path}: {layer.say_in_keys(str(error))}", seen=isinstance(error, SeenError))
+            return Refusal(reason=f"{path}: {_say_in_keys(layer, str(error))}", seen=isinstance(error, SeenError))
+
+    def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+        block, notes = self.choose(layer)
+        found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
+        kinds = self.of_model.get(configuration.model, self.kinds)
+        known = block.kind in kinds or not self.unknown
+        scaling = found.name_scaling(kinds) if known else "none"
+        found.start(scaling)
+        found.notes += notes if known else (*notes, self.unknown.format(kind=block.kind))
+        reading = self.readings.get(scaling, Reading())
+        _follow(self.begin, found)
+        found.need_keys(*reading.needs)
+        found.copy_keys(*reading.takes)
+        _follow(reading.then, found)
+        found.notes += reading.notes
+        _follow(self.finish, found)
+        # a step may have put another scaling in its place
+        formula = reading.formula if found.values.get("scaling") == scaling else None
+        return _compute(found, formula, configuration.dtype if self.dtype == _OF_MODEL else self.dtype)
 
 
-def _leave_still(layer: LayerStatement) -> Rotation:
-    none = np.zeros(0)
-    none.flags.writeable = False
-    return Rotation(
-        name=layer.name,
-        head_dim=layer.head_dim,
-        rotary_dim=0,
-        scaling="none",
-        frequencies=none,
-        layout=layer.layout,
-        attention_scaling=1.0,
-        offset=0,
-        notes=("these layers are not turned",),
-    )
+def _follow(steps: tuple[Step, ...], found: Description) -> None:
+    for step in steps:
+        step(found)
 
 
-def _list_options(values: Mapping[str, Any]) -> dict[str, object]:
-    """What belongs to a scaling: all but width, base, layout and its name."""
-    return {key: value for key, value in values.items() if key not in _OWN}
-
-
-def turn_by_rope(layer: LayerStatement, found: Description, *, dtype: str | None) -> Rotation:
-    """Compute the rotation of the catalogue's `rope` with these parameters.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> found.values.update(d=4, base=1e4)
-    >>> turn_by_rope(stated.layers[0], found, dtype=None).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    rope = Rope(**found.values)
-    frequencies = rope.frequencies()
-    return Rotation(
+def _compute(found: Description, formula: Callable[[Description, int], Scaled] | None, dtype: str | None) -> Rotation:
+    """Compute the rotation of a description, by the catalogue's `rope` or a formula."""
+    values, rope = found.values, None
+    computed: tuple[Iterable[SupportsFloat], SupportsFloat]
+    if formula is not None:
+        computed = formula(found, _find_width(found.layer))
+    else:
+        rope = Rope(**values)
+        ladder = rope.frequencies()
+        computed = ladder.values, ladder.amplitude
+    return make_rotation(
+        found.layer,
+        *computed,
         rope=rope,
-        name=layer.name,
-        head_dim=rope.d,
-        rotary_dim=rope.rotary_width,
-        base=rope.base,
-        scaling=rope.scaling,
-        options=_list_options(found.values),
-        frequencies=frequencies.values,
-        layout=rope.layout,
-        attention_scaling=frequencies.amplitude,
-        offset=0,
+        base=values["base"],
+        scaling=values.get("scaling", "none"),
+        options={key: value for key, value in values.items() if key not in _OWN},
+        layout=values.get("layout", "half"),
         dtype=dtype,
         notes=tuple(found.notes),
     )
 
 
-def turn_by_formula(
-    layer: LayerStatement, found: Description, scaled: Scaled, *, dtype: str | None, layout: str
+def make_rotation(
+    layer: LayerStatement, frequencies: Iterable[SupportsFloat], attention_scaling: SupportsFloat, **others: Any
 ) -> Rotation:
-    """Round frequencies that a formula of a stack's own has.
+    """Make the rotation of one type of layer; others are its parts that the statement does not decide.
 
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"model_type": "llama", "head_dim": 4, "rope_theta": 1e4, "max_position_embeddings": 4096}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> from pe_spectra.encodings.rope_scaling import scale_linear
-    >>> found.values.update(d=4, base=1e4, scaling="linear")
-    >>> scaled = scale_linear(1e4, 4, factor=2.0)
-    >>> turn_by_formula(stated.layers[0], found, scaled, dtype=None, layout="half").frequencies.tolist()
-    [0.5, 0.005]
+    >>> make_rotation(LayerStatement(head_dim=4), (1, 0.1), 1).rotary_dim
+    4
     """
-    frequencies = np.array([float(theta) for theta in scaled.frequencies])
-    frequencies.flags.writeable = False
-    return Rotation(
-        name=layer.name,
-        head_dim=layer.head_dim,
-        rotary_dim=2 * len(frequencies),
-        base=found.values["base"],
-        scaling=found.values.get("scaling", "none"),
-        options=_list_options(found.values),
-        frequencies=frequencies,
-        layout=layout,
-        attention_scaling=float(scaled.attention_factor),
-        offset=0,
-        dtype=dtype,
-        notes=tuple(found.notes),
-    )
+    values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
+    values.flags.writeable = False
+    stated = {"name": layer.name, "head_dim": layer.head_dim, "layout": layer.layout, "offset": 0}
+    computed = {"frequencies": values, "rotary_dim": 2 * len(values), "attention_scaling": float(attention_scaling)}
+    return Rotation(**{**stated, **computed, **others})
+
+
+def _find_width(layer: LayerStatement) -> int:
+    """The rotary width D = int(head_dim share), which is even and above 0."""
+    width = int(layer.head_dim * layer.share)
+    if width % 2 or not width:
+        raise InputError("int(head_dim share) is no even width", str(width), "2, 4, .. are accepted")
+    return width
+
+
+def _say_in_keys(layer: LayerStatement, text: str) -> str:
+    """Write a sentence about the catalogue's `rope` with the keys of the file."""
+    words = {
+        "rope: int(d share)": f"int({layer.width_key} x {layer.share_key})",
+        "int(head_dim share)": f"int({layer.width_key} x {layer.share_key})",
+        "rope: share": layer.share_key,
+        "rope: d ": f"{layer.width_key} ",
+        "an even d ": "an even number ",
+    }
+    for word, key in words.items():
+        text = text.replace(word, key)
+    return text.removeprefix("rope: ")

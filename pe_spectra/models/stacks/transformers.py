@@ -1,202 +1,109 @@
-"""Hugging Face transformers 5: the generic code that nearly all of its models call."""
+"""Hugging Face transformers, the generic code that nearly all of its models call: 5 and the last 4.
+
+Release 4 does not know `rope_parameters`, only `rope_theta` and `rope_scaling`: from a file in the newer
+form alone it takes the default base and no scaling.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from pe_spectra.errors import InputError
-from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import (
-    Description,
-    choose_block,
-    start_description,
-)
-from pe_spectra.models.stacks.stack import SeenError, Stack, turn_by_rope
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stacks.description import KINDS, Description
+from pe_spectra.models.stacks.stack import Reading, SeenError, Stack
+from pe_spectra.models.stated.known_models import find_known
+from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
 
-_FIVE = "transformers 5.23.0"
-#: What rope_type is called in the catalogue. mrope: positions of several axes share the ladder of text.
-SCALINGS = {
-    "default": "none",
-    "mrope": "none",
-    "linear": "linear",
-    "dynamic": "dynamic",
-    "yarn": "yarn",
-    "llama3": "llama3",
-    "longrope": "longrope",
-    "su": "longrope",
-    "proportional": "proportional",
-}
+_FIVE, _LAST = "transformers 5.23.0", "transformers 4.57.6"
+_ORIGINAL = "original_max_position_embeddings"
 #: Models whose own code enlarges the base once and for all where the file has alpha.
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
 #: What its class accepts, in both major releases.
-_OF_PHI3 = ("default", "longrope", "su")
+_OF_PHI3 = {_WITH_SU: ("default", "longrope", "su")}
+#: Where a block comes from that the class has and the file has not.
+_BY_CLASS = "the default of"
+_FILE = "src/transformers/modeling_rope_utils.py"
 
 
-#: Fills in the parameters of a scaling.
-Step = Callable[[Description], None]
+# --------------------------------------------------------------------- both major releases
 
 
-def _turn_five(configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
-    """Return the rotation that transformers 5 computes."""
-    block, notes = choose_block(layer)
-    scaling = name_scaling(block, _FIVE, list_unknown(configuration.model))
-    if layer.share_ignored and layer.share != 1 and scaling == "none":
-        share = write_number(layer.share)
-        notes = (*notes, f"the share {share} is not read: its class turns all channels of a plain ladder")
-        layer = replace(layer, share=1.0)
-    found = start_description(configuration, layer, block, scaling, served)
-    found.notes += notes
-    follow(_STEPS_OF_FIVE, found)
-    return turn_by_rope(layer, found, dtype=configuration.dtype)
-
-
-def list_unknown(model: str) -> tuple[str, ...]:
-    """List what the class of a model refuses of the scalings that transformers has.
-
-    >>> list_unknown("llama")
-    ()
-    """
-    return tuple(kind for kind in SCALINGS if kind not in _OF_PHI3) if model == _WITH_SU else ()
-
-
-def name_scaling(block: RotaryBlock, stack: str, unknown: tuple[str, ...] = ()) -> str:
-    """Return what rope_type is called in the catalogue.
-
-    Raises
-    ------
-    InputError : the stack does not know it.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"head_dim": 64, "rope_scaling": {"type": "su", "factor": 2.0}}, "config.json")
-    >>> name_scaling(stated.layers[0].older, "transformers 5")
-    'longrope'
-    """
-    known = [kind for kind in SCALINGS if kind not in unknown]
-    if block.kind not in known:
-        where = f"{block.where}: " if block.where else ""
-        raise InputError(f"{where}rope_type is not known to {stack}", block.kind, f"{', '.join(known)} are")
-    return SCALINGS[block.kind]
-
-
-def follow(steps: Mapping[str, Step], found: Description) -> None:
-    """Fill in the parameters of the scaling.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"head_dim": 64, "rope_scaling": {"type": "linear", "factor": 2.0}}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older, values={"scaling": "linear"})
-    >>> follow({"linear": fill_linear}, found)
-    >>> found.values["factor"]
-    2.0
-    """
-    step = steps.get(found.values.get("scaling", "none"))
-    if step is not None:
-        step(found)
-
-
-def fill_linear(found: Description) -> None:
-    """Fill in what linear needs.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": {"type": "linear", "factor": 2.0}}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> fill_linear(found)
-    >>> found.values
-    {'factor': 2.0}
-    """
-    found.need_keys("transformers", "factor")
-
-
-def _fill_proportional(found: Description) -> None:
-    found.copy_keys("factor")
-
-
-def fill_dynamic(found: Description) -> None:
-    """Fill in what dynamic needs; it counts from max_position_embeddings, whatever the original length.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": {"type": "dynamic", "factor": 2.0}}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> fill_dynamic(found)
-    >>> found.values
-    {'factor': 2.0, 'original': 4096, 'served': 4096}
-    """
+def _read_dynamic(found: Description) -> None:
+    """Count from max_position_embeddings, whatever the original length."""
     if found.configuration.model.startswith(_WITH_ALPHA) and found.copy_alpha():
         return
-    found.need_keys("transformers", "factor")
+    found.need_keys("factor")
     length = found.find_length()
-    stated = found.block.find("original_max_position_embeddings")
+    stated = found.block.find(_ORIGINAL)
     if stated is not None and stated != length:
         found.notes.append(
-            f"original_max_position_embeddings {write_number(stated)} is not read: dynamic counts from "
-            f"max_position_embeddings, {length}"
+            f"{_ORIGINAL} {write_number(stated)} is not read: dynamic counts from max_position_embeddings, {length}"
         )
     found.values |= {"original": length, "served": found.find_served() or length}
 
 
-def copy_yarn(found: Description) -> None:
-    """Copy the parameters of yarn that the two major releases read alike.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> scaling = {"type": "yarn", "factor": 2.0, "beta_fast": 16}
-    >>> config = {"head_dim": 64, "max_position_embeddings": 4096, "rope_scaling": scaling}
-    >>> stated = read_configuration(config, "config.json")
-    >>> found = Description(configuration=stated, block=stated.layers[0].older)
-    >>> copy_yarn(found)
-    >>> found.values
-    {'factor': 2.0, 'beta_fast': 16.0, 'original': 4096}
-    """
-    found.copy_keys("factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
+def _read_mscale(found: Description) -> None:
     for key in ("mscale", "mscale_all_dim"):  # 0 is "not set"
         if not found.values.get(key, 1):
             del found.values[key]
-    found.values["original"] = found.find_original()
+    found.take_original()
 
 
-def _fill_yarn_of_five(found: Description) -> None:
-    copy_yarn(found)
-    original, length = found.values["original"], found.configuration.length
-    if "factor" not in found.values:
-        if "factor" not in found.block.nulls or length is None:
-            found.need_keys(_FIVE, "factor")
-            return
-        found.take("factor", length / original, "max_position_embeddings / original_max_position_embeddings")
+_LINEAR, _DYNAMIC = Reading(needs=("factor",)), Reading(then=(_read_dynamic,))
+_OF_YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
+
+
+# --------------------------------------------------------------------- transformers 5
+
+
+def _ignore_share(found: Description) -> None:
+    share = found.layer.share
+    if found.layer.share_ignored and share != 1 and "scaling" not in found.values:
+        found.values.pop("share")
         found.notes.append(
-            "factor is null, so max_position_embeddings / original_max_position_embeddings = "
-            f"{write_number(length / original)} is taken"
+            f"the share {write_number(share)} is not read: its class turns all channels of a plain ladder"
         )
-    truncate = found.block.values.get("truncate")
-    if truncate is False and "rope_parameters." in found.block.where:
+
+
+def _refuse_su(found: Description) -> None:
+    inside = found.block.original_inside is not None or not found.block.original_beside
+    if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
+        # its class renames su only after the original length has been looked for inside of the block
+        accepted = f"longrope is read; {_FIVE} raises a KeyError for su"
+        raise SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
+
+
+def _read_factor(found: Description) -> None:
+    """Take the factor of yarn from the lengths where it is null."""
+    if "factor" in found.values:
+        return
+    length = found.configuration.length
+    if "factor" not in found.block.nulls or length is None:
+        found.need_keys("factor")
+        return
+    factor = length / found.values["original"]
+    found.take("factor", factor, f"max_position_embeddings / {_ORIGINAL}")
+    found.notes.append(f"factor is null, so max_position_embeddings / {_ORIGINAL} = {write_number(factor)} is taken")
+
+
+def _read_truncate_of_five(found: Description) -> None:
+    if found.block.values.get("truncate") is False and "rope_parameters." in found.block.where:
         found.notes.append(f"{found.block.where}.truncate is not read: {_FIVE} looks for it beside the layer types")
-    elif truncate is False:
-        found.values["truncate"] = "no"
+    else:
+        found.copy_truncate()
 
 
-def _fill_llama3_of_five(found: Description) -> None:
-    found.need_keys(_FIVE, "factor", "low_freq_factor", "high_freq_factor")
-    found.values["original"] = found.find_original()
-    if "original_max_position_embeddings" not in found.block.values:
+def _note_original(found: Description) -> None:
+    if _ORIGINAL not in found.block.values:
         found.notes.append(
-            "original_max_position_embeddings is not set, so max_position_embeddings is taken, "
+            f"{_ORIGINAL} is not set, so max_position_embeddings is taken, "
             f"{found.values['original']}; it was 8192 in training where the model is Llama 3"
         )
 
 
-def _fill_longrope_of_five(found: Description) -> None:
-    inside = found.block.original_inside is not None or not found.block.original_beside
-    if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
-        # its class renames su only after the original length has been looked for inside of the block
-        accepted = "longrope is read; transformers 5.23.0 raises a KeyError for su"
-        raise SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
-    found.need_keys(_FIVE, "short_factor", "long_factor")
-    found.copy_keys("factor", "attention_factor")
+def _read_longrope_of_five(found: Description) -> None:
     original = found.find_original()
     found.values |= {"original": original, "served": found.find_served() or original}
     if found.configuration.model == "phimoe":
@@ -206,18 +113,93 @@ def _fill_longrope_of_five(found: Description) -> None:
         found.values["factor"] = max(1.0, (found.configuration.length or original) / original)
 
 
-_STEPS_OF_FIVE: Mapping[str, Step] = {
-    "linear": fill_linear,
-    "dynamic": fill_dynamic,
-    "yarn": _fill_yarn_of_five,
-    "llama3": _fill_llama3_of_five,
-    "longrope": _fill_longrope_of_five,
-    "proportional": _fill_proportional,
-}
-
 FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
-    source="huggingface/transformers 5.23.0, src/transformers/modeling_rope_utils.py",
-    turn=_turn_five,
+    source=f"huggingface/transformers 5.23.0, {_FILE}",
+    reader=_FIVE,
+    kinds=KINDS,
+    of_model=_OF_PHI3,
+    begin=(_ignore_share, _refuse_su),
+    readings={
+        "linear": _LINEAR,
+        "dynamic": _DYNAMIC,
+        "yarn": Reading(takes=("factor", *_OF_YARN), then=(_read_mscale, _read_factor, _read_truncate_of_five)),
+        "llama3": Reading(
+            needs=("factor", "low_freq_factor", "high_freq_factor"), then=(Description.take_original, _note_original)
+        ),
+        "longrope": Reading(
+            needs=("short_factor", "long_factor"), takes=("factor", "attention_factor"), then=(_read_longrope_of_five,)
+        ),
+        "proportional": Reading(takes=("factor",)),
+    },
+)
+
+
+# --------------------------------------------------------------------- transformers 4
+
+
+def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+    newer, older = layer.newer, layer.older
+    if newer is not None and newer.where.startswith(_BY_CLASS) and (older is None or not older.where):
+        # no file has this block: it is the default of the class, in 4 as in 5
+        if older is None or older.base is None:
+            return newer, ()
+        return replace(newer, base=older.base, base_key=older.base_key), ()
+    if older is not None:
+        return _read_as_written(older), ()
+    where = newer.where or "rope_parameters" if newer is not None else ""
+    return NO_BLOCK, (f"{where} is not read: {_LAST} does not know it",) if where else ()
+
+
+def _read_as_written(block: RotaryBlock) -> RotaryBlock:
+    """Take base and longrope's original length from beside the block only, others' from inside; type goes first."""
+    values = dict(block.values)
+    if block.original_beside and block.kind in ("yarn", "llama3"):
+        values.pop(_ORIGINAL, None)
+        if block.original_inside is not None:
+            values[_ORIGINAL] = block.original_inside
+    if block.kind in ("longrope", "su") and not block.original_beside:
+        values.pop(_ORIGINAL, None)
+    inside = block.where and block.base_key.startswith(f"{block.where}.")
+    base = block.base_beside if inside or block.base is None else block.base
+    return replace(block, base=base, kind=block.type_inside or block.kind, values=values)
+
+
+def _choose_share(found: Description) -> None:
+    """Take the share beside rope_parameters, or that of the class where the one that is stated is in it."""
+    layer, share = found.layer, found.layer.share_beside
+    known = find_known(found.configuration.model)
+    if share is None and layer.newer is not None and layer.older is None and known.is_known:
+        share = known.share
+    if share is not None:
+        found.values.pop("share", None)
+        found.values |= {"share": share} if share != 1 else {}
+
+
+def _read_longrope(found: Description) -> None:
+    length, original = found.find_length(), found.find_original()
+    found.values |= {"original": original, "served": found.find_served() or length}
+    if _ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
+        found.values["factor"] = max(1.0, length / original)
+    elif "attention_factor" not in found.values:
+        found.need_keys("factor")
+
+
+FOUR = Stack(
+    name="transformers-4",
+    title=_LAST,
+    source=f"huggingface/transformers 4.57.6, {_FILE}",
+    reader=_LAST,
+    kinds=KINDS[:-1],
+    of_model=_OF_PHI3,
+    choose=_choose_older,
+    begin=(_choose_share,),
+    readings={
+        "linear": _LINEAR,
+        "dynamic": _DYNAMIC,
+        "yarn": Reading(needs=("factor",), takes=_OF_YARN, then=(_read_mscale, Description.copy_truncate)),
+        "llama3": Reading(needs=("factor", "low_freq_factor", "high_freq_factor", "original")),
+        "longrope": Reading(needs=("short_factor", "long_factor"), takes=("attention_factor",), then=(_read_longrope,)),
+    },
 )

@@ -13,12 +13,16 @@ from typing import Any
 
 from pe_spectra.encodings.rope_scaling import compute_yarn_attention
 from pe_spectra.errors import FileError, shorten
-from pe_spectra.findings import Finding, Kind
+from pe_spectra.findings import Kind
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.stated.gguf_divisors import apply_tensors
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.statement import (
+    CHUNKED,
     DEFAULT_BASE,
+    FULL,
+    SLIDING,
+    UNTURNED,
     Configuration,
     KeyValue,
     LayerStatement,
@@ -59,7 +63,7 @@ NONE = frozenset((
 ))  # fmt: skip
 
 #: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
-SLIDING = frozenset((
+WITH_WINDOWS = frozenset((
     "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
     "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
 ))  # fmt: skip
@@ -80,7 +84,7 @@ BETA_FAST = {"grok": 8.0}
 
 _POSITIONS = "position_embd.weight"
 _KINDS = ("none", "linear", "yarn", "longrope")
-UNKNOWN_ARCHITECTURE = Kind(
+_UNKNOWN_ARCHITECTURE = Kind(
     code="unknown-architecture",
     levels=("warning",),
     phrase="the architecture is not known",
@@ -117,13 +121,19 @@ def read_gguf_configuration(
     name = _read_architecture(metadata, path)
     where = f"{name}."
     keys = Keys({key.removeprefix(where): metadata[key] for key in metadata if key.startswith(where)}, path, where)
-    scheme, findings = _choose_scheme(name, keys, shapes or {})
-    stated = Configuration(path=path, format="gguf", model=name, scheme=scheme, findings=findings)
-    stated = replace(stated, length=keys.find_integer("context_length"))
-    if scheme == "rotary":
-        layers, found = _read_rotary(name, keys, tensors, stated.length)
-        return replace(stated, layers=layers, findings=(*findings, *found))
-    return replace(stated, values=_read_values(scheme, keys, shapes or {}))
+    scheme = _choose_scheme(name, keys, shapes or {})
+    length = keys.find_integer("context_length")
+    layers = _read_layers(name, keys, tensors, length) if scheme == "rotary" else ()
+    return Configuration(
+        path=path,
+        format="gguf",
+        model=name,
+        scheme=scheme,
+        length=length,
+        layers=layers,
+        values=_read_values(scheme, keys, shapes or {}),
+        findings=tuple(keys.findings),
+    )
 
 
 def _read_architecture(metadata: Mapping[str, Any], path: str) -> str:
@@ -139,27 +149,26 @@ def _read_architecture(metadata: Mapping[str, Any], path: str) -> str:
     return name
 
 
-def _choose_scheme(
-    name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[SchemeName, tuple[Finding, ...]]:
+def _choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> SchemeName:
     bias = keys.find_number("attention.max_alibi_bias", zero=True)
     is_large_baichuan = name == "baichuan" and keys.find_integer("block_count") == 40
     if is_large_baichuan or (name in ALIBI and bias != 0) or (bias or 0) > 0:
-        return "alibi", ()
+        return "alibi"
     if name in T5:
-        return "t5", ()
+        return "t5"
     if name in NONE or (name in SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
-        return "none", ()
+        return "none"
     rotates = name in INTERLEAVED or name in HALF
     if name in (*LEARNED, *ALIBI) or (_POSITIONS in shapes and not rotates):
-        return "learned", ()
+        return "learned"
     if rotates:
-        return "rotary", ()
+        return "rotary"
     if not keys.has_any("rope.freq_base", "rope.dimension_count", "rope.scaling.type"):
         shown = shorten(repr(name))
         raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
     message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
-    return "rotary", (UNKNOWN_ARCHITECTURE.find(message, name=name),)
+    keys.report(_UNKNOWN_ARCHITECTURE, message, name=name)
+    return "rotary"
 
 
 def _read_values(scheme: SchemeName, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int | float | str]:
@@ -186,50 +195,37 @@ def _read_heads(keys: Keys) -> int:
     return keys.read_integer(key)
 
 
-def _read_rotary(
+def _read_layers(
     name: str, keys: Keys, tensors: Mapping[str, tuple[float, ...]], length: int | None
-) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
-    plain = _read_plain_layer(name, keys)
-    window = _read_window(name, keys) if name in SLIDING else None
-    findings: list[Finding] = []
-    block = _read_block(name, keys, length)
-    full = apply_tensors(replace(plain, older=block), tensors, findings, keys, length)
-    if name in UNTURNED_FOURTH:
-        return (full, _leave_still(full)), tuple(findings)
-    if window is None:
-        return (full,), tuple(findings)
-    sliding = _read_sliding_layer(name, keys, full, block)
-    sliding = replace(sliding, name="chunked_attention" if name == "llama4" else "sliding_attention", window=window)
-    first = _leave_still(full) if name in UNTURNED_FULL else replace(full, name="full_attention")
-    return (first, sliding), tuple(findings)
-
-
-def _leave_still(layer: LayerStatement) -> LayerStatement:
-    return replace(layer, name="nope", turns=False, older=None, window=None)
-
-
-def _read_plain_layer(name: str, keys: Keys) -> LayerStatement:
-    layer = LayerStatement(head_dim=2, default_base=DEFAULT_BASE)
-    if name in INTERLEAVED:
-        layer = replace(layer, layout="interleaved")
+) -> tuple[LayerStatement, ...]:
     # in latent attention the part that is turned stands on its own
     whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
-    return _set_width(layer, keys, whole, "rope.dimension_count", None)
+    plain = LayerStatement(head_dim=0, layout="interleaved" if name in INTERLEAVED else "half")
+    plain = _set_width(plain, keys, whole, "rope.dimension_count")
+    window = _read_window(name, keys) if name in WITH_WINDOWS else None
+    block = _read_block(name, keys, length)
+    full = apply_tensors(replace(plain, older=block), tensors, keys, length)
+    still = replace(full, name=UNTURNED, turns=False, older=None, window=None)
+    if name in UNTURNED_FOURTH:
+        return full, still
+    if window is None:
+        return (full,)
+    sliding = replace(full, name=CHUNKED if name == "llama4" else SLIDING, window=window)
+    first = still if name in UNTURNED_FULL else replace(full, name=FULL)
+    return first, _read_sliding_layer(name, keys, sliding, block)
 
 
-def _set_width(
-    layer: LayerStatement, keys: Keys, whole: str, part: str, otherwise: LayerStatement | None
-) -> LayerStatement:
-    """Set the width of a head and the share of it that is turned."""
-    width = keys.find_integer(whole) or (otherwise.head_dim if otherwise is not None else None)
-    if width is None:
+def _set_width(layer: LayerStatement, keys: Keys, whole: str, part: str) -> LayerStatement:
+    """Set the width of a head and the share of it that is turned; without keys they stay, or all of it is turned."""
+    width = keys.find_integer(whole) or layer.head_dim
+    if not width:
         length, heads = keys.read_integer("embedding_length"), _read_heads(keys)
         if length % heads:
             keys.refuse("embedding_length", f"a multiple of the {heads} heads, or {whole}, is accepted")
         width = length // heads
     turned = keys.find_integer(part)
     if turned is None:
-        turned = min(width, _count_turned(otherwise)) if otherwise is not None else width
+        turned = min(width, int(layer.head_dim * layer.share)) if layer.head_dim else width
     elif turned > width or turned % 2:
         keys.refuse(part, f"an even number up to the width of a head, {width}, is accepted")
     if turned % 2 or width > MAX_WIDTH:
@@ -237,10 +233,6 @@ def _set_width(
         raise FileError(keys.path, f"{what}; an even number up to {MAX_WIDTH} is accepted")
     share = turned / width
     return replace(layer, head_dim=width, share=share if int(width * share) == turned else math.nextafter(share, 2))
-
-
-def _count_turned(layer: LayerStatement) -> int:
-    return int(layer.head_dim * layer.share)
 
 
 def _read_window(name: str, keys: Keys) -> int | None:
@@ -295,14 +287,14 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     return values
 
 
-def _read_sliding_layer(name: str, keys: Keys, full: LayerStatement, block: RotaryBlock) -> LayerStatement:
-    layer = _set_width(full, keys, "attention.key_length_swa", "rope.dimension_count_swa", full)
-    base = keys.find_number("rope.freq_base_swa")
+def _read_sliding_layer(name: str, keys: Keys, layer: LayerStatement, block: RotaryBlock) -> LayerStatement:
+    """Give sliding layers, which are like the full ones so far, their own width, base and scaling."""
+    layer = _set_width(layer, keys, "attention.key_length_swa", "rope.dimension_count_swa")
+    base, key = keys.find_number("rope.freq_base_swa"), f"{keys.where}rope.freq_base_swa"
     unscaled = name in LOCAL_10000 or name in LOCAL_UNSCALED
     if base is None and not unscaled:
         return layer
-    key = f"{keys.where}rope.freq_base_swa" if base is not None else block.base_key
     if base is None:
-        base = DEFAULT_BASE if name in LOCAL_10000 else block.base
-    stated = full.older if full.older is not None and not unscaled else RotaryBlock(where=block.where)
+        base, key = DEFAULT_BASE if name in LOCAL_10000 else block.base, block.base_key
+    stated = layer.older if layer.older is not None and not unscaled else RotaryBlock(where=block.where)
     return replace(layer, older=replace(stated, base=base, base_key=key))

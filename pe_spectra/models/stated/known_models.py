@@ -11,22 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from pe_spectra.models.stated.known_schemes import ALIBI, LEARNED, LENGTHS, SINUSOIDAL, T5, WITHOUT, LearnedTable
 from pe_spectra.models.stated.statement import DEFAULT_BASE
-
-__all__ = [
-    "ALIBI",
-    "LEARNED",
-    "READS_SHARE",
-    "ROTARY",
-    "SINUSOIDAL",
-    "T5",
-    "TEXT_PARTS",
-    "WITHOUT",
-    "KnownModel",
-    "LearnedTable",
-    "find_known",
-]
 
 #: A block of rotary keys, as in rope_parameters.
 _Block = Mapping[str, float | bool | str]
@@ -36,65 +21,39 @@ _QK, _EVERY, _PATTERN = "qk_rope_head_dim", "global_attn_every_n_layers", "slidi
 class KnownModel(NamedTuple):
     """What the class of one rotary model takes where the file says nothing.
 
-    Attributes
-    ----------
-    default_base : base where no key gives one.
-    local_base : base of the sliding-window layers where it is one of their own; else None.
-    share : share of the head that is turned.
-    local_share : the same for sliding-window layers; None: as `share`.
-    layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
-    obeys_interleave : the key rope_interleave decides the layout; other classes ignore it.
-    head_key : the key that has the width that is turned.
-    head_dim : that width; None: hidden_size over heads.
-    full_head_dim : width in full-attention layers where it differs (key global_head_dim).
-    width_key, rotary_width : a key that has the rotary width itself, and its default; or "" and None.
-    layers : one letter for each layer, repeated, where no layer_types are given: F full, S sliding, C chunked,
-        L linear attention (nothing is turned); empty: all alike.
-    period_key : a key that replaces the length of that pattern, its one F kept first or last.
-    window : longest lag + 1 of sliding layers (of all layers where `layers` is empty).
-    switched : the window applies only with use_sliding_window true, and only from layer max_window_layers on.
-    unturned : the letter of layers that are not turned.
-    nope_every : layer i is not turned where i + 1 is a multiple, unless no_rope_layers (1: turned) is given.
-    base_key, local_key, share_key : older keys that are read; empty: none is.
-    scaling : the block that is taken where the file has neither rope_parameters nor rope_scaling.
-    only_if : a key and the value with which the model is rotary at all.
-    length : max_position_embeddings where the file has none.
-    original : original_max_position_embeddings beside the block where the file has none.
-    by_type : rope_parameters is read by layer type although all have one base; see `is_layered`.
-    refuses_flat : transformers 5 refuses rope_parameters that are not nested by layer type.
-    compressed_base : base of compressed layers (key compress_rope_theta), which alone are scaled; None: there are none.
-
     >>> KnownModel().default_base, KnownModel(layout="interleaved").layout
     (10000.0, 'interleaved')
     """
 
     default_base: float = DEFAULT_BASE
-    local_base: float | None = None
-    share: float = 1.0
-    local_share: float | None = None
-    layout: Literal["half", "interleaved"] = "half"
-    obeys_interleave: bool = False
-    head_key: str = "head_dim"
-    head_dim: int | None = None
-    full_head_dim: int | None = None
-    width_key: str = ""
-    rotary_width: int | None = None
-    layers: str = ""
-    period_key: str = ""
-    window: int | None = None
-    switched: bool = False
-    unturned: str = ""
-    nope_every: int | None = None
-    base_key: str = "rope_theta"
+    local_base: float | None = None  #: of sliding-window layers, where it is one of their own
+    compressed_base: float | None = None  #: of compressed layers (compress_rope_theta), which alone are scaled
+    base_key: str = "rope_theta"  #: the older key of the base that is read; "": none is
     local_key: str = ""
+    share: float = 1.0  #: of a head, that is turned
+    local_share: float | None = None  #: in sliding-window layers, where it differs
     share_key: str = "partial_rotary_factor"
-    scaling: _Block = MappingProxyType({})
-    only_if: tuple[str, str | bool] | None = None
-    length: int | None = None
-    original: int | None = None
-    by_type: bool = False
-    refuses_flat: bool = False
-    compressed_base: float | None = None
+    width_key: str = ""  #: a key that has the rotary width itself
+    rotary_width: int | None = None  #: that width where the file has none
+    head_key: str = "head_dim"  #: the key that has the width that is turned
+    head_dim: int | None = None  #: that width where the file has none; None: hidden_size over heads
+    full_head_dim: int | None = None  #: in full-attention layers, where it differs (key global_head_dim)
+    layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
+    obeys_interleave: bool = False  #: the key rope_interleave decides the layout; other classes ignore it
+    layers: str = ""  #: a letter for each layer, repeated, where no layer_types are given; "": all alike
+    period_key: str = ""  #: a key that replaces the length of that pattern, its one F kept first or last
+    window: int | None = None  #: longest lag + 1 of sliding layers; of all layers where these are alike
+    switched: bool = False  #: the window applies only with use_sliding_window true, from max_window_layers on
+    unturned: str = ""  #: the letter of layers that are not turned
+    nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
+    scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none
+    only_if: tuple[str, str | bool] | None = None  #: a key and the value with which the model is rotary at all
+    length: int | None = None  #: max_position_embeddings where the file has none
+    original: int | None = None  #: original_max_position_embeddings beside the block where the file has none
+    by_type: bool = False  #: rope_parameters is read by layer type although all have one base; see `is_layered`
+    refuses_flat: bool = False  #: transformers 5 refuses rope_parameters that are not nested by layer type
+    model: str = ""  #: model_type as the file has it
+    is_known: bool = False  #: whether there is such a class
 
     @property
     def is_layered(self) -> bool:
@@ -114,7 +73,12 @@ def _llama3(factor: float, original: int, low: float, high: float, base: float) 
     )
 
 
-def _split(*lines: str) -> frozenset[str]:
+def split_names(*lines: str) -> frozenset[str]:
+    """Return the names in lines, which blanks keep apart.
+
+    >>> sorted(split_names("t5 mt5", "umt5"))
+    ['mt5', 't5', 'umt5']
+    """
     return frozenset(name for line in lines for name in line.split())
 
 
@@ -253,23 +217,75 @@ _GROUPS: tuple[tuple[str, KnownModel], ...] = (
 )
 
 
+#: max_position_embeddings that a class has by default, with the classes.
+_LENGTHS: Mapping[int, str] = MappingProxyType(
+    {
+        512: "moonshine",
+        1024: "dia_encoder",
+        1536: "roformer",
+        2048: (
+            "aria_text bitnet codegen csm dbrx deepseek_ocr2_text deepseek_v2 diffllama doge dots1 esmc exaone4 "
+            "exaone_moe falcon gpt_neox gpt_neox_japanese gptj granite granite4_vision_text granitemoe "
+            "granitemoe_swa granitemoehybrid granitemoeshared higgs_audio_v2 hrm_text hunyuan_v1_dense "
+            "hunyuan_v1_moe hunyuan_vl_text hyperclovax idefics llama nanochat nomic_bert olmo olmo2 olmo3 phi"
+        ),
+        3000: "moshi",
+        3072: "dia_decoder",
+        4096: (
+            "arcee blt blt_global_transformer chameleon deepseek_v3 flex_olmo helium jetmoe moonshine_streaming "
+            "nemotron olmoe phi3 stablelm starcoder2 zamba2"
+        ),
+        8192: (
+            "beam blt_patcher cohere cohere2 cohere2_moe eurobert evolla falcon_h1 gemma gemma2 granite_swa gte "
+            "jais2 modernbert modernbert-decoder t5_gemma_module vaultgemma"
+        ),
+        8194: "jina_embeddings_v3",
+        9216: "emu3_text_model",
+        16384: "afmoe neomme persimmon",
+        24576: "blt_local_decoder blt_local_encoder",
+        32768: (
+            "axk1 gemma3n_text glm4v_text granite_docling_text internlm3 minicpm3 qwen2 qwen2_5_omni_talker "
+            "qwen2_5_omni_text qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_5_moe_text qwen3_5_text "
+            "qwen3_moe qwen3_next qwen3_omni_moe_talker_code_predictor qwen3_omni_moe_talker_text "
+            "qwen3_omni_moe_text qwen4_exp_text smollm3 ultrabert unlimited_ocr_text"
+        ),
+        36864: "molmo2_text",
+        65536: "apertus glm4v_moe_text olmo_hybrid",
+        128000: "lfm2 lfm2_moe lfm3 qwen3_vl_moe_text qwen3_vl_text step3p5",
+        131072: (
+            "axk2 cosmos3_edge_text cwm diffusion_gemma_text ernie4_5 ernie4_5_moe ernie4_5_vl_moe_text "
+            "gemma3_text gemma4_text glm glm4 glm4_moe glm_image_text glm_ocr_text gpt_oss hy_v3 iquestcoder "
+            "laguna llama4_text longcat_flash mellum mimo_v2_flash minimax ministral mistral mixtral "
+            "mllama_text_model muse_glimmer_assistant muse_glimmer_text openai_privacy_filter paddleocr_vl_text "
+            "phi4_multimodal phimoe solar_open t5gemma2_decoder t5gemma2_text voxtral_realtime_text youtu zaya"
+        ),
+        163840: "deepseek_v32",
+        196608: "minimax_m2",
+        202752: "glm4_moe_lite glm_moe_dsa",
+        262144: "bailing_hybrid bamba embedding_gemma2_text flint gemma4_unified_text hy_v4 kolibri1 ministral3",
+        524288: "dots3_note_text minimax_m3_vl_text seed_oss",
+        1048576: "deepseek_v4 mistral4 mistral_large4_text muse_spark_text",
+    }
+)
+
+
 def _build_rotary() -> dict[str, KnownModel]:
     models = {name: model for names, model in _GROUPS for name in names.split()}
-    for length, names in LENGTHS.items():
+    for length, names in _LENGTHS.items():
         models.update((name, models[name]._replace(length=length)) for name in names.split())
-    return models
+    return {name: model._replace(is_known=True) for name, model in models.items()}
 
 
 #: Every rotary model_type for text that is known.
 ROTARY: Mapping[str, KnownModel] = MappingProxyType(_build_rotary())
 #: Classes whose plain ladder is narrowed by partial_rotary_factor; in transformers 5 the others turn all channels.
-READS_SHARE = _split(
+READS_SHARE = split_names(
     "bamba diffusion_gemma_text glm glm4 glm4_moe glm4v_moe_text glm4v_text glm_image_text glm_ocr_text gpt_neox",
     "gpt_neox_japanese laguna mellum mimo_v2_flash minimax_m2 minimax_m3_vl_text moonshine moonshine_streaming",
     "nemotron neomme persimmon phi phi3 phi4_multimodal qwen3_5_moe_text qwen3_5_text qwen3_next qwen4_exp_text",
     "qwen recurrent_gemma solar_open stablelm step3p5 zaya chatglm gemma4_text gemma4_unified_text lfm3",
 )
-_PARTS = _split(
+_PARTS = split_names(
     "aya_vision:cohere2 blt:blt cohere2_vision:cohere2 deepseek_vl:llama dia:dia_decoder emu3:emu3_text_model",
     "exaone4_5:exaone4 fuyu:persimmon glm46v:glm4v_text got_ocr2:qwen2 granite_speech:granite idefics2:mistral",
     "idefics3:llama internvl:qwen2 janus:llama kimi_k25:deepseek_v3 lfm2_vl:lfm2 lfm3_vl:lfm3 lighton_ocr:qwen3",
@@ -282,15 +298,14 @@ _PARTS = _split(
 TEXT_PARTS: Mapping[str, str] = MappingProxyType({whole: part for whole, _, part in (p.partition(":") for p in _PARTS)})
 
 
-def find_known(model_type: str) -> KnownModel | None:
-    """Return what the class of a rotary model takes by default; None where model_type is not known as rotary.
+def find_known(model_type: str) -> KnownModel:
+    """Return what the class of a model takes by default; `is_known` says whether it is known as rotary.
 
     A model of several parts gives its text part's.
 
-    >>> find_known("gemma3") == find_known("gemma3_text"), find_known("gpt2")
-    (True, None)
+    >>> find_known("gemma3").default_base, find_known("gpt2").is_known
+    (1000000.0, False)
     """
-    for name in (model_type, TEXT_PARTS.get(model_type, f"{model_type}_text")):
-        if name in ROTARY:
-            return ROTARY[name]
-    return None
+    names = (model_type, TEXT_PARTS.get(model_type, f"{model_type}_text"))
+    found = next((ROTARY[name] for name in names if name in ROTARY), KnownModel())
+    return found._replace(model=model_type)

@@ -11,31 +11,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pe_spectra.findings import Finding, Kind
+from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.rotary_blocks import SCALING_NOT_USED
-from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import CHUNKED, UNTURNED, Configuration, KeyValue, LayerStatement, RotaryBlock
 
-#: llama/model.py of Llama 1 and 2, whose files have no rope_theta.
-_DEFAULT_BASE = 10000.0
 #: apply_scaling in models/llama3/model.py; Llama 4 has other constants where no key states them.
-_LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-_LLAMA4 = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
-_ORIGINAL = 8192.0
+LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA4 = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
+LLAMA_LENGTH = 8192
 #: Widths of Llama 3.2 (1B, 3B), to which transformers gives factor 32; Meta's code has 8 for all.
 _LLAMA32_WIDTHS, _LLAMA32_FACTOR = (2048, 3072), 32.0
 #: Keys that only Llama 4 has.
 _LLAMA4_KEYS = ("nope_layer_interval", "moe_args", "attention_chunk_size", "use_qk_norm")
 #: Keys of files of the same name that other releases have, which turn in another way.
 _FOREIGN = ("yarn", "llama_4_scaling", "rope_scaling", "rope_parameters")
-FACTOR_BY_WIDTH = Kind(
+_FACTOR_BY_WIDTH = Kind(
     code="factor-by-width",
     levels=("note",),
     phrase="the factor of the scaling is not stated",
     reasoning="Meta's params.json asks for scaling, but does not give its factor. In transformers Llama 3.2 models of "
     "1B and 3B have 32, and Llama 3.1 has 8; Meta's own code has 8 for all, and for a params.json the answer is that "
     "of Meta's code.",
-    formula="use_scaled_rope without rope_scaling_factor, dim 2048 or 3072",
+    formula="use_scaled_rope without rope_scaling_factor, dim {} or {}".format(*_LLAMA32_WIDTHS),
     references=("meta-llama/llama-models, models/llama3/model.py",),
 )
 
@@ -62,34 +60,31 @@ def read_params(params: Mapping[str, Any], path: str) -> Configuration:
         if key in keys:
             keys.refuse(key, "no release of Meta's has it; the config.json of the same model is accepted")
     fourth = keys.has_any(*_LLAMA4_KEYS)
-    findings: list[Finding] = []
+    width, heads = keys.read_integer("dim"), keys.read_integer("n_heads")
+    stated = keys.find_integer("head_dim")
+    if stated is None and width % heads:
+        keys.refuse("dim", f"a multiple of the {heads} heads, n_heads, is accepted")
     layer = LayerStatement(
-        head_dim=_read_head_width(keys),
+        head_dim=width // heads if stated is None else stated,
         layout="interleaved",
-        default_base=_DEFAULT_BASE,
-        older=_read_block(keys, findings, fourth=fourth),
+        older=_read_block(keys, fourth=fourth),
     )
+    layers: tuple[LayerStatement, ...] = (layer,)
+    if keys.find_integer("nope_layer_interval") is not None:  # the layers that are turned attend within chunks
+        chunk = keys.find_integer("attention_chunk_size")
+        turned = layer if chunk is None else replace(layer, name=CHUNKED, window=chunk)
+        layers = turned, replace(layer, name=UNTURNED, turns=False, older=None)
     return Configuration(
         path=path,
         format="params.json",
         model="llama4" if fourth else "llama",
         scheme="rotary",
-        layers=_list_layers(keys, layer),
-        findings=tuple(findings),
+        layers=layers,
+        findings=tuple(keys.findings),
     )
 
 
-def _read_head_width(keys: Keys) -> int:
-    width, heads = keys.read_integer("dim"), keys.read_integer("n_heads")
-    stated = keys.find_integer("head_dim")
-    if stated is not None:
-        return stated
-    if width % heads:
-        keys.refuse("dim", f"a multiple of the {heads} heads, n_heads, is accepted")
-    return width // heads
-
-
-def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryBlock:
+def _read_block(keys: Keys, *, fourth: bool) -> RotaryBlock:
     base = keys.find_number("rope_theta")
     block = RotaryBlock(where="", base=base, base_key="rope_theta" if base is not None else "")
     stated: dict[str, Any] = {
@@ -100,25 +95,16 @@ def _read_block(keys: Keys, findings: list[Finding], *, fourth: bool) -> RotaryB
     if not scaled:
         if scaled is None and any(number is not None for number in stated.values()):
             message = "a factor of a scaling is given, but not use_scaled_rope, so nothing is scaled"
-            findings.append(SCALING_NOT_USED.find(message, **stated))
+            keys.report(SCALING_NOT_USED, message, **stated)
         return block
-    values: dict[str, KeyValue] = dict(_LLAMA4 if fourth else _LLAMA3)
+    values: dict[str, KeyValue] = dict(LLAMA4 if fourth else LLAMA3)
     if not fourth and stated["factor"] is None and keys.find_integer("dim") in _LLAMA32_WIDTHS:
         values["factor"] = _LLAMA32_FACTOR
         message = (
             "no key gives the factor of the scaling: Meta's own code has 8 for all models, which is the answer here; "
             "transformers has 32 for models of this width (Llama 3.2)"
         )
-        findings.append(FACTOR_BY_WIDTH.find(message, factor=_LLAMA32_FACTOR))
+        keys.report(_FACTOR_BY_WIDTH, message, factor=_LLAMA32_FACTOR)
     values.update({name: number for name, number in stated.items() if number is not None})
-    values["original_max_position_embeddings"] = _ORIGINAL
+    values["original_max_position_embeddings"] = float(LLAMA_LENGTH)
     return replace(block, where="use_scaled_rope", kind="llama3", values=values)
-
-
-def _list_layers(keys: Keys, layer: LayerStatement) -> tuple[LayerStatement, ...]:
-    """Add the layers that are not turned; the others of such models attend within chunks."""
-    if keys.find_integer("nope_layer_interval") is None:
-        return (layer,)
-    still = replace(layer, name="nope", turns=False, older=None)
-    chunk = keys.find_integer("attention_chunk_size")
-    return (layer if chunk is None else replace(layer, name="chunked_attention", window=chunk), still)

@@ -5,27 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.errors import shorten
-from pe_spectra.findings import Finding, Kind
-from pe_spectra.models.stated.key_names import (
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import (
     BASES,
     KEY_NOT_READ,
     LISTS,
     LOCAL_BASES,
     NUMBERS,
     UNSET_BY_ZERO,
+    Keys,
     check_block_spelling,
 )
-from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_known
-from pe_spectra.models.stated.layer_types import COMPRESSED, FULL, MAIN, SLIDING, list_stated_types
-from pe_spectra.models.stated.statement import DEFAULT_BASE, TRANSFORMERS, KeyValue, RotaryBlock
+from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.statement import (
+    COMPRESSED,
+    DEFAULT_BASE,
+    FULL,
+    MAIN,
+    NO_BLOCK,
+    SLIDING,
+    TRANSFORMERS,
+    KeyValue,
+    RotaryBlock,
+)
 from pe_spectra.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
 _ORIGINAL = "original_max_position_embeddings"
 #: Keys without meaning where no scaling is asked for.
 _OF_SCALINGS = ("factor", "low_freq_factor", "high_freq_factor", *LISTS)
-ORIGINAL_LENGTH_TWICE = Kind(
+_ORIGINAL_LENGTH_TWICE = Kind(
     code="original-length-twice",
     levels=("warning",),
     phrase="the length before scaling is given twice",
@@ -45,7 +54,7 @@ SCALING_NOT_USED = Kind(
     "low_freq_factor, short_factor or their like without rope_type",
     references=("meta-llama/llama-models, models/llama3/model.py", TRANSFORMERS),
 )
-ROPE_TYPE_TWICE = Kind(
+_ROPE_TYPE_TWICE = Kind(
     code="rope-type-twice",
     levels=("warning",),
     phrase="the scaling has two names that differ",
@@ -66,82 +75,83 @@ LAYER_TYPE_MISSING = Kind(
 )
 
 
-def read_blocks(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> tuple[Blocks, Blocks]:
+def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
     """Read the newer and the older generation of keys.
 
     Raises
     ------
     FileError : a key of the wrong type or out of range.
 
-    >>> from pe_spectra.models.stated.known_models import KnownModel
     >>> keys = Keys({"rope_scaling": {"type": "linear", "factor": 2.0}}, "config.json")
-    >>> newer, older = read_blocks(keys, KnownModel(), "llama", [])
+    >>> newer, older = read_blocks(keys, KnownModel())
     >>> [block.kind for block in older.values()]
     ['linear']
     """
-    older = _read_older(keys, known, model, findings)
-    newer = _read_newer(keys, known, model, older, findings)
+    older = _read_older(keys, known)
+    newer = _read_newer(keys, known, older)
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
-        newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {model}."), findings)}
-    newer, older = _add_original(keys, known, newer, findings), _add_original(keys, known, older, findings)
-    if model == "phimoe":
-        newer, older = _take_mscale(keys, newer), _take_mscale(keys, older)
-    if known.compressed_base is not None:
-        newer, older = _split_compressed(keys, newer), _split_compressed(keys, older)
-    return newer, older
+        newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {known.model}.", keys.findings))}
+    return _follow_class(keys, known, newer), _follow_class(keys, known, older)
 
 
-def _read_newer(keys: Keys, known: KnownModel, model: str, older: Blocks, findings: list[Finding]) -> Blocks:
-    found = keys.find_object("rope_parameters")
-    if found is None:
+def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
+    """Add to the blocks of one generation what stands beside them, and what the class of the model does with them."""
+    blocks = {name: _add_original(keys, known, name, block) for name, block in blocks.items()}
+    if known.model == "phimoe":
+        blocks = {name: _take_mscale(keys, block) for name, block in blocks.items()}
+    return blocks if known.compressed_base is None or "" not in blocks else _split_compressed(keys, blocks[""])
+
+
+def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
+    if "rope_parameters" not in keys:
         return {}
+    found = keys.find_object("rope_parameters")
     nested = [name for name, value in found.found.items() if isinstance(value, dict)]
     if nested and not found.has_any("rope_type", "type", "rope_theta"):
-        if find_known(model) is not None and not known.is_layered:
-            findings.append(_report_nested(found, nested, known, model, older))
+        if known.is_known and not known.is_layered:
+            _report_nested(found, nested[0], known, older)
             return {}
-        places = {name: found.find_object(name) for name in nested}
-        return {name: _read_block(place, findings) for name, place in places.items() if place is not None}
+        return {name: _read_block(found.find_object(name)) for name in nested}
     if known.is_layered and known.compressed_base is None:
-        findings.append(_report_flat(found, known, model))
+        _report_flat(found, known)
         return {}
-    return {"": _read_block(found, findings)}
+    return {"": _read_block(found)}
 
 
-def _report_nested(found: Keys, nested: list[str], known: KnownModel, model: str, older: Blocks) -> Finding:
+def _report_nested(found: Keys, nested: str, known: KnownModel, older: Blocks) -> None:
     """transformers 5 looks for rope_theta among the names of the layer types, and takes a default in silence."""
-    stated = next((block.base for block in older.values() if block.base is not None), None)
-    base = known.default_base if stated is None else stated
+    base = next((block.base for block in older.values() if block.base is not None), known.default_base)
     where = found.where.rstrip(".")
     message = (
-        f"{where} is nested by layer type, but the class of {model} reads it flat: nothing in {found.where}"
-        f"{shorten(nested[0])} is read, not even its rope_theta; base {write_number(base)} is taken in silence; write "
+        f"{where} is nested by layer type, but the class of {known.model} reads it flat: nothing in {found.where}"
+        f"{shorten(nested)} is read, not even its rope_theta; base {write_number(base)} is taken in silence; write "
         f"its keys into {where} itself"
     )
-    return KEY_NOT_READ.find(message, level="error", key=f"{found.where}{nested[0]}", model=model, base=base)
+    found.report(KEY_NOT_READ, message, level="error", key=f"{found.where}{nested}", model=known.model, base=base)
 
 
-def _report_flat(found: Keys, known: KnownModel, model: str) -> Finding:
-    where = found.where.rstrip(".")
+def _report_flat(found: Keys, known: KnownModel) -> None:
     effect = (
         "and transformers 5 refuses the file; what is given is the default of the class"
         if known.refuses_flat
         else "so nothing in it is read and the defaults of the class are taken"
     )
-    message = f"{where} is flat, but the class of {model} reads an object for each layer type, {effect}"
-    return LAYER_TYPE_MISSING.find(message, level="error", missing=[FULL, SLIDING])
+    where = found.where.rstrip(".")
+    message = f"{where} is flat, but the class of {known.model} reads an object for each layer type, {effect}"
+    found.report(LAYER_TYPE_MISSING, message, level="error", missing=[FULL, SLIDING])
 
 
-def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Finding]) -> Blocks:
+def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     by_type = _read_base_list(keys)
-    base, key = (None, "") if by_type else _find_base(keys, known, model)
-    scaling = keys.find_object("rope_scaling")
+    base, key = (None, "") if by_type else _find_base(keys, known)
+    scaling, has_scaling = keys.find_object("rope_scaling"), "rope_scaling" in keys
     local = keys.find_number(*LOCAL_BASES)
-    if base is None and scaling is None and local is None and not by_type:
+    if base is None and local is None and not has_scaling and not by_type:
         return {}
-    block = RotaryBlock(where="") if scaling is None else _read_block(scaling, findings)
-    if known.is_layered and known.compressed_base is None:
-        block = _drop_type(block, scaling, model, findings)
+    block = _read_block(scaling) if has_scaling else NO_BLOCK
+    is_split = known.is_layered and known.compressed_base is None
+    if is_split:
+        block = _drop_type(block, scaling, known)
     if by_type:
         full = by_type.get(FULL)
         by_type[FULL] = block if full is None else replace(block, base=full.base, base_key=full.base_key)
@@ -149,122 +159,110 @@ def _read_older(keys: Keys, known: KnownModel, model: str, findings: list[Findin
     block = replace(block, base_beside=base)
     if block.base is None:
         block = replace(block, base=base, base_key=key)
-    if local is None and (not known.is_layered or known.compressed_base is not None):
+    if local is None and not is_split:
         return {"": block}
     if known.local_base is not None:  # a base of its own, whatever the other layers have
-        own, beside = keys.find_key(LOCAL_BASES) or "", local
-    else:
-        own, beside = keys.find_key(LOCAL_BASES) or key, base if local is None else local
-    return {FULL: block, SLIDING: RotaryBlock(where="", base=local, base_key=own, base_beside=beside)}
+        key, base = "", None
+    beside = base if local is None else local
+    sliding = RotaryBlock(where="", base=local, base_key=keys.find_key(LOCAL_BASES) or key, base_beside=beside)
+    return {FULL: block, SLIDING: sliding}
 
 
 def _read_base_list(keys: Keys) -> Blocks:
     """Read rope_theta where it is a list, one base for each layer; layers of one type must agree."""
-    stated, names = keys.found.get("rope_theta"), list_stated_types(keys)
-    if not isinstance(stated, list) or not names:
+    names = keys.find_texts("layer_types")
+    if not isinstance(keys.found.get("rope_theta"), list) or not names:
         return {}
-    bases = keys.find_numbers("rope_theta") or ()
     found: Blocks = {}
-    for name, base in zip(names, bases, strict=False):
+    for name, base in zip(names, keys.find_numbers("rope_theta") or (), strict=False):
         if found.setdefault(name, RotaryBlock(where="", base=base, base_key="rope_theta")).base != base:
             keys.refuse("rope_theta", f"one base for all layers of a type is accepted, {name} has several")
     return found
 
 
-def _drop_type(block: RotaryBlock, scaling: Keys | None, model: str, findings: list[Finding]) -> RotaryBlock:
+def _drop_type(block: RotaryBlock, scaling: Keys, known: KnownModel) -> RotaryBlock:
     """Classes with layer types have their own rope_type before rope_scaling is read, so `type` is not."""
-    if scaling is None or "rope_type" in scaling or block.kind == "default":
+    if "rope_type" in scaling or block.kind == "default":
         return block
     message = (
-        f"{scaling.where}type {shorten(repr(block.kind))} is not read by the class of {model} in transformers 5, so "
-        "its layers are not scaled, and transformers 4 may refuse the file; write rope_type"
+        f"{scaling.where}type {shorten(repr(block.kind))} is not read by the class of {known.model} in transformers 5, "
+        "so its layers are not scaled, and transformers 4 may refuse the file; write rope_type"
     )
-    findings.append(KEY_NOT_READ.find(message, level="error", key=f"{scaling.where}type", model=model))
+    scaling.report(KEY_NOT_READ, message, level="error", key=f"{scaling.where}type", model=known.model)
     return replace(block, kind="default", type_inside=None)
 
 
-def _add_original(keys: Keys, known: KnownModel, blocks: Blocks, findings: list[Finding]) -> Blocks:
+def _add_original(keys: Keys, known: KnownModel, name: str, block: RotaryBlock) -> RotaryBlock:
     """Some files keep the original length beside the block; there it goes before one inside, but for nested blocks.
 
     A class may have one of its own, which then goes before one inside as well.
     """
     stated = keys.find_integer(_ORIGINAL)
-    found = {}
-    for name, block in blocks.items():
-        original = stated
-        if original is None and block.kind == "longrope":
-            original = known.original
-        if original is None or name or block.kind in ("default", "dynamic"):
-            found[name] = block
-            continue
-        inside = block.find(_ORIGINAL)
-        if inside is not None and inside != original:
-            place = f"beside {block.where}" if stated is not None else "by default of the class"
-            message = (
-                f"{_ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
-            )
-            findings.append(ORIGINAL_LENGTH_TWICE.find(message, beside=original, inside=inside))
-        found[name] = replace(block, values={**block.values, _ORIGINAL: float(original)}, original_beside=True)
-    return found
+    original = known.original if stated is None and block.kind == "longrope" else stated
+    if original is None or name or block.kind in ("default", "dynamic"):
+        return block
+    inside = block.find(_ORIGINAL)
+    if inside is not None and inside != original:
+        place = f"beside {block.where}" if stated is not None else "by default of the class"
+        message = f"{_ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
+        keys.report(_ORIGINAL_LENGTH_TWICE, message, beside=original, inside=inside)
+    return replace(block, values={**block.values, _ORIGINAL: float(original)}, original_beside=True)
 
 
-def _take_mscale(keys: Keys, blocks: Blocks) -> Blocks:
+def _take_mscale(keys: Keys, block: RotaryBlock) -> RotaryBlock:
     """The class of Phi-3.5-MoE multiplies by a number of the file, whatever the formula of longrope gives."""
-    found = {}
-    for name, block in blocks.items():
-        place = keys.find_object(block.where) if block.where in ("rope_parameters", "rope_scaling") else None
-        mscale = place.find_number("long_mscale") if place is not None and block.kind != "default" else None
-        values = dict(block.values) if mscale is None else {**block.values, "attention_factor": mscale}
-        found[name] = replace(block, values=values, attention_by_class=mscale is not None)
-    return found
+    has_own = block.where in ("rope_parameters", "rope_scaling") and block.kind != "default"
+    mscale = keys.find_object(block.where).find_number("long_mscale") if has_own else None
+    if mscale is None:
+        return block
+    return replace(block, values={**block.values, "attention_factor": mscale}, attention_by_class=True)
 
 
-def _split_compressed(keys: Keys, blocks: Blocks) -> Blocks:
+def _split_compressed(keys: Keys, block: RotaryBlock) -> Blocks:
     """DeepSeek V4 scales its compressed layers only, has another base for them and no attention factor."""
-    block = blocks.get("")
-    if block is None:
-        return blocks
     base = keys.find_number("compress_rope_theta")
     by_class = block.kind == "yarn" and "attention_factor" not in block.values
-    return {
-        MAIN: RotaryBlock(where="", base=block.base, base_key=block.base_key, base_beside=block.base_beside),
-        COMPRESSED: replace(
-            block,
-            base=base,
-            base_key="compress_rope_theta" if base is not None else "",
-            base_beside=base,
-            values={**block.values, "attention_factor": 1.0} if by_class else block.values,
-            attention_by_class=by_class,
-        ),
-    }
+    compressed = replace(
+        block,
+        base=base,
+        base_key="compress_rope_theta" if base is not None else "",
+        base_beside=base,
+        values={**block.values, "attention_factor": 1.0} if by_class else block.values,
+        attention_by_class=by_class,
+    )
+    main = RotaryBlock(where="", base=block.base, base_key=block.base_key, base_beside=block.base_beside)
+    return {MAIN: main, COMPRESSED: compressed}
 
 
-def _find_base(keys: Keys, known: KnownModel, model: str) -> tuple[float | None, str]:
-    is_known = find_known(model) is not None
-    key = keys.find_key((known.base_key,) if is_known else BASES)
+def _find_base(keys: Keys, known: KnownModel) -> tuple[float | None, str]:
+    key = keys.find_key((known.base_key,) if known.is_known else BASES)
+    if key is not None:
+        return keys.find_number(key), key
     nested = keys.find_object("attn_config")
-    if key is None and nested is not None and nested.find_truth("rope"):
+    if nested.find_truth("rope"):
         return nested.find_number("rope_theta"), f"{nested.where}rope_theta"
     ratio = keys.find_number("rope_ratio")
-    if key is None and ratio is not None:
-        return DEFAULT_BASE * ratio, "rope_ratio"
-    return (keys.find_number(key), key) if key is not None else (None, "")
+    return (None, "") if ratio is None else (DEFAULT_BASE * ratio, "rope_ratio")
 
 
-def _read_block(block: Keys, findings: list[Finding]) -> RotaryBlock:
+def _read_block(block: Keys) -> RotaryBlock:
     where = block.where.rstrip(".")
     kind = block.find_text("rope_type", "type") or "default"
     older = block.find_text("type")
     if older is not None and older != kind:
         message = f"{where} has rope_type {shorten(repr(kind))} and type {shorten(repr(older))}; rope_type is read"
-        findings.append(ROPE_TYPE_TWICE.find(message, rope_type=kind, type=older))
+        block.report(_ROPE_TYPE_TWICE, message, rope_type=kind, type=older)
     values = _read_values(block)
-    original = values.get(_ORIGINAL)
-    unused = [key for key in _OF_SCALINGS if key in values] if kind == "default" else []
-    if unused:
-        findings.append(_report_unused(block, unused))
-    findings.extend(check_block_spelling(block))
-    base = block.find_number("rope_theta")
+    unused = [key for key in _OF_SCALINGS if key in values]
+    if kind == "default" and unused:
+        stated = "rope_type is default" if block.has_any("rope_type", "type") else "no rope_type"
+        named = ", ".join(unused)
+        message = (
+            f"{where} has {named}, but {stated}, so nothing is scaled, in silence; state rope_type, or delete {named}"
+        )
+        block.report(SCALING_NOT_USED, message, keys=unused)
+    check_block_spelling(block)
+    base, original = block.find_number("rope_theta"), values.get(_ORIGINAL)
     return RotaryBlock(
         where=where,
         kind=kind,
@@ -281,7 +279,7 @@ def _read_values(block: Keys) -> dict[str, KeyValue]:
     values: dict[str, KeyValue] = {}
     for key in NUMBERS:
         number = block.find_number(key, zero=key in UNSET_BY_ZERO)
-        if number is not None and not (number == 0 and key in UNSET_BY_ZERO):
+        if number:  # 0 is "not set" where it is accepted
             values[key] = number
     original = values.get(_ORIGINAL)
     if isinstance(original, float) and not original.is_integer():
@@ -290,13 +288,3 @@ def _read_values(block: Keys) -> dict[str, KeyValue]:
     if (truncate := block.find_truth("truncate")) is not None:
         values["truncate"] = truncate
     return values
-
-
-def _report_unused(block: Keys, unused: list[str]) -> Finding:
-    named = ", ".join(unused)
-    stated = "rope_type is default" if block.has_any("rope_type", "type") else "no rope_type"
-    message = (
-        f"{block.where.rstrip('.')} has {named}, but {stated}, so nothing is scaled, in silence; state rope_type, or "
-        f"delete {named}"
-    )
-    return SCALING_NOT_USED.find(message, keys=unused)

@@ -6,34 +6,41 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from pe_spectra.findings import Finding
-from pe_spectra.models.stated.key_names import (
-    BASES,
-    HEADS,
-    LOCAL_BASES,
-    SHARES,
-    WIDTHS,
-    check_code,
-    check_heads,
-    check_ignored,
-    check_sections,
-    check_spelling,
-)
-from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel, find_known
-from pe_spectra.models.stated.layer_types import (
+from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel
+from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
+from pe_spectra.models.stated.statement import (
+    CHUNKED,
     COMPRESSED,
     FULL,
+    MAIN,
+    SLIDING,
+    UNTURNED,
     WITH_WINDOW,
-    LayerType,
-    list_layer_types,
-    list_stated_types,
+    LayerStatement,
 )
-from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, read_blocks
-from pe_spectra.models.stated.statement import LayerStatement, RotaryBlock
+from pe_spectra.wording import write_number
+
+_LINEAR = "linear_attention"
+#: Layers without attention, or with one that is not turned.
+_WITHOUT = (
+    _LINEAR, "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "lightning_attention",
+    "gated_deltanet", "kda",
+)  # fmt: skip
+#: The letters of `KnownModel.layers`.
+_LETTERS = {"F": FULL, "S": SLIDING, "C": CHUNKED, "L": _LINEAR}
+#: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
+_MANY, _MOST = 48, 4096
+
+
+class _LayerType(NamedTuple):
+    """One type of layer: its name ("all" where there is one), the window that it sees, whether it is turned."""
+
+    name: str
+    window: int | None
+    turns: bool
 
 
 def asks_rotation(keys: Keys) -> bool:
@@ -42,79 +49,135 @@ def asks_rotation(keys: Keys) -> bool:
     >>> asks_rotation(Keys({"rope_theta": 1e4}, "config.json")), asks_rotation(Keys({}, "config.json"))
     (True, False)
     """
-    nested = keys.find_object("attn_config")
-    if nested is not None and nested.find_truth("rope"):
+    if keys.find_object("attn_config").find_truth("rope"):
         return True
     return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
-def read_rotary(keys: Keys, known: KnownModel, model: str) -> tuple[tuple[LayerStatement, ...], tuple[Finding, ...]]:
-    """Read what is stated about the rotation in each type of layer.
+def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
+    """Read what is stated about the rotation in each type of layer, and report what is wrong with it.
 
     Raises
     ------
     FileError : a key of the wrong type or out of range, or no width of a head.
 
-    >>> from pe_spectra.models.stated.known_models import KnownModel
     >>> keys = Keys({"head_dim": 64, "rope_theta": 5e5}, "config.json")
-    >>> layers, findings = read_rotary(keys, KnownModel(), "llama")
-    >>> layers[0].head_dim, findings
-    (64, ())
+    >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
+    ([64], [])
     """
-    findings = [*check_spelling(keys), *check_heads(keys), *check_ignored(keys, known, model), *check_code(keys, model)]
-    newer, older = read_blocks(keys, known, model, findings)
-    types = tuple(
-        one._replace(turns=one.turns and not _is_null(keys, one.name)) for one in list_layer_types(keys, known)
+    check_keys(keys, known)
+    newer, older = read_blocks(keys, known)
+    still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
+    listed = _list_layer_types(keys, known)
+    types = tuple(one._replace(turns=one.turns and one.name not in still) for one in listed)
+    names = [name for name in dict.fromkeys((*newer, *older)) if name]
+    if [one.name for one in types] == ["all"] and names:
+        types = tuple(types[0]._replace(name=name) for name in names)
+    _check_types(keys, newer, types)
+    layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
+    _check_sections(keys, int(layers[0].head_dim * layers[0].share) // 2)
+    return layers
+
+
+def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
+    width, width_key = _read_head_width(keys, known, one.name)
+    share, share_key = _read_share(keys, known, one.name, width)
+    return LayerStatement(
+        name=one.name,
+        head_dim=width,
+        share=share,
+        share_beside=_read_share_beside(keys, known, newer),
+        share_ignored=known.is_known and known.model not in READS_SHARE and not known.width_key,
+        layout=_read_layout(keys, known),
+        newer=newer.get(one.name, newer.get("")) if one.turns else None,
+        older=older.get(one.name, older.get("")) if one.turns else None,
+        default_base=_choose_default(known, one.name),
+        window=one.window,
+        beside=_read_beside(keys, known, width),
+        turns=one.turns,
+        width_key=width_key,
+        share_key=share_key,
     )
-    if [one.name for one in types] == ["all"] and any({*newer, *older}):
-        types = tuple(types[0]._replace(name=name) for name in dict.fromkeys((*newer, *older)) if name)
-    findings += _check_types(keys, newer, types)
-    layers = []
-    for one in types:
-        width, width_key = _read_head_width(keys, known, one.name)
-        share, share_key = _read_share(keys, known, model, one.name, width)
-        layers.append(
-            LayerStatement(
-                name=one.name,
-                head_dim=width,
-                share=share,
-                share_beside=_read_share_beside(keys, known, newer),
-                share_ignored=find_known(model) is not None and model not in READS_SHARE and not known.width_key,
-                layout=_read_layout(keys, known, model),
-                newer=_choose_block(newer, one) if one.turns else None,
-                older=_choose_block(older, one) if one.turns else None,
-                default_base=_choose_default(known, one.name),
-                window=one.window,
-                beside=_read_beside(keys, known, width),
-                turns=one.turns,
-                width_key=width_key,
-                share_key=share_key,
-            )
-        )
-    findings += check_sections(keys, layers[0])
-    return tuple(layers), tuple(findings)
 
 
-def _is_null(keys: Keys, name: str) -> bool:
-    """Whether rope_parameters says of a layer type that it is not turned."""
-    found = keys.find_object("rope_parameters")
-    return found is not None and name in found.found and found.found[name] is None
-
-
-def _choose_block(blocks: Mapping[str, RotaryBlock], layer: LayerType) -> RotaryBlock | None:
-    return blocks.get(layer.name, blocks.get(""))
-
-
-def _check_types(keys: Keys, newer: Mapping[str, RotaryBlock], types: Iterable[LayerType]) -> list[Finding]:
+def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
     """Where rope_parameters is nested by layer type, every type that is turned should be in it."""
     missing = [one.name for one in types if one.turns and newer and "" not in newer and one.name not in newer]
-    if not missing:
-        return []
-    message = (
-        f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default of "
-        "the class is taken for it; state it, or null where it is not turned"
-    )
-    return [LAYER_TYPE_MISSING.find(message, missing=missing)]
+    if missing:
+        message = (
+            f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default "
+            "of the class is taken for it; state it, or null where it is not turned"
+        )
+        keys.report(LAYER_TYPE_MISSING, message, missing=missing)
+
+
+def _check_sections(keys: Keys, pairs: int) -> None:
+    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
+    for block in (keys.find_object("rope_parameters"), keys.find_object("rope_scaling"), keys):
+        sections = block.find_numbers("mrope_section")
+        if sections is not None and sum(sections) != pairs:
+            message = (
+                f"{block.where}mrope_section adds up to {write_number(sum(sections))} pairs, but {pairs} pairs are "
+                "turned; its sections must cover them"
+            )
+            keys.report(HEAD_WIDTH, message, sections=sections)
+            return
+
+
+def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
+    """The types of layers that a file states, or that the class of its model has, in order of appearance."""
+    if known.compressed_base is not None:
+        window = keys.find_integer("sliding_window") or known.window
+        return _LayerType(MAIN, window, turns=True), _LayerType(COMPRESSED, None, turns=True)
+    names = _name_layers(keys, known)
+    still = (*_WITHOUT, _LETTERS.get(known.unturned))
+    found: dict[str, _LayerType] = {}
+    for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True):
+        turns = flag and name not in still
+        if name in found and found[name].turns != turns:
+            found.setdefault(UNTURNED, _LayerType(UNTURNED, _find_window(keys, known, name), turns=False))
+            found[name] = found[name]._replace(turns=True)
+        else:
+            found.setdefault(name, _LayerType(name, _find_window(keys, known, name), turns))
+    return tuple(found.values())
+
+
+def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
+    if stated := keys.find_texts("layer_types"):
+        return stated
+    count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
+    pattern = known.layers
+    period = keys.find_integer(known.period_key) if known.period_key else None
+    if period is not None and "F" in pattern:
+        others = pattern.replace("F", "")[:1] * (min(period, _MOST) - 1)
+        pattern = f"F{others}" if pattern.startswith("F") else f"{others}F"
+    if not pattern:
+        return ("all",) * count
+    return tuple(_LETTERS[pattern[i % len(pattern)]] for i in range(count))
+
+
+def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
+    """Whether each layer is turned, by the keys that count layers."""
+    stated = keys.found.get("no_rope_layers")
+    if isinstance(stated, list) and stated:  # 1 is turned, 0 is not
+        if not all(flag in (0, 1) for flag in stated):
+            keys.refuse("no_rope_layers", "a list of 0 (not turned) and 1 (turned) is accepted")
+        return tuple(bool(stated[i % len(stated)]) for i in range(count))
+    every = keys.find_integer("no_rope_layer_interval") or known.nope_every
+    return tuple(every is None or (i + 1) % every != 0 for i in range(count))
+
+
+def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
+    if name == FULL or name in _WITHOUT:
+        return None
+    if name == CHUNKED:
+        return keys.find_integer("attention_chunk_size") or known.window
+    if name == "all" and known.switched and not keys.find_truth("use_sliding_window"):
+        return None
+    stated = ("sliding_window", "local_attention", "attention_window_size")
+    if any(key in keys.found for key in stated):  # null is "no window"
+        return keys.find_integer(*stated)
+    return known.window
 
 
 def _choose_default(known: KnownModel, name: str) -> float:
@@ -137,9 +200,9 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     return width // heads, f"{keys.find_key(WIDTHS)} / {keys.find_key(HEADS)}"
 
 
-def _read_layout(keys: Keys, known: KnownModel, model: str) -> Literal["half", "interleaved"]:
+def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
     asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved")
-    if asked is None or (find_known(model) is not None and not known.obeys_interleave):
+    if asked is None or (known.is_known and not known.obeys_interleave):
         return known.layout
     return "interleaved" if asked else "half"
 
@@ -150,33 +213,28 @@ def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
     return keys.find_integer("qk_nope_head_dim", least=0) or 0
 
 
-def _read_share(keys: Keys, known: KnownModel, model: str, name: str, width: int) -> tuple[float, str]:
+def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:
     """The share of a head that is turned, and the key or keys that it comes from."""
     if "qk_rope_head_dim" in keys:
         return 1.0, ""  # the channels that are turned are a part of their own, turned as a whole
     block = keys.find_object("rope_parameters")
-    nested = block.find_object(name) if block is not None and isinstance(block.found.get(name), dict) else None
+    nested = block.find_object(name) if isinstance(block.found.get(name), dict) else block
     for place in (nested, block, keys.find_object("rope_scaling"), keys):
-        key = place.find_key(SHARES) if place is not None else None
-        if place is not None and key is not None and (share := place.find_number(key)) is not None:
+        key = place.find_key(SHARES)
+        if key is not None and (share := place.find_number(key)) is not None:
             return share, f"{place.where}{key}"
-    if known.by_type and (share := _read_share_list(keys, name)) is not None:
-        return share, "partial_rotary_factors"
+    if known.by_type:  # one share for each layer: the first of this type counts
+        shares = keys.find_numbers("partial_rotary_factors") or ()
+        for one, share in zip(keys.find_texts("layer_types"), shares, strict=False):
+            if one == name:
+                return share, "partial_rotary_factors"
     own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
-    width_key = known.width_key or ("" if find_known(model) is not None else "rotary_dim")
+    width_key = known.width_key or ("" if known.is_known else "rotary_dim")
     whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
 
 
-def _read_share_list(keys: Keys, name: str) -> float | None:
-    """Read partial_rotary_factors, one share for each layer: the first of this type counts."""
-    shares = keys.find_numbers("partial_rotary_factors") or ()
-    return next((share for one, share in zip(list_stated_types(keys), shares, strict=False) if one == name), None)
-
-
-def _read_share_beside(keys: Keys, known: KnownModel, newer: Mapping[str, RotaryBlock]) -> float | None:
+def _read_share_beside(keys: Keys, known: KnownModel, newer: Blocks) -> float | None:
     """The share beside rope_parameters that has one as well, which goes before it; older releases read this one."""
-    block = keys.find_object("rope_parameters")
-    if block is None or "" not in newer or not block.has_any(*SHARES) or "qk_rope_head_dim" in keys:
-        return None
-    return keys.find_number(known.share_key)
+    inside = "" in newer and keys.find_object("rope_parameters").has_any(*SHARES)
+    return keys.find_number(known.share_key) if inside and "qk_rope_head_dim" not in keys else None

@@ -7,11 +7,10 @@ release takes the base from a key that another does not know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from pe_spectra.errors import InputError
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
 
@@ -29,47 +28,48 @@ SCHEMES = get_args(SchemeName)
 FORMATS = ("config.json", "params.json", "gguf")
 #: Pairs (i, i + D/2), and pairs (2i, 2i + 1).
 LAYOUTS = ("half", "interleaved")
+#: Types of layers, as files call them; of several with and without a rotation, UNTURNED are those without.
+FULL, SLIDING, CHUNKED, UNTURNED = "full_attention", "sliding_attention", "chunked_attention", "nope"
+#: Layers that have the base and the share of those that slide. Zaya's have a recurrence beside attention.
+WITH_WINDOW = (SLIDING, "hybrid_sliding")
+#: What DeepSeek V4 calls the rotations of its sliding-window layers and of all others.
+MAIN, COMPRESSED = "main", "compress"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RotaryBlock:
-    """The rotary keys of one generation for one layer type, checked and in one spelling.
+    """The rotary keys of one generation for one layer type, checked and in one spelling."""
 
-    Attributes
-    ----------
-    where : the key that holds them, for messages: "rope_parameters.full_attention", "rope_scaling".
-    kind : rope_type as written; "default" where nothing asks for a scaling.
-    base : rope_theta; None where the block gives none.
-    base_key : the key that gives it, "rope_theta" or an older spelling.
-    values : the other keys that a scaling takes, in the spelling of rope_parameters: factor,
-        original_max_position_embeddings, beta_fast, .., short_factor, long_factor, truncate.
-    base_beside : rope_theta beside the block, which goes behind one inside it.
-    original_beside : whether original_max_position_embeddings stands beside the block.
-    original_inside : the one inside it, which goes behind.
-    type_inside : the key type inside the block, which goes behind rope_type.
-    nulls : keys of the block whose value is null, which some readers take for more than "not set".
-    attention_by_class : attention_factor in `values` is what the class of the model takes, not stated by the file.
-    """
-
-    where: str
-    kind: str = "default"
-    base: float | None = None
-    base_key: str = ""
+    where: str  #: the key that holds them, for messages: "rope_parameters.full_attention", "rope_scaling"
+    kind: str = "default"  #: rope_type as written; "default" where nothing asks for a scaling
+    base: float | None = None  #: rope_theta; None where the block gives none
+    base_key: str = ""  #: the key that gives it, "rope_theta" or an older spelling
+    #: the other keys that a scaling takes, spelled as in rope_parameters: factor, .., short_factor, truncate
     values: Mapping[str, KeyValue] = field(default_factory=lambda: MappingProxyType({}))
-    base_beside: float | None = None
-    original_beside: bool = False
-    original_inside: float | None = None
-    type_inside: str | None = None
-    nulls: frozenset[str] = frozenset()
-    attention_by_class: bool = False
+    base_beside: float | None = None  #: rope_theta beside the block, which goes behind one inside it
+    original_beside: bool = False  #: whether original_max_position_embeddings stands beside the block
+    original_inside: float | None = None  #: the one inside it, which goes behind
+    type_inside: str | None = None  #: the key type inside the block, which goes behind rope_type
+    nulls: frozenset[str] = frozenset()  #: keys that are null, which some readers take for more than "not set"
+    attention_by_class: bool = False  #: attention_factor in `values` is what the model's class takes, not stated
 
     def find(self, key: str) -> float | None:
         """Return the number of a key; None where there is none."""
         value = self.values.get(key)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
+    def fill_base(self, other: RotaryBlock | None) -> RotaryBlock:
+        """Return the same with the base of another block where it has none."""
+        if self.base is not None or other is None:
+            return self
+        return replace(self, base=other.base, base_key=other.base_key)
 
-def state_served(block: RotaryBlock | None, length: int | None) -> int | None:
+
+#: A block for a file that states none.
+NO_BLOCK = RotaryBlock(where="")
+
+
+def state_served(block: RotaryBlock, length: int | None) -> int | None:
     """Return the length that a file states it serves: YaRN's reaches factor times the original length.
 
     Parameters
@@ -80,7 +80,7 @@ def state_served(block: RotaryBlock | None, length: int | None) -> int | None:
     >>> state_served(block, 8192)
     16384
     """
-    if block is None or block.kind != "yarn":
+    if block.kind != "yarn":
         return length
     factor, original = block.find("factor"), block.find("original_max_position_embeddings") or length
     if factor is None or original is None:
@@ -99,114 +99,47 @@ def limit_length(length: int, window: int | None) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerStatement:
-    """What a file states about the rotation in the layers of one type.
+    """What a file states about the rotation in the layers of one type."""
 
-    Attributes
-    ----------
-    name : full_attention, sliding_attention, ..; "all" where there is one type.
-    head_dim : width of a head, or of the part that is turned where that part stands on its own.
-    share : the share of it that is turned; rotary width int(head_dim share).
-    share_beside : the share beside rope_parameters where one inside it goes before; None: there is none.
-    share_ignored : the class of the model turns all channels of a ladder without scaling, whatever the share.
-    layout : half, pairs (i, i + D/2), or interleaved, pairs (2i, 2i + 1).
-    newer : rope_parameters, which transformers 5 writes; None where the file has none.
-    older : rope_theta with rope_scaling and their older spellings; None where the file has none.
-    default_base : what the model's class takes where no key gives a base.
-    window : positions that attention in these layers sees at once (sliding_window); None for all.
-    beside : channels of a query that stand beside the turned part and are not turned (qk_nope_head_dim).
-    turns : False for layers that are not turned (NoPE).
-    width_key, share_key : what gives `head_dim` and `share`, for messages.
-    """
-
-    name: str = "all"
-    head_dim: int
-    share: float = 1.0
-    share_beside: float | None = None
-    share_ignored: bool = False
-    layout: Literal["half", "interleaved"] = "half"
-    newer: RotaryBlock | None = None
-    older: RotaryBlock | None = None
-    default_base: float = DEFAULT_BASE
-    window: int | None = None
-    beside: int = 0
-    turns: bool = True
-    width_key: str = "head_dim"
-    share_key: str = "partial_rotary_factor"
-
-    def say_in_keys(self, text: str) -> str:
-        """Write a sentence about the catalogue's `rope` with the keys of the file.
-
-        >>> LayerStatement(head_dim=127).say_in_keys("rope: d is odd (127); an even d is accepted")
-        'head_dim is odd (127); an even number is accepted'
-        """
-        words = {
-            "rope: int(d share)": f"int({self.width_key} x {self.share_key})",
-            "int(head_dim share)": f"int({self.width_key} x {self.share_key})",
-            "rope: share": self.share_key,
-            "rope: d ": f"{self.width_key} ",
-            "an even d ": "an even number ",
-        }
-        for word, key in words.items():
-            text = text.replace(word, key)
-        return text.removeprefix("rope: ")
-
-    def find_width(self) -> int:
-        """Return the rotary width D = int(head_dim share).
-
-        Raises
-        ------
-        InputError : it is odd or 0.
-        """
-        width = int(self.head_dim * self.share)
-        if width % 2 or not width:
-            raise InputError("int(head_dim share) is no even width", str(width), "2, 4, .. are accepted")
-        return width
-
-    def read_newer(self) -> RotaryBlock:
-        """The keys of the newer generation, else of the older one, which gives a missing base; a block without keys."""
-        block = self.block or RotaryBlock(where="")
-        if block.base is None and self.older is not None:
-            return RotaryBlock(where=block.where, kind=block.kind, base=self.older.base, values=block.values)
-        return block
+    name: str = "all"  #: full_attention, sliding_attention, ..; "all" where there is one type
+    head_dim: int  #: width of a head, or of the part that is turned where that part stands on its own
+    share: float = 1.0  #: the share of it that is turned; rotary width int(head_dim share)
+    share_beside: float | None = None  #: the share beside rope_parameters where one inside it goes before
+    share_ignored: bool = False  #: the model's class turns all channels of a ladder without scaling
+    layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
+    newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes
+    older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings
+    default_base: float = DEFAULT_BASE  #: what the model's class takes where no key gives a base
+    window: int | None = None  #: positions that attention in these layers sees at once; None for all
+    beside: int = 0  #: channels of a query beside the turned part, not turned (qk_nope_head_dim)
+    turns: bool = True  #: False for layers that are not turned (NoPE)
+    width_key: str = "head_dim"  #: what gives `head_dim`, for messages
+    share_key: str = "partial_rotary_factor"  #: what gives `share`
 
     @property
-    def block(self) -> RotaryBlock | None:
-        """The keys of the newer generation, else of the older one."""
-        return self.newer if self.newer is not None else self.older
+    def block(self) -> RotaryBlock:
+        """The keys of the newer generation, else of the older one; NO_BLOCK where the file has neither."""
+        return self.newer or self.older or NO_BLOCK
 
     @property
     def may_be_untrained(self) -> bool:
         """Whether the scaling may stretch a model that was not trained with it, which the file does not tell."""
-        block = self.block
-        stretches = block is not None and block.kind in ("linear", "dynamic", "yarn")
-        return stretches and block is not None and block.find("original_max_position_embeddings") is not None
+        has_original = self.block.find("original_max_position_embeddings") is not None
+        return has_original and self.block.kind in ("linear", "dynamic", "yarn")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """What a file states about a model.
+    """What a file states about a model."""
 
-    Attributes
-    ----------
-    path : the file, for messages.
-    format : "config.json", "params.json" or "gguf".
-    model : model_type or architecture; empty where it is not said.
-    scheme : the kind of positional encoding.
-    length : the context length that is stated (max_position_embeddings); None where none is.
-    length_by_class : no key gives `length`; it is what the class of the model takes.
-    layers : the layer types, for rotary; empty for other schemes.
-    values : parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..).
-    dtype : the type that weights and activations have (torch_dtype); None where it is not said.
-    findings : what reading it found.
-    """
-
-    path: str
-    format: str = "config.json"
-    model: str = ""
-    scheme: SchemeName
-    length: int | None = None
-    length_by_class: bool = False
-    layers: tuple[LayerStatement, ...] = ()
+    path: str  #: the file, for messages
+    format: str = "config.json"  #: or "params.json", "gguf"
+    model: str = ""  #: model_type or architecture; empty where it is not said
+    scheme: SchemeName  #: the kind of positional encoding
+    length: int | None = None  #: the context length that is stated (max_position_embeddings)
+    length_by_class: bool = False  #: no key gives `length`; it is what the class of the model takes
+    layers: tuple[LayerStatement, ...] = ()  #: the layer types, for rotary; empty for other schemes
+    #: parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..)
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
-    dtype: str | None = None
-    findings: tuple[Finding, ...] = ()
+    dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
+    findings: tuple[Finding, ...] = ()  #: what reading it found

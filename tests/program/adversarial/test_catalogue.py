@@ -14,8 +14,8 @@ import pe_spectra
 FIXTURES, CASES = load()
 #: Rows about moments (L), which want a machine that keeps time, and those that start a process each (J, K).
 SLOW = {case["id"] for case in CASES if case["group"] in "JKL"}
-#: Rows that compute every figure of the paper, seconds each.
-SLOW |= {"N40", "N41", "N42", "N44"}
+#: Rows that compute for seconds each.
+SLOW |= {"A07", "D10", "M09", "M10", "N40", "N41", "N42", "N43", "N44"}
 #: How often a row about moments is tried at most, where there is no time for all its repeats; 0 for all.
 MOST_REPEATS = int(os.environ.get("CATALOGUE_REPEATS", "0"))
 #: K24: these keep their exit codes where `assert` does nothing.

@@ -1,0 +1,272 @@
+"""What we compute for the paper's Sections 2 and 3: the original encoding, its low-pass spectrum and Algorithm 1."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from pe_spectra import fourier
+from pe_spectra.claims.judging import POSITIONS, ROUNDING, D, Judgement, conclude, describe_deviation
+from pe_spectra.encodings import Dft, Sinusoidal
+from pe_spectra.exact import F64
+from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
+from pe_spectra.reconstruction import PositionReconstruction, reconstruct, reconstruct_positions
+from pe_spectra.spectrum import Spectrum, compute_spectrum, count_low_bin
+
+#: Length of the paper's figures.
+LENGTH = 80
+
+
+@cache
+def _original_spectrum(bandwidth: float = 4.0) -> Spectrum:
+    return compute_spectrum(Sinusoidal(d=D), bandwidth=bandwidth)
+
+
+@cache
+def _original_faithfulness() -> Faithfulness:
+    return measure_faithfulness(Sinusoidal(d=D), length=LENGTH)
+
+
+@cache
+def _reconstruct_original(bandwidth: float = 4.0) -> tuple[PositionReconstruction, ...]:
+    return reconstruct_positions(_original_spectrum(bandwidth), POSITIONS).positions
+
+
+def _find_widths(bandwidth: float = 4.0) -> tuple[float, float]:
+    # A width is None where the curve never falls so low; it then fills the lattice.
+    at = _reconstruct_original(bandwidth)[0]
+    return (D if at.fwhm is None else at.fwhm), (D if at.width_10 is None else at.width_10)
+
+
+# --- Section 2 ---
+
+
+def _eq1_dimensions() -> Judgement:
+    entries = Sinusoidal(d=D).table(1).shape[1]
+    raw = 100  # any D that is not d
+    text = f"e(s) has {entries} entries: the sum exists for D = {entries}, not for D = {raw}"
+    return conclude(text, holds=raw == entries, partly=entries == D)
+
+
+def _attention_cosine() -> Judgement:
+    query, keys = np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
+    cosines = keys @ query / (np.linalg.norm(keys, axis=1) * np.linalg.norm(query))
+    attention = np.exp(keys @ query / np.sqrt(2))
+    attention /= attention.sum()
+    listed = ", ".join(f"{a:.4f}" for a in attention)
+    text = f"cosines {', '.join(f'{c:g}' for c in cosines)}; attention {listed}"
+    equal_for_equal_cosines = bool(np.isclose(attention[0], attention[1]))
+    return conclude(text, holds=equal_for_equal_cosines, partly=attention[0] > attention[2])
+
+
+def _dft_number_of_terms() -> Judgement:
+    k = D // 2 - 1
+    functions = len(fourier.basis(D))
+    return conclude(f"2 + 2 x {k} = {2 + 2 * k}; {functions} basis functions", holds=2 + 2 * k == functions == D)
+
+
+def _dft_orthogonality() -> Judgement:
+    basis = fourier.basis(D)
+    deviation = float(np.abs(basis @ basis.T - np.eye(D)).max())
+    return conclude(f"largest deviation {describe_deviation(deviation)} (d = {D})", holds=deviation < ROUNDING)
+
+
+def _round_trip_error(n: int) -> float:
+    f = np.random.default_rng(n).standard_normal(n)
+    return float(np.linalg.norm(fourier.invert(fourier.transform(f)) - f) / np.linalg.norm(f))
+
+
+def _dft_invertible() -> Judgement:
+    error = _round_trip_error(D)
+    return conclude(f"relative error after a round trip {describe_deviation(error)}", holds=error < ROUNDING)
+
+
+def _dft_odd_length() -> Judgement:
+    odd = D - 1
+    basis = fourier.basis(odd)
+    deviation = float(np.abs(basis @ basis.T - np.eye(odd)).max())
+    error = _round_trip_error(odd)
+    text = f"d = {odd}: orthonormal, deviation {describe_deviation(deviation)}; round trip {describe_deviation(error)}"
+    return conclude(text, holds=max(deviation, error) < ROUNDING)
+
+
+# --- Section 3.1 ---
+
+
+def _one_hot_no_continuity() -> Judgement:
+    one_hot = np.eye(LENGTH)
+    near = float(np.linalg.norm(one_hot[1] - one_hot[0]))
+    far = float(np.linalg.norm(one_hot[LENGTH - 1] - one_hot[0]))
+    text = f"distance {near:.5f} at lag 1 and {far:.5f} at lag {LENGTH - 1}"
+    return conclude(text, holds=near == far)
+
+
+def _weights_with_printed_symbol() -> F64:
+    # Eq. 15 with omega_l = 2 pi l/d, l = 0, 2, .., in place of w_l, as in one copy; in bins
+    k, index = np.arange(D // 2 + 1), np.arange(0, D, 2)
+    g = np.exp(-(((k[:, None] - index) / 4.0) ** 2) / 2).sum(axis=1)
+    return np.asarray(g / g.sum())
+
+
+def _eq15_symbol() -> Judgement:
+    printed = float(_weights_with_printed_symbol()[:10].sum())
+    meant = _original_spectrum().summary.low_bin_mass
+    even = 10 / (D // 2 + 1)
+    text = f"first ten bins: {printed:.4f} with omega_l, {meant:.4f} with w_l, {even:.4f} if all bins were equal"
+    return conclude(text, holds=printed > 0.5, partly=meant > 0.5)
+
+
+def _eq15_normalised() -> Judgement:
+    deviation = abs(float(np.sum(_original_spectrum().weights)) - 1)
+    return conclude(f"sum - 1: {describe_deviation(deviation)}", holds=deviation < ROUNDING)
+
+
+def _eq15_skewed() -> Judgement:
+    found = _original_spectrum()
+    mass, bins = found.summary.low_bin_mass, len(found.weights)
+    text = (
+        f"first 10 of {bins} bins hold {100 * mass:.1f} %; largest weight {found.weights.max():.4f} "
+        f"at bin {found.summary.peak_bin}; centroid {found.summary.centroid:.3f} rad/position"
+    )
+    # skewed: the lowest tenth of the axis has more than half, and the centroid is in it
+    return conclude(text, holds=mass > 0.5 and found.summary.centroid < np.pi / 10)
+
+
+def _fig1_uniform() -> Judgement:
+    weights = compute_spectrum(Dft(d=D)).weights
+    ratio = float(weights[0] / weights[1])
+    inner = float(np.ptp(weights[1:-1]))
+    k = np.arange(D // 2 + 1)
+    kde = np.exp(-(((k[:, None] - k) / 4.0) ** 2) / 2).sum(axis=1)
+    text = (
+        f"ends {ratio:.3g} of the middle by Eq. 22, {kde[0] / kde[D // 4]:.4f} of it by Eq. 15 on the DFT frequencies"
+    )
+    return conclude(text, holds=ratio == 1 and inner < ROUNDING, partly=inner < ROUNDING)
+
+
+def _smallest_frequencies() -> Judgement:
+    omega = np.sort(_original_spectrum().omega)[:2]
+    text = f"{omega[0]:g} and {omega[1]:.7f} rad/position; 2 pi/{D} = {2 * np.pi / D:.7f}"
+    return conclude(text, holds=omega[0] == 0 and abs(omega[1] - 2 * np.pi / D) < ROUNDING)
+
+
+def _eq16_crossing() -> Judgement:
+    crossings = [count_low_bin(Sinusoidal(d=d)).crossing for d in (256, 512)]
+    found = [float("nan") if crossing is None else crossing for crossing in crossings]
+    text = f"l* = {found[0]:.3f} for d = 256, {found[1]:.3f} for d = 512"
+    return conclude(text, holds=all(abs(a - b) <= 0.5 for a, b in zip(found, (103, 245), strict=True)))
+
+
+def _lowest_bin_almost_half() -> Judgement:
+    counts = [count_low_bin(Sinusoidal(d=d)) for d in (256, 512)]
+    inside = "; ".join(f"{c.inside} of {c.total} ({100 * c.share_inside:.1f} %)" for c in counts)
+    outside = ", ".join(f"{100 * (1 - c.share_inside):.1f} %" for c in counts)
+    below_half = [c.share_inside < 0.5 for c in counts]
+    text = f"inside: {inside}; outside: {outside}"
+    return conclude(text, holds=all(below_half), partly=any(below_half))
+
+
+def _strong_low_pass() -> Judgement:
+    found = _original_spectrum()
+    third = np.minimum((3 * found.omega / np.pi).astype(int), 2)
+    low, middle, high = (float(found.weights[third == i].sum()) for i in range(3))
+    text = f"weight by thirds of the axis: {100 * low:.2f} %, {100 * middle:.2f} %, {100 * high:.1e} %"
+    return conclude(text, holds=middle + high < 0.05, partly=middle + high < 1 / 3)
+
+
+def _short_range_ignored() -> Judgement:
+    # Codes of unrelated phases are sqrt(d) apart in the root mean square: 2 for each of d/2 pairs.
+    unrelated = float(np.sqrt(D))
+    by_lag = _original_faithfulness().separation_by_lag
+    one, ten = (float("nan"), float("nan")) if by_lag is None else (by_lag[0] / unrelated, by_lag[9] / unrelated)
+    text = (
+        f"distance {one * unrelated:.4f} at lag 1 ({100 * one:.1f} % of sqrt d), "
+        f"{ten * unrelated:.4f} at lag 10 ({100 * ten:.1f} %)"
+    )
+    return conclude(text, holds=ten < 0.1, partly=one < 0.5)
+
+
+# --- Section 3.2: Algorithm 1, Fig. 2 and Definition 1 ---
+
+
+def _original_not_reconstructed() -> Judgement:
+    found = _reconstruct_original()
+    errors, peaks = [at.relative_error for at in found], [at.peak_value for at in found]
+    text = f"relative error {max(errors):.5f}, peak {peaks[0]:.5f} in place of 1, cosine {found[0].cosine:.5f}"
+    return conclude(text, holds=min(errors) > 0.5, partly=max(errors) > ROUNDING)
+
+
+def _l2_norm_kept() -> Judgement:
+    one_hot = np.eye(D)[POSITIONS[0]]
+    spectrum = _original_spectrum()
+    scaled = float(np.linalg.norm(reconstruct(one_hot, spectrum)))
+    plain = float(np.linalg.norm(reconstruct(one_hot, spectrum, rescale=False)))
+    text = f"norm - 1: {describe_deviation(abs(scaled - 1))} with rescaling; norm {plain:.5f} without"
+    return conclude(text, holds=abs(scaled - 1) < ROUNDING)
+
+
+def _fig2_parameters() -> Judgement:
+    figure_1: dict[str, float] = {"rho": 10000, "d": 256, "sigma": 4}  # sigma in bins of 2 pi / d
+    figure_2: dict[str, float] = {"d": 256, "S": 80, "h": 10000, "sigma": 4}
+    enter = set(Sinusoidal(d=D).parameters) | {"sigma"}
+    unknown = sorted(set(figure_2) - enter)
+    read_as_rho = figure_1.items() <= {("rho" if k == "h" else k): v for k, v in figure_2.items()}.items()
+    width_10 = _find_widths()[1]
+    text = f"no parameters of Fig. 1: {', '.join(unknown)}; with rho = 10000 the width at a tenth is {width_10:.1f}"
+    return conclude(text, holds=figure_1 == figure_2, partly=read_as_rho)
+
+
+def _fig2_width_30() -> Judgement:
+    half, tenth = _find_widths()
+    others = ", ".join(f"{_find_widths(b)[1]:.1f} at bandwidth {b:g}" for b in (1.0, 16.0))
+    text = f"full width {tenth:.1f} at a tenth of the peak, {half:.1f} at half, bandwidth 4; at a tenth {others}"
+    about_30 = abs(tenth - 30) <= 5
+    follows_bandwidth = _find_widths(16.0)[1] < 0.5 * tenth < 0.5 * _find_widths(1.0)[1]
+    return conclude(text, holds=about_30 and not follows_bandwidth, partly=about_30)
+
+
+def _fig2_long_range() -> Judgement:
+    half, tenth = (width / LENGTH for width in _find_widths())
+    lattice = len(_reconstruct_original()[0].values)
+    text = (
+        f"widths {100 * half:.1f} % of S = {LENGTH} at half of the peak, "
+        f"{100 * tenth:.1f} % at a tenth; lattice of {lattice} points"
+    )
+    return conclude(text, holds=half > 1 / 3, partly=tenth > 1 / 3)
+
+
+def _fig2_information_loss() -> Judgement:
+    log_weights = _original_spectrum().log_weights
+    decades = float(np.ptp(log_weights) / np.log(10))
+    relative = log_weights - log_weights.max()
+    below = int(np.count_nonzero(relative < np.log(np.finfo(float).eps)))
+    text = (
+        f"smallest of {len(log_weights)} weights 10^-{decades:.2f} of the largest, none zero; "
+        f"{below} below the rounding of a double"
+    )
+    return conclude(text, holds=not bool(np.all(np.isfinite(log_weights))), partly=below > 0)
+
+
+def _original_lacks_faithfulness() -> Judgement:
+    found = _original_faithfulness()
+    text = (
+        f"injective: {'yes' if found.injective else 'no'}, "
+        f"smallest separation {found.min_separation:.5f} (S = {LENGTH}); "
+        f"relative error of Algorithm 1 {found.relative_error:.5f}"
+    )
+    reconstructs = found.relative_error is not None and found.relative_error < ROUNDING
+    return conclude(text, holds=found.injective is False, partly=not reconstructs)
+
+
+def _faithfulness_leads_to_dft() -> Judgement:
+    basis = fourier.basis(D)
+    k = D // 2 - 1
+    pair = basis[[1, k + 1]] * np.sqrt(D / 2)  # cos and sin of 2 pi t/d
+    gaps = np.linalg.norm(pair - np.roll(pair, 1, axis=1), axis=0)  # on a circle neighbours are closest
+    rank = int(np.linalg.matrix_rank(np.delete(basis, 1, axis=0)))
+    text = (
+        f"one pair of columns: smallest separation {gaps.min():.5f} on {D} positions; "
+        f"{D - 1} of {D} columns: rank {rank}"
+    )
+    return conclude(text, holds=gaps.min() < ROUNDING, partly=rank < D)

@@ -1,0 +1,317 @@
+"""How the frequencies of two sides differ, in words: base, scaling, width, or the numbers themselves.
+
+Sentences with their numbers, without a full stop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import Parameter as Argument
+from inspect import signature
+
+import numpy as np
+
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_scaling import SCALINGS
+from pe_spectra.exact import F64
+from pe_spectra.models.comparison.divergence import EXACT, Difference, LayerDiff, find_off
+from pe_spectra.models.dumps.identification import LADDERS
+from pe_spectra.models.dumps.inverse_frequencies import Dump
+from pe_spectra.models.dumps.rounding import find_shortest
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.statement import DEFAULT_BASE
+from pe_spectra.wording import count
+
+#: Relative differences from which on a factor is easier to read than a percentage.
+_MUCH = 2.0
+#: Scalings that keep the fastest pairs and divide the slowest.
+_BLENDS = ("yarn", "yarn-paper", "llama3")
+#: Bases that models are trained with: what an NTK scaling may have started from.
+_USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
+#: Wavelengths below this are written with all their digits.
+_LONGEST_WRITTEN = 1e15
+#: What a ladder that begins at 1 then begins with, and what that looks like.
+_UNITS = (
+    (180 / math.pi, "180/pi times a ladder: in degrees?"),
+    (2 * math.pi, "2 pi times a ladder: a factor 2 pi too much?"),
+    (0.5 / math.pi, "1/(2 pi) times a ladder: in turns?"),
+)
+#: Relative error with which numbers of that origin are written.
+_UNIT_ERROR = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Two rotations of one layer type, how their frequencies compare, and the keys that their bases come from.
+
+    >>> from pe_spectra.models.comparison.divergence import compare_frequencies
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> sides = Sides(a=a, b=b, layer=compare_frequencies("all", a, b, 10))
+    >>> [one.effect for one in sides.list_frequency_differences()]
+    ['1 of 1 pairs differs, by up to 50 % (pair 0)']
+    """
+
+    a: Rotation
+    b: Rotation
+    layer: LayerDiff
+    base_keys: tuple[str, str] = ("", "")
+
+    @property
+    def dumps(self) -> dict[str, Dump | None]:
+        """What was found from arrays, by the letter of the side; None for a configuration."""
+        return {letter: side if isinstance(side, Dump) else None for letter, side in (("A", self.a), ("B", self.b))}
+
+    @property
+    def share_pairs(self) -> bool:
+        """Whether one side turns fewer pairs, and those as the other does: whatever their bases are called."""
+        widths = {self.a.rotary_dim or 0, self.b.rotary_dim or 0}
+        return len(widths) == 2 and 0 not in widths and not find_off(self.a, self.b).any()
+
+    @property
+    def have_one_base(self) -> bool:
+        """Whether both bases are one number within the rounding of both sides."""
+        one, other = self.a.base or 0.0, self.b.base or 0.0
+        allowed = sum(4 * max(side.error_bound, EXACT) for side in (self.a, self.b))
+        return abs(one - other) <= allowed * max(one, other)
+
+    def make(self, what: str, a: object, b: object, effect: str, first: int | None = None) -> Difference:
+        """Make the difference in one part of this layer type."""
+        return Difference(what=what, a=a, b=b, effect=effect, first_position=first, layers=(self.layer.name,))
+
+    def list_frequency_differences(self) -> Iterator[Difference]:
+        """List the parts of the frequencies that differ: base, scaling, width, or the numbers themselves."""
+        a, b, first = self.a, self.b, self.layer.first_position_off
+        found = False
+        if not self.layer.agree and not self.share_pairs:
+            if a.base is not None and b.base is not None and not self.have_one_base:
+                found = True
+                unit = "" if b.scaling and a.scaling else _name_unit(a, b)
+                yield self.make("base", a.base, b.base, f"{_explain_base(a, b, self.base_keys)}{unit}", first)
+            if a.scaling and b.scaling and _fill_options(a) != _fill_options(b) and (a.rotary_dim and b.rotary_dim):
+                found = True
+                effect = f"{_explain_scaling(a, b)}{_name_unit(a, b)}"
+                yield self.make("scaling", *_label_scalings(a, b), effect, first)
+        if a.rotary_dim is not None and b.rotary_dim is not None and a.rotary_dim != b.rotary_dim:
+            found = True
+            yield self.make("rotary_dim", a.rotary_dim, b.rotary_dim, _explain_rotary_width(a, b), first)
+        if self.layer.agree is False and not found:
+            yield self.make("frequencies", None, None, f"{_explain_frequencies(self)}{_name_unit(a, b)}", first)
+
+    def list_remarks(self) -> Iterator[str]:
+        """List what is written differently and means the same."""
+        a, b = self.a, self.b
+        if self.layer.agree and a.scaling and b.scaling and a.base and b.base:
+            written = [
+                f"base {side.base:.10g}" + (f" with {label}" if label != "none" else "")
+                for side, label in zip((a, b), _label_scalings(a, b), strict=True)
+            ]
+            if a.scaling != b.scaling or not self.have_one_base:
+                yield f"{written[0]} (A) and {written[1]} (B) give the same frequencies"
+        if self.layer.agree is False and self.share_pairs:
+            yield _remark_shared(a, b)
+        elif a.base and b.base and not self.have_one_base:
+            raised, other = (a, b) if a.base > b.base else (b, a)
+            # what is stated is no guess
+            if not self.layer.agree and isinstance(raised, Dump) and raised.scaling in LADDERS:
+                yield _remark_ntk("A" if raised is a else "B", raised, other.base or 0.0)
+
+
+def _explain_frequencies(sides: Sides) -> str:
+    """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame."""
+    pairs = sides.layer.pairs
+    off = [one for one, differs in zip(pairs, find_off(sides.a, sides.b), strict=False) if differs]
+    largest, pair = max(((abs(one.ratio - 1), one.pair) for one in off if one.ratio is not None), default=(0.0, 0))
+    rounded = [
+        f"; those of {letter} were rounded to {dump.frequency_dtype}"
+        for letter, dump in sides.dumps.items()
+        if dump is not None and dump.frequency_dtype
+    ]
+    # of a pair that is not turned in A there is no ratio
+    size = f"up to {100 * largest:.3g} %" if largest < _MUCH else f"a factor of up to {1 + largest:.3g}"
+    by = f", by {size} (pair {pair})" if largest else ""
+    verb = "differs" if len(off) == 1 else "differ"
+    return f"{len(off)} of {len(pairs)} pairs {verb}{by}{''.join(rounded)}"
+
+
+def _explain_rotary_width(a: Rotation, b: Rotation) -> str:
+    """Say how many pairs are turned on one side only."""
+    one, other = a.rotary_dim or 0, b.rotary_dim or 0
+    more = "A" if one > other else "B"
+    if min(one, other) == 0:
+        return f"only {more} turns queries and keys, {max(one, other)} channels of each head"
+    wider = a if more == "A" else b
+    more_pairs = abs(one - other) // 2
+    if wider.frequencies is None:
+        return f"{2 * more_pairs} channels of each head are turned in {more} only"
+    turned = int(np.count_nonzero(wider.frequencies[min(one, other) // 2 :]))
+    if turned == 0:
+        return f"{more} has {count(more_pairs, 'pair')} more, whose frequency is 0: they are not turned"
+    verb = "is" if turned == 1 else "are"
+    return f"{count(turned, 'pair')}, {2 * turned} channels of each head, {verb} turned in {more} only"
+
+
+def _remark_shared(a: Rotation, b: Rotation) -> str:
+    """Say that the pairs that both sides turn have the same frequencies, and why their bases are others."""
+    shared = min(a.rotary_dim or 0, b.rotary_dim or 0) // 2
+    which = "pair in common has" if shared == 1 else f"{shared} pairs in common have"
+    start = f"the {which} the same frequencies"
+    if shared == 1 or not a.base or not b.base or abs(a.base / b.base - 1) < 1e-3:
+        return start
+    bases = [f"base {side.base:.10g} over {side.rotary_dim} channels in {one}" for one, side in (("A", a), ("B", b))]
+    return f"{start}: {bases[0]} and {bases[1]} are the same for them"
+
+
+def _explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
+    """Say which side fell back to the default, or how far the slowest wavelengths are apart."""
+    sides = (("A", a, keys[0]), ("B", b, keys[1]))
+    for (letter, side, _), (other, kept, key) in (sides, sides[::-1]):
+        if side.base == DEFAULT_BASE and kept.base != DEFAULT_BASE:
+            where = f"; {other} keeps its base in {key}" if key else f"; {other} has its own"
+            return f"{letter} fell back to the default{where}"
+    slowest = [_measure_slowest(side) for side in (a, b)]
+    if None in slowest:
+        return f"every pair but the first has another frequency: base {a.base:.10g} in A, {b.base:.10g} in B"
+    shown = [f"{one:,.0f}" if one < _LONGEST_WRITTEN else f"{one:.3g}" for one in slowest if one is not None]
+    return f"the slowest pair takes {shown[0]} positions for a period in A and {shown[1]} in B"
+
+
+def _explain_scaling(a: Rotation, b: Rotation) -> str:
+    """Say what the scaling of each side does to its ladder."""
+    parts = {
+        letter: _describe_scaling(side) for letter, side in (("A", a), ("B", b)) if side.scaling not in (None, "none")
+    }
+    if len(parts) == 2 and parts["A"] == parts["B"]:
+        return f"{parts['A']} in A and in B{_measure_apart(a, b)}"
+    return "; ".join(f"{what} in {letter}" for letter, what in parts.items()) or "the scalings differ"
+
+
+def _measure_apart(a: Rotation, b: Rotation) -> str:
+    """Say how far two scalings are apart that keep and divide as many pairs."""
+    one, other = _measure_divisors(a), _measure_divisors(b)
+    if one is None or other is None or len(one) != len(other):
+        return ""
+    turned = np.isfinite(one) & np.isfinite(other)
+    ratios = np.where(turned, np.divide(one, other, out=np.ones_like(one), where=turned), 1.0)
+    largest, pair = max((abs(float(ratio) - 1), index) for index, ratio in enumerate(ratios))
+    which = "the blended pairs" if a.scaling in _BLENDS else "they"
+    return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""
+
+
+def _remark_ntk(letter: str, dump: Dump, base: float) -> str:
+    """Say that a raised base may be NTK scaling: of the base of the other side, or of one that is usual."""
+    pairs = len(dump.frequencies) if dump.frequencies is not None else 0
+    found = dump.base or 0.0
+    for start in dict.fromkeys((base, *_USUAL_BASES)):
+        if found <= start or pairs < 2:
+            continue
+        # b' = b s**(D/(D - 2)), D = 2P
+        factor = (found / start) ** ((pairs - 1) / pairs)
+        short = find_shortest(factor * (1 - 4 * dump.error_bound), factor * (1 + 4 * dump.error_bound))
+        if float(f"{short:.2e}") == short:
+            return f"base {found:g} of {letter} is also what NTK scaling makes of base {start:g} with factor {short:g}"
+    return f"NTK scaling gives a ladder of the same form as that of {letter}: it cannot be told from a raised base"
+
+
+def _name_unit(a: Rotation, b: Rotation) -> str:
+    """Say that a dump is a ladder in another unit than rad/position, as a clause; empty where none is."""
+    for letter, side, other in (("A", a, b), ("B", b, a)):
+        if not isinstance(side, Dump) or side.frequencies is None or not len(side.frequencies):
+            continue
+        for unit, words in _UNITS:
+            allowed = max(4 * side.error_bound, _UNIT_ERROR)
+            if abs(side.frequencies[0] / unit - 1) > allowed:
+                continue
+            if side.base is not None or _is_multiple(side.frequencies, other.frequencies, unit, allowed):
+                return f"; {letter} is {words}"
+    return ""
+
+
+def _is_multiple(values: F64, of: F64 | None, factor: float, allowed: float) -> bool:
+    if of is None or len(of) != len(values):
+        return False
+    return bool(np.all(np.abs(values - factor * of) <= allowed * factor * of))
+
+
+def _label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
+    """Name both scalings with their factor; with all options that differ where that tells no difference."""
+    label, options = _label(a), (_fill_options(a)[1], _fill_options(b)[1])
+    keys = [key for key in {**options[0], **options[1]} if options[0].get(key) != options[1].get(key)]
+    if label is None or label != _label(b) or not keys:
+        return label, _label(b)
+    one, other = (", ".join(f"{key} {_show(side.get(key))}" for key in keys) for side in options)
+    return f"{label} ({one})", f"{label} ({other})"
+
+
+def _fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
+    """Return the scaling and its options, with the defaults of those that are not set, in one spelling."""
+    scaling = SCALINGS.get(rotation.scaling or "")
+    if scaling is None:
+        return rotation.scaling, dict(rotation.options)
+    found: dict[str, object] = {
+        name: argument.default
+        for name, argument in signature(scaling.function).parameters.items()
+        if argument.kind is Argument.KEYWORD_ONLY and argument.default is not Argument.empty
+    }
+    found |= {key: value for key, value in rotation.options.items() if value is not None}
+    spelled = {"yes": True, "no": False}
+    return rotation.scaling, {
+        key: spelled.get(value, value) if isinstance(value, str) else value for key, value in found.items()
+    }
+
+
+def _label(rotation: Rotation) -> str | None:
+    factor = rotation.options.get("factor")
+    if rotation.scaling is None or not isinstance(factor, int | float):
+        return rotation.scaling
+    return f"{rotation.scaling} x{factor:g}"
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple | list):
+        return f"{len(value)} numbers"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _measure_slowest(rotation: Rotation) -> float | None:
+    if rotation.frequencies is None or not rotation.frequencies.any():
+        return None
+    wavelength = 2 * math.pi / float(rotation.frequencies[rotation.frequencies > 0].min())
+    return wavelength if math.isfinite(wavelength) else None
+
+
+def _describe_scaling(rotation: Rotation) -> str:
+    """Say what became of the pairs of a ladder."""
+    divisors = _measure_divisors(rotation)
+    if divisors is None:
+        return f"{rotation.scaling} is used"
+    still = ~np.isfinite(divisors)
+    if still.any():
+        return f"{int(still.sum())} of {len(divisors)} pairs are not turned"
+    largest, near = float(divisors.max()), 1e-5 + 4 * rotation.error_bound
+    kept, divided = np.abs(divisors - 1) <= near, np.abs(divisors / largest - 1) <= near
+    if kept.all():
+        return "all pairs are kept"
+    if divided.all():
+        return f"all pairs divided by {largest:.6g}"
+    if rotation.scaling in _BLENDS:
+        blended = len(divisors) - int(kept.sum()) - int(divided.sum())
+        return (
+            f"{count(int(kept.sum()), 'pair')} kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"
+        )
+    smallest = float(divisors.min())
+    return f"each pair divided by a number of its own, from {smallest:.6g} to {largest:.6g}"
+
+
+def _measure_divisors(rotation: Rotation) -> F64 | None:
+    """Return what each frequency of the ladder was divided by; inf where a pair is not turned."""
+    frequencies = rotation.frequencies
+    if frequencies is None or not len(frequencies) or rotation.base is None or rotation.rotary_dim is None:
+        return None
+    ladder = np.array([float(value) for value in compute_ladder(rotation.base, 2 * len(frequencies))])
+    with np.errstate(divide="ignore"):
+        divisors: F64 = ladder / frequencies
+    return divisors

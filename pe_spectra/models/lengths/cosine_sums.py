@@ -1,0 +1,213 @@
+"""The sum of cosines of a rotary encoding by lag: how it falls, where it turns negative, and with which base.
+
+S(m) = sum_i cos(m theta_i) over the pairs is what two equal tokens at lag m keep of their similarity,
+up to a factor, when queries and keys are alike in all pairs. Men et al. 2024 (arXiv:2405.14591) take
+the smallest base with S(m) >= 0 for all m up to a context length as the least for that length.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.exact import CONTEXT, F64, TWO_PI
+
+#: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
+_FIRST_BLOCK, _LARGEST_BLOCK, _HELD = 1 << 10, 1 << 18, 1 << 20
+#: Half a unit in the last place of numbers from 1/2 to 1.
+_U = 2.0**-53
+#: Pairs times positions beyond which the smallest base is not searched for: about a hundred scans are made.
+MAX_SEARCHED = 1 << 26
+#: Beyond, the search ends at twice the smallest base, and from where on all bases hold is not known.
+_MAX_SETTLED = 1 << 24
+#: Lags that a first look at a base takes from the upper half of the context.
+_SAMPLED = 256
+#: Powers of ten that the search of a base goes through.
+_DECADES = 15
+#: Cosines that are computed for one stretch of lags, and the lags that it has computed at least.
+_COSINES, _FEWEST = 1 << 14, 16
+
+
+def find_first_negative_lag(frequencies: Sequence[Decimal], limit: int) -> int | None:
+    """Find the smallest integer m from 1 to `limit` with sum_i cos(m theta_i) < 0.
+
+    Blocks of lags come from products of two tables of cosines and sines in float64, with a bound on their
+    error. A sum within that bound of zero is computed again in 60 digits, so every sign is right.
+
+    Parameters
+    ----------
+    frequencies : theta_i in rad/position, to 50 digits, as the ways to scale give them.
+    limit : >= 1; a second is enough for some 1 << 28 over the number of pairs.
+
+    Returns
+    -------
+    The lag in positions; None where no sum up to `limit` is negative.
+
+    >>> find_first_negative_lag(compute_ladder(10000, 128), 4096)
+    1707
+    """
+    theta = np.array([float(frequency) for frequency in frequencies])
+    for first, stop in _split(limit, theta.size):
+        sums, doubt = _sum_block(theta, first, stop), _bound_sum_error(theta, stop - 1)
+        for place in np.flatnonzero(sums <= doubt):
+            lag = first + int(place)
+            if sums[place] < -doubt or _sum_exactly(frequencies, lag) < 0:
+                return lag
+    return None
+
+
+def _sum_block(theta: F64, first: int, stop: int) -> F64:
+    """Compute sum_i cos(m theta_i) for m = first .. stop - 1 by the addition theorem, m = first + a + step b."""
+    step = math.isqrt(stop - first - 1) + 1
+    fine = np.multiply.outer(theta, np.arange(step, dtype=float))
+    coarse = np.multiply.outer(first + step * np.arange(-(-(stop - first) // step), dtype=float), theta)
+    sums: F64 = np.cos(coarse) @ np.cos(fine) - np.sin(coarse) @ np.sin(fine)
+    return sums.ravel()[: stop - first]
+
+
+def _bound_sum_error(theta: F64, lag: int) -> float:
+    """Bound the error of the sums of cosines up to `lag` that come from float64 frequencies.
+
+    Frequencies and angles are rounded, together at most 2 u m theta, u = 2**-53; each of the 2 M products of
+    sines and cosines (right to 4 units in the last place) has 20 u, and their sum in any order 2 M u on each
+    of M terms. Twice of all that.
+    """
+    return 2 * _U * (2 * lag * float(np.sum(theta)) + theta.size * (2 * theta.size + 40))
+
+
+def _sum_exactly(frequencies: Sequence[Decimal], lag: int) -> Decimal:
+    """Compute sum_i cos(lag theta_i) with decimals, to some 45 digits.
+
+    It is never 0 for the ladders of a rational base: by Lindemann and Weierstrass, cosines of distinct
+    algebraic numbers are linearly independent.
+    """
+    total = Decimal(0)
+    for theta in frequencies:
+        total = CONTEXT.add(total, _compute_cosine(CONTEXT.multiply(theta, Decimal(lag))))
+    return total
+
+
+def _compute_cosine(angle: Decimal) -> Decimal:
+    """Compute a cosine from its series, of the angle without whole turns."""
+    turns = CONTEXT.divide(angle, TWO_PI).to_integral_value()
+    rest = CONTEXT.subtract(angle, CONTEXT.multiply(turns, TWO_PI))
+    square, total, term = CONTEXT.multiply(rest, rest), Decimal(1), Decimal(1)
+    for n in itertools.count(2, 2):
+        term = CONTEXT.divide(CONTEXT.multiply(term, square), Decimal(-n * (n - 1)))
+        total = CONTEXT.add(total, term)
+        if abs(term) < Decimal("1e-62"):
+            break
+    return total
+
+
+def _split(limit: int, pairs: int) -> Iterator[tuple[int, int]]:
+    """Blocks of lags [first, stop) from 1 to `limit`, each four times as long as the one before, to a largest."""
+    largest = min(_LARGEST_BLOCK, (_HELD // pairs) ** 2)  # tables of the square root of a block
+    first, size = 1, min(_FIRST_BLOCK, largest)
+    while first <= limit:
+        stop = min(first + size, limit + 1)
+        yield first, stop
+        first, size = stop, min(4 * size, largest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSample:
+    """S(m)/S(0), the mean cosine over the pairs, by stretches of lags that are equally long in the logarithm."""
+
+    lags: F64  #: (B,) geometric middle of each stretch, in positions
+    low: F64  #: (B,) least value in each
+    mean: F64  #: (B,) mean value in each
+    high: F64  #: (B,) largest value in each
+
+
+def sample_kernel(frequencies: F64, longest: int, *, stretches: int = 160) -> KernelSample:
+    """Sample the kernel of a rotary encoding from lag 1 to `longest`, on a logarithmic axis.
+
+    Parameters
+    ----------
+    frequencies : (D/2,), rad/position. longest : lag, >= 2.
+    stretches : how many at most; each holds one lag at least, of longer ones some lags are computed, evenly spread.
+
+    >>> sample = sample_kernel(np.array([1.0]), 100, stretches=4)
+    >>> len(sample.mean)
+    4
+    """
+    most = max(_FEWEST, _COSINES // frequencies.size)
+    edges = np.unique(np.rint(np.geomspace(1, longest + 1, stretches + 1)).astype(np.int64)).tolist()
+    rows = []
+    for first, following in itertools.pairwise(edges):
+        last = following - 1
+        lags = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64)).astype(float)
+        values = np.mean(np.cos(np.multiply.outer(lags, frequencies)), axis=1)
+        rows.append((math.sqrt(first * last), values.min(), values.mean(), values.max()))
+    lags, low, mean, high = np.array(rows).T
+    return KernelSample(lags=lags, low=low, mean=mean, high=high)
+
+
+# --------------------------------------------------------------------- the smallest base without a negative sum
+
+
+class BaseSearch(NamedTuple):
+    """The smallest base without a negative sum up to a length, and those up to twice it."""
+
+    base: float | None  #: None where there is none
+    tried: int  #: how many there are up to twice it
+    failed: int  #: how many of them have a negative sum again: the property is not monotone in the base
+    settled: float | None  #: the smallest from which on none up to twice it has one; None where that is not known
+
+
+@lru_cache(maxsize=32)
+def search_base(d: int, length: int) -> BaseSearch:
+    """Find the smallest base with sum_i cos(m base**(-2i/d)) >= 0 for all m = 1 .. length (Men et al. 2024).
+
+    Searched are the bases of two significant digits, 1.1, 1.2, .. 9.9, 10, 11, .. 99, 100, 110, .., in
+    this order, and each smaller one has a negative sum. Between them others exist: where a sum turns
+    negative is not monotone in the base, so a finer grid finds isolated smaller bases.
+
+    >>> search_base(128, 1024).base
+    4300.0
+    """
+    found = settled = None
+    tried, failed = 0, 0
+    is_long = d // 2 * length > _MAX_SETTLED
+    for base, holds in _try_bases(d, length):
+        if (settled is not None and base > 2 * settled) or (is_long and found is not None and base > 2 * found):
+            break
+        if found is not None and base <= 2 * found:
+            tried, failed = tried + 1, failed + (not holds)
+        if holds:
+            found, settled = found or base, settled or base
+        else:
+            settled = None
+    return BaseSearch(found, tried, failed, None if is_long else settled)
+
+
+def _try_bases(d: int, length: int) -> Iterator[tuple[float, bool]]:
+    """Every base of two digits, ten at a time, with whether no sum up to the length is negative."""
+    for exponent, tens in itertools.product(range(_DECADES), range(1, 10)):
+        listed = [float(f"{10 * tens + ones}e{exponent - 1}") for ones in range(10)]
+        bases = np.array([base for base in listed if base > 1])
+        for base, is_out in zip(bases.tolist(), _look_for_negative_sums(bases, d, length), strict=True):
+            yield base, not is_out and find_first_negative_lag(compute_ladder(base, d), length) is None
+
+
+def _look_for_negative_sums(bases: F64, d: int, length: int) -> Sequence[bool]:
+    """Find bases that have a negative sum for certain, from some lags of the upper half of the context."""
+    lags = np.unique(np.linspace(max(1, length // 2), length, _SAMPLED).astype(np.int64)).astype(float)
+    exponents = -2.0 * np.arange(d // 2) / d
+    out = []
+    for base in bases:
+        theta = base**exponents
+        sums = np.sum(np.cos(np.multiply.outer(lags, theta)), axis=1)
+        # a power has the error of its exponent times ln base as well
+        doubt = (2 + math.log(base)) * _bound_sum_error(theta, length)
+        out.append(bool(np.min(sums) < -doubt))
+    return out

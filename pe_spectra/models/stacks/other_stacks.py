@@ -1,0 +1,267 @@
+"""vLLM and keras-hub, the code of Llama's makers, and the paper of YaRN."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, compute_ladder, divide_frequencies
+from pe_spectra.encodings.rope_scaling import Scaled, compute_ntk_exponent, compute_yarn_range, enlarge_base
+from pe_spectra.errors import InputError
+from pe_spectra.exact import CONTEXT
+from pe_spectra.models.stacks.description import SCALING_KEYS, Description
+from pe_spectra.models.stacks.stack import Reading, Stack
+from pe_spectra.models.stated.meta_release import LLAMA3, LLAMA4, LLAMA_LENGTH
+from pe_spectra.wording import write_number
+
+_ONE, _TWO, _TENTH = Decimal(1), Decimal(2), Decimal("0.1")
+#: What every implementation needs for linear.
+_LINEAR = Reading(needs=("factor",))
+
+
+# --------------------------------------------------------------------- vLLM: one table for the whole run
+
+#: Models whose class asks for deepseek_yarn, which reads mscale.
+_DEEPSEEK = ("deepseek", "kimi", "longcat", "glm_moe_dsa", "glm4_moe_lite")
+
+
+def _scale_dynamic_fixed(found: Description, width: int) -> Scaled:
+    """Enlarge the base once and for all: b' = b (s**2 - s + 1)**(D/(D-2)), which is dynamic NTK at l = s L.
+
+    Source: vllm-project/vllm, dynamic_ntk_scaling_rope.py before pull request 41277; issue 41236.
+    """
+    s = Decimal(found.values["factor"])
+    growth = CONTEXT.add(CONTEXT.subtract(CONTEXT.multiply(s, s), s), _ONE)
+    return Scaled(compute_ladder(enlarge_base(found.values["base"], width, growth), width))
+
+
+def _scale_ntk_shifted(found: Description, width: int) -> Scaled:
+    """Enlarge the base to b s and divide by s**(2/D): pair i is divided by s**(2 (i + 1)/D), the slowest by s.
+
+    Source: vllm-project/vllm, ntk_scaling_rope.py without mixed_b.
+    """
+    s = Decimal(found.values["factor"])
+    divisor = CONTEXT.power(s, CONTEXT.divide(_TWO, Decimal(width)))
+    ladder = compute_ladder(CONTEXT.multiply(Decimal(found.values["base"]), s), width)
+    return Scaled(divide_frequencies(ladder, divisor))
+
+
+def _read_dynamic(found: Description) -> None:
+    if found.copy_alpha():
+        return
+    found.need_keys("factor")
+    found.values["original"] = found.find_length()
+    s = found.values["factor"]
+    found.notes.append(
+        f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {write_number(s * s - s + 1)} for "
+        "every one (issue 41236); since pull request 41277 a file without max_trained_positions is not scaled at all"
+    )
+
+
+def _read_yarn_of_vllm(found: Description) -> None:
+    if found.block.values.get("attention_factor") is not None:
+        found.notes.append("attention_factor is not read: its key is attn_factor, a factor on 0.1 ln s + 1")
+    if found.configuration.model.startswith(_DEEPSEEK):
+        _read_deepseek(found)
+        return
+    found.copy_truncate()
+    if found.list_unread("mscale", "mscale_all_dim"):
+        found.notes.append("mscale and mscale_all_dim are not read for this model")
+
+
+def _read_deepseek(found: Description) -> None:
+    # deepseek_yarn: mscale is 1 and mscale_all_dim 0 where they are not set
+    mscale = found.block.find("mscale")
+    divisor = found.block.find("mscale_all_dim")
+    if divisor:
+        found.values |= {"mscale": 1.0 if mscale is None else mscale, "mscale_all_dim": divisor}
+    elif mscale is not None:
+        found.values["attention_factor"] = 0.1 * mscale * math.log(max(1.0, found.values["factor"])) + 1
+
+
+def _step_at_high_end(found: Description) -> None:
+    found.step_at_end("low_freq_factor", "high_freq_factor")
+
+
+def _refuse_turns(found: Description) -> None:
+    if found.layer.layout == "interleaved":
+        accepted = "rope_type longrope needs it"
+        raise InputError("longrope is computed for the layout half alone", found.layer.layout, accepted)
+
+
+VLLM = Stack(
+    name="vllm",
+    title="vLLM, as of April 2026",
+    source="vllm-project/vllm, vllm/model_executor/layers/rotary_embedding/ (commits 926c71f6 and 50feac95); "
+    "truncate and proportional as read in later commits",
+    reader="vLLM",
+    # older spellings are translated by patch_legacy_rope_type
+    kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
+    readings={
+        "linear": _LINEAR,
+        "ntk": Reading(needs=("factor",), formula=_scale_ntk_shifted),
+        "dynamic": Reading(then=(_read_dynamic,), formula=_scale_dynamic_fixed),
+        "yarn": Reading(
+            needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_vllm)
+        ),
+        "llama3": Reading(
+            needs=("factor", "low_freq_factor", "high_freq_factor"),
+            then=(_step_at_high_end, Description.take_original),
+        ),
+        "longrope": Reading(
+            needs=("short_factor", "long_factor"),
+            then=(Description.take_longrope_lengths, _refuse_turns),
+            notes=("the list is chosen once, by the longest length that is served (max_model_len)",),
+        ),
+    },
+)
+
+
+# --------------------------------------------------------------------- keras-hub: three layers for rotations
+
+#: The default of the layer where a file has no original length.
+_YARN_LENGTH = 4096
+#: The least width of a ramp.
+_NO_WIDTH = Decimal("0.001")
+
+
+def _scale_by_power(found: Description, width: int) -> Scaled:
+    """Divide all frequencies by s**(D/(D-2)): what is called dynamic there is linear, and has no length."""
+    divisor = CONTEXT.power(Decimal(found.values["factor"]), compute_ntk_exponent(width))
+    return Scaled(divide_frequencies(compute_ladder(found.values["base"], width), divisor))
+
+
+def _scale_clipped(found: Description, width: int) -> Scaled:
+    """Scale by yarn whose ramp ends at pair D/2 - 1 at the latest; the attention factor is below 1 for s < 1."""
+    values = found.values
+    base, factor = values["base"], Decimal(values["factor"])
+    betas = {key: values[key] for key in ("beta_fast", "beta_slow") if key in values}
+    truncate = values["truncate"] == "yes"
+    low, high = compute_yarn_range(base, width, values["original"], **betas, truncate=truncate)
+    high = min(high, Decimal(width // 2 - 1))
+    span = max(CONTEXT.subtract(high, low), _NO_WIDTH)
+    ramp = [clip_to_unit(CONTEXT.divide(CONTEXT.subtract(Decimal(i), low), span)) for i in range(width // 2)]
+    attention = CONTEXT.add(CONTEXT.multiply(_TENTH, CONTEXT.ln(factor)), _ONE)
+    return Scaled(blend_frequencies(compute_ladder(base, width), factor, ramp), attention)
+
+
+def _read_yarn_of_keras(found: Description) -> None:
+    found.values.setdefault("original", _YARN_LENGTH)
+    asked = found.block.values.get("truncate") is True
+    found.values["truncate"] = "yes" if asked else "no"
+    if asked:
+        found.notes.append(f"truncate also holds every position beyond {found.values['original']} there")
+    elif "truncate" not in found.block.values:
+        found.notes.append("truncate is off unless it is asked for")
+    if unread := found.list_unread("attention_factor", "mscale", "mscale_all_dim"):
+        found.notes.append(f"{unread}: not read, the attention factor is 0.1 ln s + 1")
+
+
+def _note_conversion(found: Description) -> None:
+    if found.values.pop("layout", "half") != "half":
+        found.notes.append("the layers turn halves: the rows of q and k must be permuted")
+    if found.block is not found.layer.older and found.block.kind != "default":
+        found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")
+
+
+KERAS_HUB = Stack(
+    name="keras-hub",
+    title="keras-hub, layer RotaryEmbedding, as of August 2026",
+    source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "
+    "models/llama/llama_rotary_embedding.py, models/phi3/phi3_rotary_embedding.py, utils/transformers/",
+    reader="keras-hub",
+    kinds=("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"),
+    choose=lambda layer: (layer.block.fill_base(layer.older), ()),
+    readings={
+        "linear": _LINEAR,
+        "dynamic": Reading(
+            needs=("factor",),
+            formula=_scale_by_power,
+            notes=("dynamic divides every frequency by s^(D/(D-2)), at every length",),
+        ),
+        "yarn": Reading(
+            needs=("factor",),
+            takes=("original", "beta_fast", "beta_slow"),
+            then=(_read_yarn_of_keras,),
+            formula=_scale_clipped,
+        ),
+        "llama3": Reading(needs=("factor", "low_freq_factor", "high_freq_factor", "original")),
+        "longrope": Reading(
+            needs=("short_factor", "long_factor"),
+            then=(Description.take_longrope_lengths,),
+            notes=("the list is chosen by the length of the input, which is 1 where tokens come one at a time",),
+        ),
+    },
+    finish=(_note_conversion,),
+)
+
+
+# --------------------------------------------------------------------- what was published with a method
+
+#: Says that no key states the factor, which other stacks know by the width of the model.
+_BY_WIDTH = "factor-by-width"
+#: The constants of Llama 4 for which params.json may have others.
+_READ_BY_LLAMA4 = ("factor", "high_freq_factor")
+
+
+def _take_constants(found: Description) -> None:
+    fourth = found.configuration.model.startswith("llama4")
+    for name, fixed in {**(LLAMA4 if fourth else LLAMA3), "original": LLAMA_LENGTH}.items():
+        stated = found.block.find(SCALING_KEYS[name])
+        if stated is not None and fourth and name in _READ_BY_LLAMA4:
+            found.values[name] = stated
+            continue
+        found.values[name] = fixed
+        if stated is not None and stated != fixed:
+            found.notes.append(_say_fixed(found, SCALING_KEYS[name], stated, fixed))
+
+
+def _say_fixed(found: Description, key: str, stated: float, fixed: float) -> str:
+    if key == "factor" and any(finding.code == _BY_WIDTH for finding in found.configuration.findings):
+        return f"the factor is {write_number(fixed)} in the code, whatever the width of the model"
+    return f"{key} {write_number(stated)} is not read: {write_number(fixed)} is fixed in the code"
+
+
+def _turn_whole_heads(found: Description) -> None:
+    share = found.layer.share
+    if share != 1:
+        raise InputError("the share of a head is not known to llama-models", write_number(share), "1 is")
+
+
+def _turn_pairs(found: Description) -> None:
+    if found.layer.layout == "half":
+        found.notes.append("its weights have the rows of q and k in pairs: those of transformers must be permuted")
+    found.values["layout"] = "interleaved"
+
+
+def _read_yarn_of_paper(found: Description) -> None:
+    found.values["scaling"] = "yarn-paper"
+    if unread := found.list_unread("attention_factor", "mscale", "mscale_all_dim", "truncate"):
+        found.notes.append(f"{unread}: not in the paper")
+
+
+META = Stack(
+    name="meta",
+    title="Meta's llama-models, as of July 2025",
+    source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
+    reader="llama-models",
+    kinds=("default", "llama3"),
+    begin=(_turn_whole_heads,),
+    readings={"llama3": Reading(then=(_take_constants,))},
+    finish=(_turn_pairs,),
+    dtype="float32",
+)
+YARN_PAPER = Stack(
+    name="yarn-paper",
+    title="YaRN as its paper has it",
+    source="Peng et al. 2023, arXiv:2309.00071, Eq. 17 to 22",
+    reader="the paper of YaRN",
+    kinds=("default", "linear", "yarn"),
+    readings={
+        "linear": _LINEAR,
+        "yarn": Reading(
+            needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_paper)
+        ),
+    },
+    dtype=None,
+)

@@ -1,0 +1,314 @@
+"""One pass over all positions, or lags: every pipeline that shares its first steps, gathered from the same rows."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.precision.dtypes import Carried, NumberType, Steps, add, round_to
+from pe_spectra.precision.hashed_rows import (
+    MAX_HELD_WORK,
+    Gathering,
+    Nearest,
+    Places,
+    find_nearest_held,
+    find_nearest_of_ladder,
+    list_blocks,
+)
+from pe_spectra.precision.rounding_report import Stage, Staircase
+from pe_spectra.precision.waves import Front, draw_embedding
+
+#: Points of a staircase.
+_MOST_COUNTS = 400
+
+
+class Pipeline(NamedTuple):
+    """The stages of one pipeline, in order, and its staircase; dtype and recipe are left open."""
+
+    stages: tuple[Stage, ...]
+    stair: Staircase
+
+
+class _Ending(NamedTuple):
+    """The last two steps: the type of the code, and of its sum with a token's embedding; None before the sum."""
+
+    code: NumberType
+    sum: NumberType | None
+
+
+@dataclass(kw_only=True, eq=False)
+class Pass(ABC):
+    """All stages of the pipelines that share positions, frequencies, phases and sines.
+
+    Parameters
+    ----------
+    steps : what they share; members : the pipelines.
+    moving : (columns,) whether a column changes before any cast.
+    spread : standard deviation of the token's embedding; None where codes are added to nothing.
+    """
+
+    steps: Steps
+    members: Sequence[Steps]
+    places: Places
+    moving: NDArray[np.bool_]
+    spread: float | None
+    _tables: dict[_Ending, Gathering] = field(init=False)
+
+    @property
+    def columns(self) -> int:
+        """How many columns a code has."""
+        return len(self.moving)
+
+    def measure(self) -> dict[Steps, Pipeline]:
+        """Stream all rows once, then find equal and nearest ones."""
+        sums = [_Ending(one.code, one.sum) for one in self.members if self.spread is not None]
+        endings = dict.fromkeys([*(_Ending(one.code, None) for one in self.members), *sums])
+        self._tables = {ending: self._gather(ending) for ending in endings}
+        for numbers in list_blocks(self.places.rows, self.columns):
+            sines = self._look_at(numbers)
+            codes = {code: self._round_codes(sines, code) for code in {ending.code for ending in endings}}
+            for ending, gathering in self._tables.items():
+                gathering.add(numbers, self._finish(codes[ending.code], ending))
+        early, twins, late = self._settle_early(), dict[_Ending, I64](), dict[_Ending, Stage]()
+        for ending in endings:
+            twins[ending], late[ending] = self._settle(ending)
+        measured = {}
+        for one in self.members:
+            code = _Ending(one.code, None)
+            total = [] if self.spread is None else [late[_Ending(one.code, one.sum)]]
+            measured[one] = Pipeline((*early, late[code], *total), self._trace(twins[code]))
+        return measured
+
+    @abstractmethod
+    def _compute_sines(self, rows: I64) -> Carried:
+        """What the pipelines have in common of some rows, rounded."""
+
+    @abstractmethod
+    def _settle_early(self) -> list[Stage]:
+        """The stages before the code."""
+
+    @abstractmethod
+    def _find_nearest(self, ending: _Ending) -> Nearest | None:
+        """The closest two of rows that are all different; None where that is too much work."""
+
+    def _look_at(self, numbers: I64) -> Carried:
+        return self._compute_sines(numbers)
+
+    def _round_codes(self, sines: Carried, code: NumberType) -> Carried:
+        return round_to(sines, code)
+
+    @property
+    def _error(self) -> float | None:
+        """The largest error of the phases."""
+        return None
+
+    def _gather(self, ending: _Ending) -> Gathering:
+        def evaluate(rows: I64) -> Carried:
+            return self._finish(self._round_codes(self._compute_sines(rows), ending.code), ending)
+
+        return Gathering(rows=self.places.rows, columns=self.columns, evaluate=evaluate)
+
+    def _finish(self, codes: Carried, ending: _Ending) -> Carried:
+        if ending.sum is None or self.spread is None:
+            return codes
+        return add(codes, draw_embedding(self.columns, self.spread, ending.sum), ending.sum)
+
+    def _settle(self, ending: _Ending) -> tuple[I64, Stage]:
+        """Find the equal rows of a table of codes, or the closest two where all are different."""
+        gathering = self._tables[ending]
+        name, kind = ("code", ending.code) if ending.sum is None else ("sum", ending.sum)
+        twins, stage = self._settle_rows(name, kind, gathering, self._count_lost(gathering))
+        if stage.first_collision is not None:
+            return twins, replace(stage, min_separation=0.0, closest_pair=stage.first_collision, ulp_margin=0.0)
+        nearest = None if stage.not_finite else self._find_nearest(ending)
+        if nearest is None:
+            return twins, stage
+        distance, rows = nearest
+        s, t = sorted(int(self.places.values[row]) for row in rows)
+        ulp = kind.measure_ulp(float(np.abs(gathering.evaluate(np.array(rows))).max()))
+        return twins, replace(stage, min_separation=distance, closest_pair=(s, t), ulp_margin=distance / ulp)
+
+    def _settle_rows(self, name: str, kind: NumberType, gathering: Gathering, lost: int) -> tuple[I64, Stage]:
+        twins = self.places.find_twins(gathering.find_first_equal())
+        return twins, self._describe(name, kind, twins, gathering.not_finite, error=self._error, constant=lost)
+
+    def _count_lost(self, gathering: Gathering) -> int:
+        """Count the columns that have gone constant, and were not before."""
+        return int(np.count_nonzero(self.moving[gathering.constant])) if len(self.places.values) > 1 else 0
+
+    def _describe_positions(self, cast: Carried, error: float | None) -> Stage:
+        rows = np.arange(self.places.rows)
+        twins, odd = self.places.find_twins(rows), rows[~np.isfinite(cast)]
+        return self._describe("positions", self.steps.positions, twins, odd, error=error, constant=None)
+
+    def _describe(
+        self, name: str, kind: NumberType, twins: I64, odd: I64, *, error: float | None, constant: int | None
+    ) -> Stage:
+        return Stage(
+            dtype="",
+            recipe="",
+            stage=name,
+            type=kind.name,
+            distinct=int(np.count_nonzero(twins == np.arange(len(twins)))),
+            total=len(twins),
+            first_collision=self.places.find_collision(twins),
+            max_phase_error=error,
+            constant_channels=constant,
+            not_finite=int(np.isin(self.places.groups, odd).sum()),
+        )
+
+    def _trace(self, twins: I64) -> Staircase:
+        """Count the distinct codes among the first positions, evenly on a logarithmic axis."""
+        size = len(twins)
+        counts = np.unique(np.rint(np.geomspace(1, size, _MOST_COUNTS)).astype(np.int64))
+        return Staircase(
+            dtype="",
+            recipe="",
+            counts=counts,
+            distinct=np.cumsum(twins == np.arange(size))[counts - 1],
+            errors=None,
+            merged=self.places.find_collision(twins, self.places.keys),
+        )
+
+
+@dataclass(kw_only=True, eq=False)
+class TablePass(Pass):
+    """Given or computed codes: cast, and added to a token's embedding.
+
+    Parameters
+    ----------
+    evaluate : computes exact codes in float64, by the number of their row.
+    positions : as cast, where that is their first stage.
+    """
+
+    evaluate: Callable[[I64], F64]
+    positions: Carried | None
+
+    def _compute_sines(self, rows: I64) -> Carried:
+        return round_to(self.evaluate(rows), self.steps.sines)
+
+    def _settle_early(self) -> list[Stage]:
+        return [] if self.positions is None else [self._describe_positions(self.positions, None)]
+
+    def _find_nearest(self, ending: _Ending) -> Nearest | None:
+        size = self.places.rows
+        is_small = size > 1 and size * size * self.columns <= MAX_HELD_WORK << 2
+        return find_nearest_held(self._tables[ending].evaluate, size) if is_small else None
+
+
+@dataclass(kw_only=True, eq=False)
+class LadderPass(Pass):
+    """Sines and cosines of positions times frequencies, from the cast of the positions on.
+
+    The largest phase errors are kept of each frequency, and of each row at the first and last position that it has.
+    """
+
+    front: Front
+    _of_frequencies: F64 = field(init=False)
+    _at_first: F64 = field(init=False)
+    _at_last: F64 = field(init=False)
+    _phases: Gathering = field(init=False)
+    _sines: Gathering = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows, count = self.places.rows, len(self.front.waves.high)
+        self._of_frequencies, self._at_first, self._at_last = np.zeros(count), np.zeros(rows), np.zeros(rows)
+        self._phases = Gathering(rows=rows, columns=count, evaluate=self.front.compute_phases)
+        self._sines = Gathering(rows=rows, columns=self.columns, evaluate=self._compute_sines)
+
+    def _compute_sines(self, rows: I64) -> Carried:
+        return self.front.compute_sines(self.front.compute_phases(rows))
+
+    def _look_at(self, numbers: I64) -> Carried:
+        phases = self.front.compute_phases(numbers)
+        self._phases.add(numbers, phases)
+        first, last = self.front.measure_errors(numbers, phases)
+        self._at_first[numbers], self._at_last[numbers] = first.max(axis=1), last.max(axis=1)
+        for errors in (first,) if last is first else (first, last):
+            np.maximum(self._of_frequencies, errors.max(axis=0), out=self._of_frequencies)
+        sines = self.front.compute_sines(phases)
+        self._sines.add(numbers, sines)
+        return sines
+
+    def _round_codes(self, sines: Carried, code: NumberType) -> Carried:
+        return self.front.round_codes(sines, code)
+
+    def _gather(self, ending: _Ending) -> Gathering:
+        gathering = super()._gather(ending)
+        gathering.wants_nearest = self.places.rows == len(self.places.values) > 1
+        return gathering
+
+    @cached_property
+    def _error(self) -> float | None:
+        worst = int(np.argmax(np.maximum(self._at_first, self._at_last)))
+        error = self.front.refine_error(worst)
+        return error if math.isfinite(error) else None
+
+    def _settle_early(self) -> list[Stage]:
+        front, waves = self.front, self.front.waves
+        positions = self._describe_positions(front.positions, front.measure_position_error())
+        lost = np.flatnonzero((front.frequencies == 0) & (waves.high != 0))
+        frequencies = replace(
+            positions,
+            stage="frequencies",
+            type=self.steps.frequencies.name,
+            max_phase_error=front.measure_cast_error(),
+            constant_channels=waves.count_columns(lost),
+        )
+        if not front.frequencies.any():  # else sines of binary fractions agree where those do: pi is irrational
+            values = self.places.values
+            first = (int(values[0]), int(values[1])) if len(values) > 1 else None
+            frequencies = replace(frequencies, distinct=1, first_collision=first)
+        steady = self._phases.constant if len(self.places.values) > 1 else self._phases.constant[:0]
+        constant = waves.count_columns(steady[waves.high[steady] != 0])
+        _, phases = self._settle_rows("phases", self.steps.phases, self._phases, constant)
+        _, sines = self._settle_rows("sines", self.steps.sines, self._sines, self._count_lost(self._sines))
+        return [positions, frequencies, phases, sines]
+
+    @cached_property
+    def _bounds(self) -> F64:
+        return self.front.waves.bound_distances(self.places.rows - 1)
+
+    def _find_nearest(self, ending: _Ending) -> Nearest | None:
+        gathering = self._tables[ending]
+        if gathering.pair is None:
+            return None
+        known, error = (gathering.nearest, gathering.pair), self._bound_error(ending)
+        return find_nearest_of_ladder(gathering.evaluate, gathering.rows, self.columns, self._bounds, error, known)
+
+    def _bound_error(self, ending: _Ending) -> float:
+        """By how much a rounded row is away from its exact code, in norm, at most."""
+        largest = float(np.abs(self.front.waves.factors).max())
+        entry = 3 * (largest * self.steps.sines.roundoff + self.steps.sines.step)
+        entry += 2 * (largest * ending.code.roundoff + ending.code.step)
+        if ending.sum is not None and self.spread is not None:
+            spread = float(np.abs(draw_embedding(self.columns, self.spread, ending.sum)).max())
+            entry += 2 * ((spread + largest) * ending.sum.roundoff + ending.sum.step)
+        turned = largest * float(np.sqrt(np.sum(self._of_frequencies**2)))
+        return turned + math.sqrt(self.columns) * entry
+
+    def _trace(self, twins: I64) -> Staircase:
+        """Add the largest phase error among the first positions: at the ends of what was cast to one, and at each."""
+        stair = super()._trace(twins)
+        front, offset = self.front, self.front.waves.offset
+        ends = np.concatenate([front.first, front.last]) - offset
+        order = np.argsort(ends, kind="stable")
+        so_far = _accumulate(np.concatenate([self._at_first, self._at_last])[order])
+        last = self.places.values[stair.counts - 1]
+        before = np.searchsorted(ends[order], last, side="right") - 1
+        own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last + offset))
+        return replace(stair, errors=np.maximum(so_far[before], own))
+
+
+def _accumulate(errors: F64) -> F64:
+    """The largest so far; infinite from the first that is no number."""
+    largest: F64 = np.maximum.accumulate(np.nan_to_num(errors, nan=math.inf, posinf=math.inf))
+    return largest

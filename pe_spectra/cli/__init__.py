@@ -38,9 +38,16 @@ def main() -> int:
     """
     try:
         with _RepeatedInterrupts() as interrupts:
-            from pe_spectra.cli.program import run
+            try:
+                from pe_spectra.cli.program import run
 
-            return run(sys.argv[1:], interrupts.has_come)
+                return run(sys.argv[1:])
+            except Exception as error:
+                if interrupts.has_come():
+                    raise KeyboardInterrupt from error  # Python and compiled code make other errors of some
+                from pe_spectra.cli.program import fail
+
+                return fail(error)
     except KeyboardInterrupt:
         return _answer_interrupt()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -76,11 +75,8 @@ def build_command() -> Any:
     return program
 
 
-def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
-    """Run one command and deliver what it leaves; return the exit code.
-
-    Whatever error ends it once `was_interrupted`, it ends as an interruption.
-    """
+def run(arguments: list[str]) -> int:
+    """Run one command and deliver what it leaves; return the exit code."""
     # a sum that is split among threads ends in other digits, and an answer must not depend on how many
     # processors there are; nothing has loaded these libraries yet
     os.environ.update(dict.fromkeys(_THREADS, "1"))
@@ -99,10 +95,6 @@ def run(arguments: list[str], was_interrupted: Callable[[], bool]) -> int:
             raise
         silence_stdout()
         return 0
-    except Exception as error:
-        if was_interrupted():
-            raise KeyboardInterrupt from error  # Python and compiled code make other errors of some
-        return _fail(error)
 
 
 def _deliver(outcome: Outcome) -> int:
@@ -126,7 +118,8 @@ def _deliver(outcome: Outcome) -> int:
     return outcome.exit_code
 
 
-def _fail(error: Exception) -> int:
+def fail(error: Exception) -> int:
+    """Say in one line what went wrong; return the exit code."""
     if isinstance(error, OSError):
         silence_stdout()
     if os.environ.get("PE_SPECTRA_DEBUG"):

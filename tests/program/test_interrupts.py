@@ -424,6 +424,17 @@ def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, run_inte
     run_interrupted()
 
 
+def test_an_import_that_an_interrupt_broke_is_an_interrupt(monkeypatch, run_interrupted):
+    class Finder:
+        def find_spec(self, name, *_):
+            if name == "pe_spectra.cli.program":
+                wrap()
+
+    monkeypatch.delitem(sys.modules, "pe_spectra.cli.program")
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+    run_interrupted()
+
+
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
 def test_what_else_answers_an_interrupt_is_left_alone(monkeypatch, handler):
     def run(*_):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -39,14 +38,12 @@ class FileArray:
         where they are wanted, have a last axis of 2 for their parts.
     dtype : the type it was stored in, as in float16; `text` where it was written in digits.
     tensor : its name in the file; None where the file has no names.
-    path : the file it was in: of a sharded checkpoint or a folder, the one that holds the tensor.
     notes : what a reader should know, each a sentence.
     """
 
     values: F64
     dtype: str
     tensor: str | None
-    path: Path
     notes: tuple[str, ...] = ()
 
 
@@ -154,14 +151,7 @@ def check_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...
 
 
 def read_stored(
-    stream: IO[bytes],
-    stored: Stored,
-    wanted: Wanted,
-    *,
-    path: Path,
-    tensor: str | None = None,
-    notes: tuple[str, ...] = (),
-    end: int | None = None,
+    stream: IO[bytes], stored: Stored, wanted: Wanted, *, tensor: str | None = None, end: int | None = None
 ) -> FileArray:
     """Turn the bytes of an array into float64, a piece at a time.
 
@@ -173,7 +163,7 @@ def read_stored(
     stream : the file, at the first byte of the array.
     stored : how the array lies there.
     wanted : how many axes it may have.
-    path, tensor, notes : what else is known of it.
+    tensor : its name in the file, if it has one.
     end : the byte at which the array has to end; None where its size was compared with the file's already.
 
     Raises
@@ -183,7 +173,7 @@ def read_stored(
     >>> import io
     >>> data = io.BytesIO(np.array([1, 2], dtype=np.int16).tobytes())
     >>> stored, wanted = Stored(shape=(1, 2), dtype="int16"), Wanted(tensor=None, axes=(2,), pick=True)
-    >>> read_stored(data, stored, wanted, path=Path("a.npy")).values
+    >>> read_stored(data, stored, wanted).values
     array([[1., 2.]])
     """
     shape = check_shape(stored.shape, wanted.axes)
@@ -197,11 +187,12 @@ def read_stored(
         beyond = _fill(values, stream, stored)
     check_finite(values)
     values.flags.writeable = False
+    notes = []
     if shape != stored.shape:
-        notes = (*notes, f"shape {format_shape(stored.shape)} read as {format_shape(shape)}")
+        notes.append(f"shape {format_shape(stored.shape)} read as {format_shape(shape)}")
     if beyond:
-        notes = (*notes, f"integers beyond 2**53 were rounded to float64 ({count(beyond, 'cell')})")
-    return FileArray(values=values, dtype=stored.dtype, tensor=tensor, path=path, notes=notes)
+        notes.append(f"integers beyond 2**53 were rounded to float64 ({count(beyond, 'cell')})")
+    return FileArray(values=values, dtype=stored.dtype, tensor=tensor, notes=tuple(notes))
 
 
 def check_length(claimed: int, found: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.json_toml import parse_object, read_json
-from pe_spectra.files.known_tables import Tensors, find_known_name
+from pe_spectra.files.known_tables import find_known_name
 from pe_spectra.files.reading import (
     NoTableError,
     NoTableRefusedError,
@@ -22,6 +22,7 @@ from pe_spectra.files.reading import (
     with_label,
 )
 from pe_spectra.files.safetensors_file import Safetensors
+from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import MAX_SHARDS, MAX_TENSOR_INDEX_BYTES
 
 #: What is looked for in a folder, the first that is there.

@@ -74,7 +74,7 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
     notes = _list_notes(first, names, columns, delimiter, skipped=skipped, counts=counts and len(table) >= _COUNTED)
     if counts and name in _PERHAPS_COUNTERS:
         table, notes = np.ascontiguousarray(table[:, 1:]), _list_notes(first, names, columns, delimiter, skipped=True)
-    return FileArray(values=_shape(table, wanted), dtype="text", tensor=None, path=file.path, notes=notes)
+    return FileArray(values=_shape(table, wanted), dtype="text", tensor=None, notes=notes)
 
 
 def _counts_rows(column: F64) -> bool:

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Stored, Wanted, format_shape, read_stored
-from pe_spectra.files.known_tables import Tensors
 from pe_spectra.files.reading import NoTableRefusedError, RefusedError, RegularFile, open_regular
+from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import (
     MAX_GGUF_ALIGNMENT,
     MAX_GGUF_FACTORS,
@@ -128,7 +128,7 @@ class GgufTensors(Tensors):
         if end > self._file.size:
             raise RefusedError(f"is cut off: tensor {shorten(name)} ends at byte {end} of {self._file.size}")
         with self._file.open_at(tensor.place) as stream:
-            return read_stored(stream, stored, wanted, path=self._file.path, tensor=name)
+            return read_stored(stream, stored, wanted, tensor=name)
 
     def take(self, wanted: Wanted) -> FileArray:
         """Read the one that is named, else the table of positions."""

@@ -7,14 +7,11 @@ for T5 Raffel et al. 2020 (JMLR 21), for Swin Liu et al. 2021 (ICCV).
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pe_spectra.errors import shorten
-from pe_spectra.files.arrays import FileArray, Wanted, format_shape
-from pe_spectra.files.reading import NoTableRefusedError, RefusedError
 
 Kind = Literal["positions", "buckets", "offsets"]
 
@@ -34,19 +31,6 @@ KNOWN_NAMES: dict[str, Kind] = {
     "relative_position_bias_table": "offsets",  # Swin, BEiT
 }
 _ENDINGS = tuple(KNOWN_NAMES)
-#: Ends of the names of tables with a row for each word, at either end of a model.
-_VOCABULARIES = (
-    "embed_tokens.weight",  # Llama, OPT, BART
-    "wte.weight",  # GPT-2
-    "word_embeddings.weight",  # BERT, BLOOM
-    "token_embedding.weight",  # CLIP
-    "tok_embeddings.weight",  # Llama of Meta
-    "shared.weight",  # T5
-    "embed_in.weight",  # GPT-NeoX
-    "embed_out.weight",
-    "lm_head.weight",
-    "embeddings.weight",  # XLM, Mamba
-)
 #: model_type of those whose rows begin behind two that stand for padding.
 _OFFSET_2 = {"opt", "bart", "mbart", "plbart", "mvp", "trocr", "biogpt", "xglm"}
 #: model_type of those that begin at pad_token_id + 1.
@@ -69,8 +53,6 @@ _BEHIND_PADDING = {
 }
 #: Tables of other things: whose they are, and what their rows are.
 _BIASES: Mapping[Kind, tuple[str, str]] = {"buckets": ("T5", "buckets of lags"), "offsets": ("Swin", "2-D offsets")}
-#: Names in a list of candidates, and the characters of each: a name is there to be typed again.
-_LISTED, _LISTED_CHARACTERS = 8, 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,56 +85,6 @@ def find_known_name(tensor: str) -> str | None:
         if tensor == name or tensor.endswith((f".{name}", f"/{name}")):
             return name
     return None
-
-
-def _is_vocabulary(tensor: str) -> bool:
-    """Whether a tensor's name is that of a table of words."""
-    ends = any(tensor == name or tensor.endswith((f".{name}", f"/{name}")) for name in _VOCABULARIES)
-    return ends and "pos" not in tensor.lower()
-
-
-class Tensors(ABC):
-    """The named arrays of an open file; opening it reads what says which there are, and refuses what is damaged."""
-
-    names: Collection[str]
-
-    @abstractmethod
-    def measure(self, wanted: Wanted) -> Mapping[str, tuple[int, ...]]:
-        """Return the shapes of those that could be wanted, by name."""
-
-    @abstractmethod
-    def read(self, name: str, wanted: Wanted) -> FileArray:
-        """Read one of them; no byte of the others."""
-
-    def take(self, wanted: Wanted) -> FileArray:
-        """Read the one that is wanted: the named one, the only one that fits, or the one with a known name.
-
-        Raises
-        ------
-        RefusedError : there is no such tensor, none fits, or several do.
-        """
-        name, notes = _choose_tensor(self.measure(wanted), wanted)
-        found = self.read(name, wanted)
-        return replace(found, notes=(*notes, *found.notes))
-
-
-def _choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
-    """Choose the tensor to read; with notes where the choice was ours."""
-    if wanted.tensor is not None:
-        if wanted.tensor not in shapes:
-            raise RefusedError(
-                f"has no tensor {shorten(wanted.tensor)}; it has {_list(_find_near(shapes, wanted), shapes)}"
-            )
-        return wanted.tensor, ()
-    fitting = [name for name, shape in shapes.items() if wanted.fits(shape)]
-    known = _narrow(fitting) if wanted.pick else []
-    if len(known) == 1:
-        return known[0], _say_choice(known[0], shapes)
-    if len(fitting) == 1 and not (wanted.pick and (wanted.only_known or _is_vocabulary(fitting[0]))):
-        return fitting[0], _say_choice(fitting[0], shapes)
-    # where there is no table of positions, a configuration may say what there is instead
-    error = RefusedError if known or not wanted.pick else NoTableRefusedError
-    raise error(_explain_no_choice(fitting, known, shapes, wanted))
 
 
 def describe_known_table(
@@ -192,12 +124,6 @@ def describe_known_table(
     return TableKind(kind="positions", prefix=prefix, notes=(f"{few} no position: {why}",))
 
 
-def _find_near(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> list[str]:
-    """Give the names with those first that have the wanted one in them, then those that fit."""
-    text = wanted.tensor or ""
-    return sorted(shapes, key=lambda name: (text not in name, not wanted.fits(shapes[name])))
-
-
 def _count_prefix(known: str, tensor: str, config: Mapping[str, object], rows: int | None) -> tuple[int, str]:
     """Count the rows before position 0, and say why they are there."""
     if known in ("wpe.weight", "pos_emb"):
@@ -207,46 +133,6 @@ def _count_prefix(known: str, tensor: str, config: Mapping[str, object], rows: i
     if known == "position_embeddings.weight":
         return _count_padding_rows(tensor, config, rows)
     return _count_class_rows(tensor, config, rows)
-
-
-def _narrow(names: list[str]) -> list[str]:
-    """Keep what has a known name; tables of positions go before biases."""
-    known = {name: KNOWN_NAMES[ending] for name in names if (ending := find_known_name(name))}
-    return [name for name, kind in known.items() if kind == "positions"] or list(known)
-
-
-def _explain_no_choice(
-    fitting: list[str], known: list[str], shapes: Mapping[str, tuple[int, ...]], wanted: Wanted
-) -> str:
-    if not shapes:
-        return "holds no tensor"
-    if not fitting:
-        axes = " or ".join(map(str, wanted.axes))
-        return f"holds no tensor of {axes} axes; it has {_list(list(shapes), shapes)}"
-    what = "several position tables" if known else "several tables, none of a known name"
-    if not wanted.pick:
-        what = "several tables"
-    elif not known and all(map(_is_vocabulary, fitting)):
-        what = "tables of words and none of positions"
-    elif len(fitting) == 1:
-        what = "no table with the known name of one of positions"
-    # what is a table of words by its name stands last
-    names = _list(known or sorted(fitting, key=_is_vocabulary), shapes)
-    return f"holds {what}: {names}; name one as FILE::TENSOR"
-
-
-def _say_choice(name: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-    if len(shapes) == 1:
-        return ()
-    return (
-        f"tensor {shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",
-    )
-
-
-def _list(names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> str:
-    shown = [f"{shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])})" for name in names[:_LISTED]]
-    more = len(names) - len(shown)
-    return (", ".join(shown) or "none") + (f" and {more} more" if more else "")
 
 
 def _find_part(tensor: str, config: Mapping[str, object]) -> Mapping[str, object]:

@@ -12,6 +12,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
 from pe_spectra.files.json_toml import parse_object, read_json
-from pe_spectra.files.reading import RefusedError, describe_failure, list_folder, open_regular, read_bytes, with_label
+from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular, read_bytes, with_label
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES
 
 Kind = Literal["config.json", "params.json", "gguf", "table"]
@@ -155,12 +156,9 @@ def read_model_file(found: ModelFile) -> ModelContent:
 
 def _find_mode(path: Path, label: str) -> int | None:
     """Give the mode of what is there; None where nothing is."""
-    try:
+    with naming(path, label), suppress(FileNotFoundError, NotADirectoryError):
         return os.stat(path).st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        raise FileError(path, with_label(describe_failure(error), label)) from error
+    return None
 
 
 def _name_kind(path: Path, label: str) -> Kind:
@@ -255,16 +253,10 @@ def _find_newest(snapshots: Path) -> Path | None:
 
 
 def _read_standard_input(label: str) -> dict[str, Any]:
-    try:
-        stream = sys.stdin.buffer if sys.stdin is not None else None
-        if stream is None:
-            raise RefusedError("is closed")
-        return parse_object(stream.read(MAX_CONFIGURATION_BYTES + 1), MAX_CONFIGURATION_BYTES)
-    except RefusedError as error:
-        raise FileError(_STANDARD_INPUT_NAME, with_label(str(error), label)) from error
-    except (OSError, ValueError) as error:
-        reason = describe_failure(error) if isinstance(error, OSError) else "is closed"
-        raise FileError(_STANDARD_INPUT_NAME, with_label(reason, label)) from error
+    with naming(_STANDARD_INPUT_NAME, label, "is closed"):  # it is None where the process was given none
+        data = sys.stdin.buffer.read(MAX_CONFIGURATION_BYTES + 1)
+    with naming(_STANDARD_INPUT_NAME, label):
+        return parse_object(data, MAX_CONFIGURATION_BYTES)
 
 
 def _tell_apart(keys: Mapping[str, Any], kind: Kind) -> Kind:

@@ -11,8 +11,8 @@ from typing import IO
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import ACCEPTED_TYPES, FileArray, Stored, Wanted, read_stored
-from pe_spectra.files.known_tables import Tensors
 from pe_spectra.files.reading import RefusedError, RegularFile
+from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import FREE_INFLATION_BYTES, MAX_INFLATION, MAX_MEMBERS, MAX_NPY_HEADER
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -73,7 +73,7 @@ def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
     wanted.refuse_name("a .npy file")
     with file.open_at(0) as stream:
         stored = _read_header(stream, wanted.complex_too)
-        return read_stored(stream, stored, wanted, path=file.path, end=file.size)
+        return read_stored(stream, stored, wanted, end=file.size)
 
 
 class Npz(Tensors):
@@ -81,7 +81,6 @@ class Npz(Tensors):
 
     def __init__(self, file: RegularFile) -> None:
         _check_directory(file)
-        self._path = file.path
         self._archive = zipfile.ZipFile(file.open_at(0))
         self.names = self._members = _list_members(self._archive, file.size)
 
@@ -107,7 +106,7 @@ class Npz(Tensors):
         with self._archive.open(info) as member:
             stored = _read_header(member, wanted.complex_too)
             # the library compares the checksum with the last byte, and gives none beyond the declared size
-            return read_stored(member, stored, wanted, path=self._path, tensor=name, end=info.file_size)
+            return read_stored(member, stored, wanted, tensor=name, end=info.file_size)
 
 
 def _read_header(stream: IO[bytes], complex_too: bool) -> Stored:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pe_spectra.errors import FileError, InputError
-from pe_spectra.files.reading import describe_failure, describe_kind, with_label
+from pe_spectra.errors import InputError
+from pe_spectra.files.reading import RefusedError, describe_kind, naming, with_label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,16 +65,10 @@ def check_writable(paths: Sequence[Path], *, label: str, create_parents: bool = 
 
 
 def _examine(path: Path, label: str, create_parents: bool) -> Place:
-    try:
+    with naming(path, label):
         place = Place(given=path, target=_resolve(path), old=find_status(path))
-        reason = _refuse(place, create_parents)
-    except OSError as error:
-        reason = describe_failure(error)
-    except ValueError:  # a zero byte, or a character that the file system cannot spell
-        reason = "is no possible name of a file"
-    if reason:
-        raise FileError(path, with_label(reason, label))
-    return place
+        _check_place(place, create_parents)
+        return place
 
 
 def _resolve(path: Path) -> Path:
@@ -97,26 +91,27 @@ def find_status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _refuse(place: Place, create_parents: bool) -> str:
-    """Give a reason why nothing can be written there, or an empty text."""
+def _check_place(place: Place, create_parents: bool) -> None:
+    """Refuse a place where nothing can be written."""
     if place.old is not None:
         mode = place.old.st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
-            return f"is {describe_kind(mode)}; a regular file is accepted"
+            raise RefusedError(f"is {describe_kind(mode)}; a regular file is accepted")
         if not _is_permitted(place.target, os.W_OK):
-            return "is write-protected"
+            raise RefusedError("is write-protected")
     if place.is_device:
-        return ""
+        return
     folder = place.target.parent
     status = find_status(folder)
     while status is None and create_parents:
         folder = folder.parent
         status = find_status(folder)
     if status is None:
-        return "its folder does not exist"
+        raise RefusedError("its folder does not exist")
     if not stat.S_ISDIR(status.st_mode):
-        return "a part of this path is not a folder"
-    return "" if _is_permitted(folder, os.W_OK | os.X_OK) else "its folder is not writable"
+        raise RefusedError("a part of this path is not a folder")
+    if not _is_permitted(folder, os.W_OK | os.X_OK):
+        raise RefusedError("its folder is not writable")
 
 
 def _is_permitted(path: Path, mode: int) -> bool:

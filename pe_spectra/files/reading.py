@@ -1,7 +1,7 @@
 """Reading a file that a person names: opened once, regular, and no more of it than a limit.
 
-Every module of this folder that reads raises :class:`RefusedError` with a reason; one boundary,
-:func:`open_regular`, adds the file's name and turns everything else that is raised into such an error.
+Every module of this folder raises :class:`RefusedError` with a reason; one boundary, :func:`naming`,
+adds the file's name and turns everything else that is raised into such an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REASONS = {
 class RefusedError(Exception):
     """A reason why a file cannot be used; whoever opened it adds its name.
 
-    It never leaves `pe_spectra.files`: :func:`open_regular` turns it into a :class:`FileError`.
+    It never leaves `pe_spectra.files`: :func:`naming` turns it into a :class:`FileError`.
     """
 
     #: What it is turned into.
@@ -81,11 +81,41 @@ class RegularFile:
 
 
 @contextmanager
-def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
-    """Open a regular file for reading; whatever goes wrong inside is an error of our own that names it.
+def naming(path: object, label: str, otherwise: str = "is no possible name of a file") -> Iterator[None]:
+    """Make whatever goes wrong inside an error of our own that names the file.
 
     What a library raises about a damaged file is of any class, and its text is not for the person
     who named the file: NumPy, for one, would advise to allow pickles.
+
+    Parameters
+    ----------
+    path : the file, as it was given.
+    label : the option that named it, for messages; may be empty.
+    otherwise : what is said unless the reason is ours, the system's, or a lack of memory; Python's own
+        where it is asked for a name that the system cannot spell.
+
+    Raises
+    ------
+    FileError : something went wrong.
+
+    >>> with naming("a.bin", "--output"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+        ...
+    pe_spectra.errors.FileError: a.bin: no space left on the device (--output)
+    """
+    try:
+        yield
+    except PeSpectraError:
+        raise
+    except Exception as error:
+        cls = error.becomes if isinstance(error, RefusedError) else FileError
+        raise cls(path, with_label(_describe_any(error) or otherwise, label)) from error
+
+
+@contextmanager
+def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
+    """Open a regular file for reading; whatever goes wrong inside is an error of our own that names it.
 
     Parameters
     ----------
@@ -107,21 +137,15 @@ def open_regular(path: Path, *, label: str) -> Iterator[RegularFile]:
     ...         file.read_at(4, 2)
     b'45'
     """
-    try:
+    with naming(path, label):
         # O_NONBLOCK: opening a named pipe that nobody writes to would wait for ever
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        raise FileError(path, with_label(describe_failure(error), label)) from error
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise RefusedError(f"is {describe_kind(status.st_mode)}; a regular file is accepted")
-        yield RegularFile(path=path, label=label, descriptor=descriptor, size=status.st_size)
-    except PeSpectraError:
-        raise
-    except Exception as error:
-        cls = error.becomes if isinstance(error, RefusedError) else FileError
-        raise cls(path, with_label(_describe_any(error), label)) from error
+        with naming(path, label, "is damaged, it cannot be read"):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise RefusedError(f"is {describe_kind(status.st_mode)}; a regular file is accepted")
+            yield RegularFile(path=path, label=label, descriptor=descriptor, size=status.st_size)
     finally:
         os.close(descriptor)
 
@@ -171,10 +195,8 @@ def list_folder(folder: Path, label: str) -> list[str]:
     ...     list_folder(Path(folder), label="")
     ['a', 'b']
     """
-    try:
+    with naming(folder, label):
         return sorted(os.listdir(folder))
-    except (OSError, ValueError) as error:
-        raise FileError(folder, with_label(describe_failure(error), label)) from error
 
 
 def _describe_any(error: Exception) -> str:
@@ -182,22 +204,16 @@ def _describe_any(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return describe_failure(error)
-    if isinstance(error, MemoryError):
-        return "needs more memory than there is"
-    return "is damaged, it cannot be read"
+    return "needs more memory than there is" if isinstance(error, MemoryError) else ""
 
 
-def describe_failure(error: OSError | ValueError) -> str:
-    """Say in a few words why the system refused; Python's ValueError is about a name that it cannot spell.
+def describe_failure(error: OSError) -> str:
+    """Say in a few words why the system refused.
 
     >>> describe_failure(OSError(28, "No space left on device"))
     'no space left on the device'
     """
-    if isinstance(error, ValueError):
-        return "is no possible name of a file"
-    if error.errno in _REASONS:
-        return _REASONS[error.errno]
-    return f"the system refused it (error number {error.errno})"
+    return _REASONS.get(error.errno or 0, f"the system refused it (error number {error.errno})")
 
 
 def describe_kind(mode: int) -> str:

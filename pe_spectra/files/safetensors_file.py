@@ -24,8 +24,8 @@ from pe_spectra.files.arrays import (
     read_stored,
 )
 from pe_spectra.files.json_toml import join_pairs
-from pe_spectra.files.known_tables import Tensors
 from pe_spectra.files.reading import RefusedError, RegularFile
+from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import MAX_AXES, MAX_TENSOR_INDEX_BYTES, MAX_TENSORS
 from pe_spectra.wording import count
 
@@ -83,7 +83,7 @@ class Safetensors(Tensors):
             raise RefusedError(f"tensor {shorten(name)} is of type {shorten(entry.dtype, 20)}; {ACCEPTED_TYPES}")
         stored = Stored(shape=entry.shape, dtype=_TYPES[entry.dtype])
         with self._file.open_at(self._start + entry.begin) as stream:
-            return read_stored(stream, stored, wanted, path=self._file.path, tensor=name)
+            return read_stored(stream, stored, wanted, tensor=name)
 
 
 def _read_entries(file: RegularFile) -> tuple[dict[str, _Entry], int]:

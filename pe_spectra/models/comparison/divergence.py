@@ -202,7 +202,7 @@ def _list_errors(rotation: Rotation, frequencies: F64) -> F64:
     """Largest absolute error of each of the first frequencies, in rad/position."""
     bounds: F64 | float = max(rotation.error_bound, EXACT)
     floor = 0.0
-    if isinstance(rotation, Dump) and rotation.error_bounds is not None:
+    if isinstance(rotation, Dump):
         bounds = np.maximum(rotation.error_bounds[: len(frequencies)], EXACT)
         floor = FLOORS.get(rotation.dtype or "", 0.0) if rotation.kind == "frequencies" else 0.0
     errors: F64 = bounds * np.abs(frequencies) + floor

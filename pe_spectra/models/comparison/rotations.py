@@ -255,7 +255,7 @@ def _explain_silence(name: str, letter: str, side: Rotation) -> str:
         says_no_type = "a configuration does not say the type of cosines and sines"
         return says_no_type if name == "dtype" else f"{letter} does not say"
     if name in ("base", "scaling"):
-        alone = side.frequencies is not None and np.count_nonzero(side.frequencies) < 2
+        alone = np.count_nonzero(side.frequencies) < 2
         return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
     if side.kind == "frequencies":
         return "a dump of inv_freq does not say"

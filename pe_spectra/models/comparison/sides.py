@@ -201,8 +201,7 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
 
 def _remark_ntk(letter: str, dump: Dump, base: float) -> str:
     """Say that a raised base may be NTK scaling: of the base of the other side, or of one that is usual."""
-    pairs = len(dump.frequencies) if dump.frequencies is not None else 0
-    found = dump.base or 0.0
+    pairs, found = len(dump.frequencies), dump.base or 0.0
     for start in dict.fromkeys((base, *_USUAL_BASES)):
         if found <= start or pairs < 2:
             continue
@@ -217,7 +216,7 @@ def _remark_ntk(letter: str, dump: Dump, base: float) -> str:
 def _name_unit(a: Rotation, b: Rotation) -> str:
     """Say that a dump is a ladder in another unit than rad/position, as a clause; empty where none is."""
     for letter, side, other in (("A", a, b), ("B", b, a)):
-        if not isinstance(side, Dump) or side.frequencies is None or not len(side.frequencies):
+        if not isinstance(side, Dump):
             continue
         for unit, words in _UNITS:
             allowed = max(4 * side.error_bound, _UNIT_ERROR)

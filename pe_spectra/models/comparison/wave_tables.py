@@ -77,15 +77,14 @@ def _bound_drift(a: Dump, b: Dump, rows: int) -> F64:
     drift = np.zeros(rows)
     for side in (a, b):
         step = ROUNDOFF["float64" if side.dtype == "float64" else "float32"]
-        fastest = 0.0 if side.frequencies is None else float(side.frequencies[0])
-        drift += _ROUNDINGS * step * fastest * (np.arange(rows) + abs(side.offset or 0))
+        drift += _ROUNDINGS * step * float(side.frequencies[0]) * (np.arange(rows) + abs(side.offset or 0))
     return np.minimum(drift, _LARGEST_DRIFT)
 
 
 def _is_arithmetic(table_a: F64, table_b: F64, a: Dump, b: Dump, found: TableDiff) -> bool:
     """Tell whether arithmetic alone explains how entries differ, column by column: angles of slow pairs are small."""
     rows = min(len(table_a), len(table_b))
-    if a.arrangement is None or a.frequencies is None or (found.equal_rows or 0) > _LEFT_EQUAL * rows:
+    if a.arrangement is None or (found.equal_rows or 0) > _LEFT_EQUAL * rows:
         return False
     stored = 2 * max(ROUNDOFF[name] for name in found.dtypes)
     drift = _bound_drift(a, b, rows)

@@ -8,7 +8,6 @@ scaling a, the phase grows by w from row to row, and the phase of row 0 is w tim
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,18 +16,17 @@ import numpy as np
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.models.dumps.identification import Identified, identify_scaling
+from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.inverse_frequencies import (
     Arrangement,
     Dump,
     check_order,
-    describe_rounding,
-    make_dump,
     name_dtype,
     split_in_two,
 )
 from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
 from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, find_shortest
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
 ACCEPTED = (
@@ -86,41 +84,23 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
     first = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
-    seen = read_phases(phases, first, np.any(waves.sines, axis=0), rounding)
-    check_order(seen.frequencies, seen.bounds, ACCEPTED)
-    narrow, found = _identify(seen.frequencies, seen.bounds)
-    said = _remark(seen.frequencies, backward=seen.backward, stored=stored, rounding=rounding)
-    return make_dump(
-        seen.frequencies,
-        seen.bounds,
-        found,
-        kind="cache",
+    seen = read_phases(phases, first, np.any(waves.sines, axis=0), stored=stored, rounding=rounding)
+    check_order(seen.frequencies, seen.error_bounds, ACCEPTED)
+    narrow, found = _identify(seen.frequencies, seen.error_bounds)
+    return replace(
+        seen,
+        base=found.base,
+        scaling=found.scaling,
+        options=found.options,
         layout=waves.layout,
         attention_scaling=attention,
-        offset=seen.offset,
-        dtype=rounding,
-        error_bound=float(seen.bounds.max()),
-        rows=len(phases),
-        backward=seen.backward,
-        half_turn=seen.half_turn,
-        phase_error=seen.error,
-        imprecise=bool(seen.notes),
-        first_row_off=seen.first_row_off,
         frequency_dtype=narrow,
         arrangement=waves.arrangement,
-        notes=(*waves.notes, *seen.remarks, *said, *seen.notes, *found.notes),
+        notes=(*waves.notes, *seen.notes, *found.notes),
     )
 
 
-def _remark(frequencies: F64, *, backward: bool, stored: str, rounding: str) -> Iterator[str]:
-    if (frequencies > math.pi).any():
-        yield "a cache shows frequencies above pi only up to whole periods per position"
-    if backward:
-        yield "all sines have the opposite sign: right only where the rotation takes them with that sign"
-    yield from describe_rounding(stored, rounding)
-
-
-def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Identified]:
+def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Rotation]:
     """Name ladder and scaling, of frequencies that may have been rounded themselves; return to what type."""
     for name in ("bfloat16", "float16"):
         rounded = round_to(frequencies, DTYPES[name]).astype(np.float64)

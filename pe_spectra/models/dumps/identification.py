@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
 from pe_spectra.models.dumps.rounding import find_shortest
+from pe_spectra.models.rotation import Rotation
 
 #: Largest logarithm whose exponential is a number, and that of a base.
 _MAX_LOG, _MAX_LOG_BASE = 709.0, 690.0
@@ -36,23 +36,17 @@ _NO_SCALING = "no published scaling with its usual parameters gives these freque
 LADDERS = ("none", "linear", "proportional")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Identified:
-    """What frequencies were found to be: base, scaling and its parameters, None where not known; remarks."""
-
-    base: float | None = None
-    scaling: str | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
+def identify_scaling(frequencies: F64, bounds: F64) -> Rotation:
     """Find the base and the scaling of frequencies.
 
     Parameters
     ----------
     frequencies : (P,) rad/position, not rising, zeros last, at least one above 0.
     bounds : (P,) largest relative error of each.
+
+    Returns
+    -------
+    base, scaling and its options where they are known, and remarks; no other part.
 
     >>> ladder = 10000.0 ** -(np.arange(32) / 32)
     >>> found = identify_scaling(ladder / 4, np.full(32, 1e-12))
@@ -61,21 +55,21 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Identified:
     """
     turned = int(np.count_nonzero(frequencies))
     if turned < 2:
-        return Identified(notes=("one pair alone does not say which base it has",))
+        return Rotation(notes=("one pair alone does not say which base it has",))
     return (
         _identify_ladder(frequencies, bounds)
         or _identify_blend(frequencies, bounds)
         or _identify_integers(frequencies, bounds)
         or _describe_most(frequencies, bounds)
         or _describe_front(frequencies, bounds)
-        or Identified(notes=(f"{_NO_SCALING}; base and scaling are unknown",))
+        or Rotation(notes=(f"{_NO_SCALING}; base and scaling are unknown",))
     )
 
 
 # --------------------------------------------------------------------- ladders
 
 
-def _identify_ladder(frequencies: F64, bounds: F64) -> Identified | None:
+def _identify_ladder(frequencies: F64, bounds: F64) -> Rotation | None:
     """Name a ladder, of which all frequencies may be divided, and the slowest pairs at rest."""
     turned, pairs = int(np.count_nonzero(frequencies)), len(frequencies)
     logs, bounds = np.log(frequencies[:turned]), bounds[:turned]
@@ -94,11 +88,11 @@ def _identify_ladder(frequencies: F64, bounds: F64) -> Identified | None:
         notes.append(f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same")
     if factor < 1:
         notes.insert(0, f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1")
-        return Identified(base=base, notes=tuple(notes))
-    return Identified(base=base, scaling=scaling, options=options, notes=tuple(notes))
+        return Rotation(base=base, notes=tuple(notes))
+    return Rotation(base=base, scaling=scaling, options=options, notes=tuple(notes))
 
 
-def _describe_most(frequencies: F64, bounds: F64) -> Identified | None:
+def _describe_most(frequencies: F64, bounds: F64) -> Rotation | None:
     """Name the base where more than half of the pairs are one ladder and some are not."""
     turned, pairs = int(np.count_nonzero(frequencies)), len(frequencies)
     logs, index = np.log(frequencies[:turned]), np.arange(turned)
@@ -113,7 +107,7 @@ def _describe_most(frequencies: F64, bounds: F64) -> Identified | None:
             continue
         divided = "" if divisor == 1 else f", divided by {divisor:g}"
         text = f"{_name_most(fits, pairs)} those of base {base:g}{divided}"
-        return Identified(base=base, notes=(f"{_NO_SCALING}; {text}",))
+        return Rotation(base=base, notes=(f"{_NO_SCALING}; {text}",))
     return None
 
 
@@ -127,7 +121,7 @@ def _name_most(fits: np.ndarray, pairs: int) -> str:
     return f"all pairs but {shown} are" if len(fits) == pairs else f"all pairs that turn but {shown} are"
 
 
-def _describe_front(frequencies: F64, bounds: F64) -> Identified | None:
+def _describe_front(frequencies: F64, bounds: F64) -> Rotation | None:
     """Name the base where only the fastest pairs are a ladder."""
     logs = np.log(np.maximum(frequencies, 1e-300))
     kept = _count_kept(logs, bounds, len(frequencies))
@@ -135,7 +129,7 @@ def _describe_front(frequencies: F64, bounds: F64) -> Identified | None:
     base = _shorten_base(*_bound_log_base(logs[:kept], bounds[:kept], len(frequencies))) if sure else None
     if base is None:
         return None
-    return Identified(base=base, notes=(f"{_NO_SCALING}; the first {kept} pairs are those of base {base:g}",))
+    return Rotation(base=base, notes=(f"{_NO_SCALING}; the first {kept} pairs are those of base {base:g}",))
 
 
 def _shorten_power(log: float, bound: float) -> float:
@@ -188,7 +182,7 @@ def _fit_line(at: F64, values: F64) -> tuple[float, float]:
     return slope, float(values.mean()) - slope * float(at.mean())
 
 
-def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
+def _identify_integers(frequencies: F64, bounds: F64) -> Rotation | None:
     """Name the scaling that rounds wavelengths to integers."""
     if not frequencies.all():
         return None
@@ -205,13 +199,13 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Identified | None:
     computed = _compute("resonance", base, 2 * pairs, {}) if base is not None and base > 1 else None
     if computed is None or np.any(np.abs(frequencies - computed) > 2 * bounds * computed):
         return None
-    return Identified(base=base, scaling="resonance")
+    return Rotation(base=base, scaling="resonance")
 
 
 # --------------------------------------------------------------------- ladders kept in front, divided behind
 
 
-def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
+def _identify_blend(frequencies: F64, bounds: F64) -> Rotation | None:
     logs, pairs = np.log(np.maximum(frequencies, 1e-300)), len(frequencies)
     kept = _count_kept(logs, bounds, pairs) if abs(logs[0]) <= bounds[0] else 0
     for count in range(kept, max(kept - 4, 2), -1):
@@ -222,7 +216,7 @@ def _identify_blend(frequencies: F64, bounds: F64) -> Identified | None:
             computed = _compute(scaling, base, 2 * pairs, options)
             if computed is not None and np.all(np.abs(frequencies - computed) <= 2 * bounds * computed + 1e-300):
                 shown = {key: "no" if value is False else value for key, value in options.items()}
-                return Identified(base=base, scaling=scaling, options=shown, notes=notes)
+                return Rotation(base=base, scaling=scaling, options=shown, notes=notes)
     return None
 
 

@@ -8,14 +8,14 @@ and sines is read in `caches`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.dumps.identification import Identified, identify_scaling
+from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.rounding import FLOORS, ROUNDOFF, bound_stored_frequencies, find_rounding
 from pe_spectra.models.rotation import Rotation
 
@@ -38,8 +38,9 @@ class Dump(Rotation):
     """A rotation that was found from arrays."""
 
     kind: Literal["frequencies", "cache"]  #: a dump of inv_freq, or cosines and sines
+    frequencies: F64  #: (D/2,) rad/position, fastest first; read-only
+    error_bounds: F64  #: (D/2,) largest relative error of each; read-only
     rows: int | None = None  #: positions that the cache has; None for frequencies
-    error_bounds: F64 | None = None  #: (D/2,) largest relative error of each frequency; read-only
     backward: bool = False  #: all sines have the opposite sign, so that the port turns the other way
     half_turn: bool = False  #: all cosines have the opposite sign, so that each phase is half a turn ahead
     phase_error: float | None = None  #: largest distance in rad of a phase from frequency times position
@@ -47,6 +48,9 @@ class Dump(Rotation):
     first_row_off: int | None = None  #: then the first row where a phase is off by more than pi/8
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
     arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
+
+    def __post_init__(self) -> None:
+        self.frequencies.flags.writeable = self.error_bounds.flags.writeable = False
 
     @property
     def signs(self) -> tuple[int, int]:
@@ -88,11 +92,14 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
     check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
     bounds = bound + FLOORS.get(rounding, 0.0) / np.maximum(frequencies, 1e-300)
     found = identify_scaling(frequencies, bounds)
-    return make_dump(
-        frequencies,
-        np.where(frequencies > 0, bounds, 0.0),
-        found,
+    return Dump(
         kind="frequencies",
+        rotary_dim=2 * len(frequencies),
+        base=found.base,
+        scaling=found.scaling,
+        options=found.options,
+        frequencies=frequencies,
+        error_bounds=np.where(frequencies > 0, bounds, 0.0),
         layout=layout,
         dtype=rounding,
         error_bound=bound,
@@ -155,30 +162,11 @@ def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
     return ()
 
 
-def make_dump(frequencies: F64, bounds: F64, found: Identified, **others: Any) -> Dump:
-    """Make a dump of frequencies, their largest relative errors, and the base and scaling that they were found to have.
-
-    >>> make_dump(np.ones(1), np.zeros(1), Identified(), kind="frequencies").rotary_dim
-    2
-    """
-    frequencies, bounds = np.array(frequencies, dtype=np.float64), np.array(bounds)
-    frequencies.flags.writeable = bounds.flags.writeable = False
-    return Dump(
-        rotary_dim=2 * len(frequencies),
-        base=found.base,
-        scaling=found.scaling,
-        options=found.options,
-        frequencies=frequencies,
-        error_bounds=bounds,
-        **others,
-    )
-
-
 def _flatten(values: np.ndarray) -> F64:
     listed = np.atleast_1d(np.squeeze(values))
     if listed.ndim != 1 or not 1 <= listed.size <= MAX_WIDTH or np.iscomplexobj(listed):
         raise InputError("a dump of inv_freq is one list of numbers", f"shape {np.shape(values)}", _ACCEPTED)
-    listed = np.asarray(listed, dtype=np.float64)
+    listed = np.array(listed, dtype=np.float64)
     unusable = ~np.isfinite(listed) | (listed < 0)
     if unusable.any():
         first = int(np.argmax(unusable))

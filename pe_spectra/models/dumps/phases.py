@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
+from pe_spectra.models.dumps.inverse_frequencies import Dump, describe_rounding
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
 from pe_spectra.models.rotation import TURN, take_off_turns
 
@@ -25,20 +26,6 @@ _UNEXPLAINED = 4.0
 _NEAR_INTEGER = 0.02
 
 
-class Followed(NamedTuple):
-    """What the phases of a cache show."""
-
-    frequencies: F64  #: (P,) rad/position of each pair, fastest first
-    bounds: F64  #: (P,) their largest relative errors
-    offset: int | None  #: position of row 0; None where it is no integer
-    remarks: tuple[str, ...]  #: why that is so
-    backward: bool  #: all sines have the opposite sign
-    half_turn: bool  #: all cosines have it
-    error: float  #: largest distance of a phase from its line, in rad
-    first_row_off: int | None  #: where that is more than storing explains, the first row off by more than pi/8
-    notes: tuple[str, ...]  #: then a sentence
-
-
 class _Lines(NamedTuple):
     """The line through each pair's phases: frequency, phase of row 0, rows it holds for, largest residual there."""
 
@@ -48,21 +35,29 @@ class _Lines(NamedTuple):
     residuals: F64
 
 
-def read_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], rounding: str) -> Followed:
+def read_phases(
+    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], *, stored: str, rounding: str
+) -> Dump:
     """Follow the phases of each pair from row to row; those that all fall are turned, in place.
 
     Parameters
     ----------
     phases : (S, P) radians.
     first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
-    turned : (P,) whether a pair has a sine that is not 0. rounding : the type that they were stored in.
+    turned : (P,) whether a pair has a sine that is not 0.
+    stored, rounding : the type of the array, and the one that its numbers were rounded to.
+
+    Returns
+    -------
+    Dump of all that phases show: frequencies with a bound of each error, offset, signs, and how far phases are off.
 
     Raises
     ------
     InputError : phases of a pair that do not lie on a line from the start, or sines given for cosines.
 
     >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> found = read_phases(s * w, np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool), "float64")
+    >>> first, turned = np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool)
+    >>> found = read_phases(s * w, first, turned, stored="float64", rounding="float64")
     >>> found.frequencies.round(12).tolist(), found.offset, found.backward
     ([1.0, 0.01], 0, False)
     """
@@ -73,17 +68,31 @@ def read_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.b
     half_turn = offset is None and turning.size > 0 and math.cos(lines.starts[turning[-1]]) < 0
     lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset))
     frequencies = _add_turns(lines.frequencies)
-    error, first_row_off, notes = _examine_phases(phases, lines, rounding)
-    return Followed(
+    bounds = _bound_errors(lines, frequencies, rounding)
+    error, first_row_off, imprecise = _examine_phases(phases, lines, rounding)
+    above = "a cache shows frequencies above pi only up to whole periods per position"
+    turned_back = "all sines have the opposite sign: right only where the rotation takes them with that sign"
+    return Dump(
+        kind="cache",
+        rotary_dim=2 * len(frequencies),
         frequencies=frequencies,
-        bounds=_bound_errors(lines, frequencies, rounding),
+        error_bounds=bounds,
+        error_bound=float(bounds.max()),
         offset=offset,
-        remarks=remarks,
+        dtype=rounding,
+        rows=len(phases),
         backward=backward,
         half_turn=half_turn,
-        error=error,
+        phase_error=error,
+        imprecise=bool(imprecise),
         first_row_off=first_row_off,
-        notes=notes,
+        notes=(
+            *remarks,
+            *([above] if (frequencies > math.pi).any() else []),
+            *([turned_back] if backward else []),
+            *describe_rounding(stored, rounding),
+            *imprecise,
+        ),
     )
 
 

@@ -30,6 +30,7 @@ class InputError(PeSpectraError):
     what : what is wrong, naming the option or parameter.
     given : the value as it was given; shortened and escaped here.
     accepted : what would be accepted.
+    cause : the code of a finding that says so of a file.
 
     >>> from pe_spectra import Sinusoidal
     >>> Sinusoidal(d=8, rho=-1.0)
@@ -38,8 +39,8 @@ class InputError(PeSpectraError):
     pe_spectra.errors.InputError: sinusoidal: rho is out of range (-1.0); a number from 1e-06 to 1e+300 is accepted
     """
 
-    def __init__(self, what: str, given: str = "", accepted: str = "") -> None:
-        self.what, self.given, self.accepted = what, given, accepted
+    def __init__(self, what: str, given: str = "", accepted: str = "", cause: str = "refused") -> None:
+        self.what, self.given, self.accepted, self.cause = what, given, accepted, cause
         named = shorten(what, QUOTED_CHARACTERS * 5)  # a path or a key may be in it
         text = f"{named} ({shorten(given)})" if given else named
         super().__init__(f"{text}; {accepted}" if accepted else text)

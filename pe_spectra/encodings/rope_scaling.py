@@ -219,7 +219,7 @@ def scale_longrope(
     name, divisors = ("long_factor", long_factor) if served > original else ("short_factor", short_factor)
     if divisors is None or len(divisors) != width // 2:
         given = "not set" if divisors is None else f"{len(divisors)} numbers"
-        raise InputError(f"{name} does not fit", given, f"{width // 2} numbers, one for each pair")
+        raise InputError(f"{name} does not fit", given, f"{width // 2} numbers, one for each pair", "list-length")
     if attention_factor is None and factor is None:
         raise InputError("factor and attention_factor are not set", accepted="scaling=longrope needs one of them")
     ladder = compute_ladder(base, width)

@@ -169,7 +169,7 @@ class Rope(Pairs):
         try:
             _scale(self)
         except InputError as error:
-            raise InputError(f"rope: {error.what}", error.given, error.accepted) from None
+            raise InputError(f"rope: {error.what}", error.given, error.accepted, error.cause) from None
 
     @property
     def rotary_width(self) -> int:

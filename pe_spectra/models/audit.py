@@ -6,6 +6,7 @@ of Hugging Face transformers; findings say where another reading differs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
-from pe_spectra.models.rotation import TOLERANCE, TURN, AuditedPair, Rotation, mark_unseen
+from pe_spectra.models.rotation import MANY_TURNS, TOLERANCE, TURN, AuditedPair, Rotation, mark_unseen
 from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
@@ -72,6 +73,11 @@ def _take_from_rotation(name: str) -> Derived[Any]:
     read.__annotations__["return"] = find_hint(Rotation, name)
     declared = Rotation.quantities()[name]
     return Derived(read, replace(declared, text=f"{declared.text.removesuffix('.')}; null where nothing is turned."))
+
+
+def _list_known(values: F64 | None, count: int) -> list[float | None]:
+    """A number for each pair, None where there is no finite one."""
+    return [None] * count if values is None else [value if math.isfinite(value) else None for value in values.tolist()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,15 +185,12 @@ class LayerAudit(Result):
 
     @derived("Every pair, the fastest first; empty where nothing is turned.", key="frequencies", column=None)
     def pairs(self) -> tuple[AuditedPair, ...]:
+        with np.errstate(divide="ignore", over="ignore"):
+            waves = TURN / self.frequencies
         turns = self.count_turns(self.trained_length), self.count_turns(self.served_length)
-        rows = (
-            [None] * len(self.frequencies) if values is None else values.tolist()
-            for values in (self.unscaled, self.frequencies, *turns)
-        )
-        return tuple(
-            AuditedPair(pair=pair, frequency_before=before, frequency=frequency, turns=trained, turns_served=served)
-            for pair, (before, frequency, trained, served) in enumerate(zip(*rows, strict=True))
-        )
+        columns = (_list_known(values, len(waves)) for values in (self.unscaled, self.frequencies, waves, *turns))
+        rows = zip(range(len(waves)), *columns, (state or None for state in self.states), strict=True)
+        return tuple(AuditedPair(**dict(zip(AuditedPair.quantities(), row, strict=True))) for row in rows)
 
     @derived(
         "Summaries of Eq. 15 at default bandwidth on a lattice of head_dim points; null where nothing is turned or the "
@@ -227,7 +230,7 @@ class LayerAudit(Result):
         found = None if self.rotation is None else self.rotation.frequencies
         return np.empty(0) if found is None else found
 
-    @property
+    @cached_property
     def block(self) -> RotaryBlock:
         """The keys that transformers 5 reads; NO_BLOCK where the file has none."""
         return choose_block(self.statement)[0]
@@ -240,10 +243,13 @@ class LayerAudit(Result):
         """Return the part of a length that these layers see at once."""
         return limit_length(length, self.reach)
 
-    @property
+    @cached_property
     def states(self) -> tuple[str, ...]:
         """Of each pair "many", "few" or "never", as in its `state`; empty where no length is known."""
-        return tuple(pair.state or "" for pair in self.pairs)
+        turns = self.count_turns(self.trained_length)
+        if turns is None:
+            return ("",) * len(self.frequencies)
+        return tuple(np.select([turns < 1, turns < MANY_TURNS], ["never", "few"], "many").tolist())
 
     @property
     def seen_phases(self) -> F64:

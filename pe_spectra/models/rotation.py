@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT
-from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.quantities import Result, quantity
 
 #: Relative difference of frequencies that are the same formula: a few roundings in float64.
 SAME_FORMULA = 1e-12
@@ -94,27 +94,20 @@ class AuditedPair(Result):
     )
     frequency: float = quantity("Frequency at the inference context length.", unit="rad/position", minimum=0)
 
-    @derived("Positions of a period, 2 pi over the frequency; null for a pair at rest.", unit="positions", above=0)
-    def wavelength(self) -> float | None:
-        wave = TURN / self.frequency if self.frequency else math.inf
-        return wave if math.isfinite(wave) else None
-
+    wavelength: float | None = quantity(
+        "Positions of a period, 2 pi over the frequency; null for a pair at rest.", unit="positions", above=0
+    )
     turns: float | None = quantity(
         "Periods within the training context length, or the window; null where it is not known.", minimum=0
     )
     turns_served: float | None = quantity(
         "Periods within the inference context length, or the window; null where it is not known.", minimum=0
     )
-
-    @derived(
+    state: str | None = quantity(
         f"Periods within the training context length: many from {MANY_TURNS:g} on, few from 1 on, never below; null "
         "where the length is not known.",
         words=("many", "few", "never"),
     )
-    def state(self) -> str | None:
-        if self.turns is None:
-            return None
-        return "never" if self.turns < 1 else "few" if self.turns < MANY_TURNS else "many"
 
 
 def mark_unseen(shown: F64, met: F64) -> NDArray[np.bool_]:

@@ -145,7 +145,7 @@ def _turn(layer: LayerAudit, served: int | None) -> LayerAudit:
     found = turn_layer(layer.configuration, layer.statement, served)
     if isinstance(found, Refusal):
         layer = replace(layer, refusal=found)
-        if found.seen:
+        if found.cause == "older-name":
             found = STACKS["transformers-4"].read(layer.configuration, layer.statement, served)
     if isinstance(found, Refusal):
         return layer

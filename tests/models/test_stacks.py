@@ -84,10 +84,24 @@ def test_what_transformers_5_refuses(kind, values, said):
     assert said in refuse("transformers-5", state(block(kind, values)))
 
 
-def test_what_is_beyond_the_ranges_here_was_not_seen_to_be_refused():
-    for values in ({}, {"factor": 1e-4}):
-        configuration = state(block("linear", values))
-        assert not STACKS["transformers-5"].read(configuration, configuration.layers[0], None).seen
+@pytest.mark.parametrize(
+    ("kind", "values", "cause"),
+    [
+        ("nonsense", {}, "unknown-scaling"),
+        ("linear", {}, "key-missing"),
+        ("linear", {"factor": 1e-4}, "refused"),
+        ("longrope", LONG, "list-length"),
+        ("longrope", {**LONG, "short_factor": (1e9,) * 64, "long_factor": (1.0,) * 64}, "list-length"),
+    ],
+)
+def test_the_place_that_refuses_names_the_cause(kind, values, cause):
+    configuration = state(block(kind, values), length=131072)
+    assert STACKS["transformers-5"].read(configuration, configuration.layers[0], None).cause == cause
+
+
+def test_a_path_names_no_cause():
+    configuration = replace(state(block(), head_dim=127), path="rope_type/is not set/config.json")
+    assert STACKS["transformers-5"].read(configuration, configuration.layers[0], None).cause == "refused"
 
 
 def test_numbers_in_notes_have_all_their_digits():

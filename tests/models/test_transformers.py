@@ -200,7 +200,7 @@ def test_su_of_phi_3():
     configuration = replace(EXAMPLES["longrope"], model="phi3")
     configuration = replace(configuration, layers=(replace(configuration.layers[0], older=block("su", LONG)),))
     assert "rope_type is an older name (su)" in refuse("transformers-5", configuration)
-    assert STACKS["transformers-5"].read(configuration, configuration.layers[0], None).seen
+    assert STACKS["transformers-5"].read(configuration, configuration.layers[0], None).cause == "older-name"
     expected = read("transformers-5", EXAMPLES["longrope"]).frequencies
     inside = replace(block("su", LONG), original_beside=False, original_inside=4096.0)
     found = read("transformers-5", state(inside, length=131072, model="phi3", head_dim=96))
@@ -247,6 +247,13 @@ def test_proportional_turns_the_first_pairs():
         assert_allclose(found.frequencies[:64], make_ladder(1e6, 512)[:64], rtol=1e-13)
         assert not found.frequencies[64:].any()
     assert "proportional" in refuse("transformers-4", state(block("proportional")))
+
+
+def test_proportional_takes_an_odd_width():
+    """Half of it rounded down; in vLLM rope_angles = rotary_dim // 2 (gemma4_rope.py, commit 41c5903d)."""
+    configuration = state(newer=block("proportional", {}, 1e6, "rope_parameters"), head_dim=80, share=0.4125)
+    for name in ("transformers-5", "llama.cpp", "vllm"):
+        assert sum(read(name, configuration).frequencies > 0) == 16
 
 
 def test_transformers_4_reads_the_share_beside():

@@ -123,15 +123,8 @@ _REFUSED = Kind(
     "<= beta_fast, beta_slow, low_freq_factor, high_freq_factor <= 10**6",
     references=(TRANSFORMERS,),
 )
-#: The kind of a refusal by words of its reason, the first that it has.
-_CAUSES = {
-    "older name": _OLDER_NAME,
-    "rope_type": _UNKNOWN_SCALING,
-    "is not set": _KEY_MISSING,
-    "is not stated": _KEY_MISSING,
-    "short_factor": _LIST_LENGTH,
-    "long_factor": _LIST_LENGTH,
-}
+#: The kinds of refusals by what the place that refuses names as their cause.
+_CAUSES = {kind.code: kind for kind in (_OLDER_NAME, _UNKNOWN_SCALING, _KEY_MISSING, _LIST_LENGTH, _REFUSED)}
 
 
 def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
@@ -280,13 +273,12 @@ def _check_refusal(layer: LayerAudit) -> Iterator[Finding]:
     block, refusal = layer.block, layer.refusal
     if refusal is None:
         return
-    kind = next((kind for words, kind in _CAUSES.items() if words in refusal.reason), _REFUSED)
     reason = refusal.reason.removeprefix(f"{layer.configuration.path}: ")
     message = f"no rotation is computed here: {reason}"
     if layer.rotation is not None:
         message = f"{STACKS['transformers-5'].title} refuses the file: {reason}; what transformers 4 reads is given"
     data: dict[str, Any] = {} if block is NO_BLOCK else {"where": block.where, "rope_type": block.kind}
-    yield layer.find(kind, message, level="error", **data)
+    yield layer.find(_CAUSES[refusal.cause], message, level="error", **data)
 
 
 #: Their findings are listed before all others, among the others, and after them.

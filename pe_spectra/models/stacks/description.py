@@ -78,7 +78,11 @@ class Description:
 
     def take(self, name: str, value: KeyValue, key: str) -> None:
         """Take a value that the catalogue accepts for a parameter; key is what it comes from, for messages."""
-        self.values[name] = _check(name, value, key)
+        try:
+            self.values[name] = _check(name, value, key)
+        except InputError as error:
+            error.cause = "list-length" if name in LISTS else error.cause
+            raise
 
     def copy_keys(self, *names: str) -> None:
         """Copy these parameters of the scaling where the block has them."""
@@ -93,7 +97,7 @@ class Description:
         for name in names:
             if name not in self.values:
                 what = f"{self._where}{SCALING_KEYS[name]} is not set"
-                raise InputError(what, accepted=f"{self.reader} needs it for {self.block.kind}")
+                raise InputError(what, "", f"{self.reader} needs it for {self.block.kind}", "key-missing")
 
     @property
     def _where(self) -> str:
@@ -104,7 +108,7 @@ class Description:
         kind = self.block.kind
         if kind not in kinds:
             what = f"{self._where}rope_type is not known to {self.reader}"
-            raise InputError(what, kind, f"{', '.join(kinds)} are")
+            raise InputError(what, kind, f"{', '.join(kinds)} are", "unknown-scaling")
         return _SCALINGS.get(kind, kind)
 
     def leave_unscaled(self, why: str) -> None:
@@ -136,7 +140,7 @@ class Description:
         length = self.configuration.length or self.block.find("original_max_position_embeddings")
         if length is None:
             accepted = f"the scaling {self.block.kind} depends on it"
-            raise InputError("max_position_embeddings is not stated", accepted=accepted)
+            raise InputError("max_position_embeddings is not stated", "", accepted, "key-missing")
         return int(_check("original", int(length), "max_position_embeddings"))
 
     def find_original(self) -> int:

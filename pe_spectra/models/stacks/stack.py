@@ -42,16 +42,12 @@ class Reading(NamedTuple):
 class Refusal(NamedTuple):
     """An implementation does not take this file.
 
-    >>> Refusal("rope_type is yarn").seen
-    False
+    >>> Refusal("int(head_dim x share) is no even width").cause
+    'refused'
     """
 
     reason: str  #: one sentence, with the key and the value
-    seen: bool = False  #: its code was seen to refuse this, where others may not; else no rotation is computed here
-
-
-class SeenError(InputError):
-    """What the code of a release was seen to refuse, where others do not."""
+    cause: str = "refused"  #: the code of the finding that says so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +93,7 @@ class Stack:
         except FileError as error:
             return Refusal(reason=str(error))
         except InputError as error:
-            return Refusal(reason=f"{path}: {_say_in_keys(layer, str(error))}", seen=isinstance(error, SeenError))
+            return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
 
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
         block, notes = self.choose(layer)

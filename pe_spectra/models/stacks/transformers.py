@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.description import KINDS, Description
-from pe_spectra.models.stacks.stack import Reading, SeenError, Stack
+from pe_spectra.models.stacks.stack import Reading, Stack
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
@@ -72,7 +73,7 @@ def _refuse_su(found: Description) -> None:
     if found.block.kind == "su" and found.configuration.model == _WITH_SU and not inside:
         # its class renames su only after the original length has been looked for inside of the block
         accepted = f"longrope is read; {_FIVE} raises a KeyError for su"
-        raise SeenError(f"{found.block.where}: rope_type is an older name", "su", accepted)
+        raise InputError(f"{found.block.where}: rope_type is an older name", "su", accepted, "older-name")
 
 
 def _read_factor(found: Description) -> None:

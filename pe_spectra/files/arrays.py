@@ -14,14 +14,6 @@ from pe_spectra.files.reading import RefusedError
 from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
 from pe_spectra.wording import count
 
-#: Types that are read, with the bytes of one number.
-ITEM_SIZES = {"bfloat16": 2} | {
-    f"{kind}{8 * size}": size
-    for kind, sizes in (("float", (2, 4, 8)), ("int", (1, 2, 4, 8)), ("uint", (1, 2, 4, 8)))
-    for size in sizes
-}
-#: The same of types that are read where complex numbers are wanted.
-_COMPLEX_SIZES = {"complex64": 8, "complex128": 16}
 ACCEPTED_TYPES = "float16, bfloat16, float32, float64 and integers are accepted"
 #: Bytes that are turned into float64 at a time: a whole number of every type.
 _CHUNK = 1 << 20
@@ -55,15 +47,13 @@ class Wanted:
     ----------
     tensor : the name of one tensor; None leaves the choice to what the file holds.
     axes : how many axes it may have.
-    pick : whether, among several, the one with the known name of a position table is taken, and a table
-        of words never.
-    only_known : whether nothing but what has such a name is taken, for something else is known to be meant.
+    only_known : whether nothing but what has the known name of a position table is taken, for something else
+        is known to be meant.
     complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
     """
 
-    tensor: str | None
-    axes: tuple[int, ...]
-    pick: bool
+    tensor: str | None = None
+    axes: tuple[int, ...] = (2,)
     only_known: bool = False
     complex_too: bool = False
 
@@ -79,7 +69,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """How one array lies in a file: its shape, the name of its type, the order of bytes and of axes."""
+    """How one array lies in a file: its shape, its type as NumPy names it or bfloat16, the order of bytes and axes."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -94,12 +84,12 @@ class Stored:
     @property
     def item_size(self) -> int:
         """Bytes of one number."""
-        return _COMPLEX_SIZES[self.dtype] if self.is_complex else ITEM_SIZES[self.dtype]
+        return 2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize
 
     @property
     def is_complex(self) -> bool:
         """Whether its numbers have two parts."""
-        return self.dtype in _COMPLEX_SIZES
+        return self.dtype.startswith("complex")
 
 
 def _squeeze(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -172,8 +162,7 @@ def read_stored(
 
     >>> import io
     >>> data = io.BytesIO(np.array([1, 2], dtype=np.int16).tobytes())
-    >>> stored, wanted = Stored(shape=(1, 2), dtype="int16"), Wanted(tensor=None, axes=(2,), pick=True)
-    >>> read_stored(data, stored, wanted).values
+    >>> read_stored(data, Stored(shape=(1, 2), dtype="int16"), Wanted()).values
     array([[1., 2.]])
     """
     shape = check_shape(stored.shape, wanted.axes)

@@ -108,7 +108,7 @@ class Shards(Tensors):
         """Return the shapes that the shards' headers have: of tensors with known names if there are any."""
         if wanted.tensor is not None:
             return dict.fromkeys(self._places, ())
-        known = {name: shard for name, shard in self._places.items() if find_known_name(name)} if wanted.pick else {}
+        known = {name: shard for name, shard in self._places.items() if find_known_name(name)}
         shapes: dict[str, tuple[int, ...]] = {}
         for shard in sorted(set((known or self._places).values())):
             with open_regular(self._file.path.parent / shard, label=self._file.label) as opened:

@@ -144,7 +144,7 @@ class GgufTensors(Tensors):
         if math.prod(shape) > MAX_GGUF_FACTORS:
             what = f"tensor {name} has too many numbers ({format_shape(shape)})"
             raise RefusedError(f"{what}; {MAX_GGUF_FACTORS} are accepted")
-        found = self.read(name, Wanted(tensor=name, axes=(1,), pick=False))
+        found = self.read(name, Wanted(tensor=name, axes=(1,)))
         return tuple(float(value) for value in found.values)
 
 

@@ -7,7 +7,6 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, final
 
@@ -21,6 +20,7 @@ _PIECE = re.compile(r"[^=,{}\[\]\n]+")
 _PART = re.compile(r"\.[ \t]*[^. \t]")
 _POSITION = re.compile(r"\(at line ([0-9]+), column [0-9]+\)$")
 _TWICE = ("Cannot overwrite", "Cannot declare", "Duplicate inline", "Cannot mutate")
+_TOO_DEEP = f"nests too deep; at most {MAX_DEPTH} levels are accepted"
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
 
 
@@ -153,7 +153,7 @@ def _parse_json(text: str) -> object:
     except json.JSONDecodeError as error:
         raise RefusedError(f"is not JSON (line {error.lineno}, column {error.colno})") from error
     except RecursionError as error:
-        raise RefusedError(f"nests too deep; at most {MAX_DEPTH} levels are accepted") from error
+        raise RefusedError(_TOO_DEEP) from error
 
 
 def join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -194,18 +194,12 @@ def _parse_int(text: str) -> int:
     return int(text)
 
 
-def _check_depth(found: dict[str, Any]) -> None:
-    level: list[Any] = [found]
-    for _ in range(MAX_DEPTH):
-        level = [member for value in level for member in _list_containers(value)]
-        if not level:
-            return
-    raise RefusedError(f"nests too deep; at most {MAX_DEPTH} levels are accepted")
-
-
-def _list_containers(value: Any) -> list[Any]:
-    members: Iterable[Any] = value.values() if isinstance(value, dict) else value
-    return [member for member in members if isinstance(member, dict | list)]
+def _check_depth(found: dict[str, Any] | list[Any], levels: int = MAX_DEPTH) -> None:
+    if not levels:
+        raise RefusedError(_TOO_DEEP)
+    for member in found.values() if isinstance(found, dict) else found:
+        if isinstance(member, dict | list):
+            _check_depth(member, levels - 1)
 
 
 def _name_kind(found: object) -> str:

@@ -9,6 +9,8 @@ import re
 import zipfile
 from typing import IO
 
+import numpy as np
+
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import ACCEPTED_TYPES, FileArray, Stored, Wanted, read_stored
 from pe_spectra.files.reading import RefusedError, RegularFile
@@ -26,9 +28,7 @@ _ENTRY = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SIZE = re.compile(r"\s*([0-9]{1,40})L?\s*")
-_NUMBER = re.compile(r"(?P<order>[<>|=]?)(?P<kind>[fiu])(?P<size>[1248])")
-_COMPLEX = re.compile(r"(?P<order>[<>|=]?)c(?P<size>8|16)")
-_KINDS = {"f": "float", "i": "int", "u": "uint"}
+_NUMBER = re.compile(r"[<>|=]?(?:f[248]|[iu][1248]|(?P<complex>c(?:8|16)))")
 #: What other types are, by the letter of their kind.
 _OTHERS = {
     "O": "Python objects (dtype object), which are pickled: a pickle can run code",
@@ -66,7 +66,7 @@ def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
     >>> with TemporaryDirectory() as folder:
     ...     np.save(Path(folder) / "a.npy", np.eye(2))
     ...     with open_regular(Path(folder) / "a.npy", label="") as file:
-    ...         found = read_npy(file, Wanted(tensor=None, axes=(2,), pick=True))
+    ...         found = read_npy(file, Wanted())
     >>> found.values.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
@@ -164,15 +164,11 @@ def _parse_type(match: re.Match[str], complex_too: bool) -> tuple[str, bool]:
     text = match["text"]
     if text is None:
         raise RefusedError(f"has cells of several fields (a structured type); {ACCEPTED_TYPES}")
-    parts = _COMPLEX.fullmatch(text) if complex_too else None
-    if parts is not None:
-        return f"complex{8 * int(parts['size'])}", parts["order"] == ">"
     number = _NUMBER.fullmatch(text)
-    if number is None or number["kind"] + number["size"] == "f1":
+    if number is None or (number["complex"] and not complex_too):
         what = _OTHERS.get(text.lstrip("<>|=")[:1], "cells of an unknown type")
         raise RefusedError(f"holds {what} ({shorten(text, 20)}); {ACCEPTED_TYPES}")
-    name = f"{_KINDS[number['kind']]}{8 * int(number['size'])}"
-    return name, number["order"] == ">"
+    return np.dtype(text).name, text.startswith(">")
 
 
 def _check_directory(file: RegularFile) -> None:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import (
     ACCEPTED_TYPES,
-    ITEM_SIZES,
     FileArray,
     Stored,
     Wanted,
@@ -40,12 +39,9 @@ _TYPES = {"BF16": "bfloat16"} | {
     for bits in widths
 }
 #: Bytes of one number, for every type whose width is known; others may stand beside the wanted tensor.
-_SIZES = {name: ITEM_SIZES[ours] for name, ours in _TYPES.items()} | {
+_SIZES = {name: Stored(shape=(), dtype=ours).item_size for name, ours in _TYPES.items()} | {
     "C64": 8,
-    "BOOL": 1,
-    "F8_E4M3": 1,
-    "F8_E5M2": 1,
-    "F8_E8M0": 1,
+    **dict.fromkeys(("BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 1),
 }
 _KEYS = {"dtype", "shape", "data_offsets"}
 _LENGTH_BYTES = 8

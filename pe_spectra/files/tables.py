@@ -7,58 +7,49 @@ import stat
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, Shards, explain_pickle, find_weights
 from pe_spectra.files.csv_table import read_csv_table
-from pe_spectra.files.gguf_file import GgufTensors
+from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufTensors
 from pe_spectra.files.numpy_files import NPY_MAGIC, NPZ_MAGICS, Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.safetensors_file import Safetensors
 from pe_spectra.files.tensors import Tensors
 
-#: Kinds of files by the end of their names.
+
+class _Kind(NamedTuple):
+    """A kind of files: how messages call one, the first bytes that betray it, and what reads it if anything does."""
+
+    shown: str
+    starts: tuple[bytes, ...] = ()
+    read: Callable[[RegularFile, Wanted], FileArray] | None = None
+
+
+def _take_from(container: Callable[[RegularFile], Tensors]) -> Callable[[RegularFile, Wanted], FileArray]:
+    return lambda file, wanted: container(file).take(wanted)
+
+
+#: Kinds that are read, by the end of their names.
 _KINDS = {
-    ".npy": "npy",
-    ".npz": "zip",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".safetensors": "safetensors",
-    ".json": "json",
-    ".gguf": "gguf",
+    ".npy": _Kind("a NumPy array (.npy)", (NPY_MAGIC,), read_npy),
+    ".npz": _Kind("a zip archive (.npz)", NPZ_MAGICS, _take_from(Npz)),
+    ".csv": _Kind("a text", (), partial(read_csv_table, delimiter=",")),
+    ".tsv": _Kind("a text", (), partial(read_csv_table, delimiter="\t")),
+    ".safetensors": _Kind("a .safetensors file", (), _take_from(Safetensors)),
+    ".json": _Kind("an index of shards", (), _take_from(Shards)),
+    ".gguf": _Kind("a GGUF file", (GGUF_MAGIC,), _take_from(GgufTensors)),
 }
-#: Kinds that the first bytes betray.
-_MAGICS = {
-    NPY_MAGIC: "npy",
-    **dict.fromkeys(NPZ_MAGICS, "zip"),
-    b"GGUF": "gguf",
-    b"\x89HDF\r\n\x1a\n": "HDF5",
-    b"\x89PNG\r\n\x1a\n": "PNG",
-    b"PAR1": "Parquet",
-    b"\x1f\x8b": "gzip",
-    b"%PDF": "PDF",
-    **{bytes([0x80, version]): "pickle" for version in range(2, 6)},
-}
-_NAMES = {
-    "npy": "a NumPy array (.npy)",
-    "zip": "a zip archive (.npz)",
-    "safetensors": "a .safetensors file",
-    "gguf": "a GGUF file",
-    "pickle": "a pickle, which can run code",
-    "PNG": "a picture (PNG)",
-}
-#: What opens a kind that has named arrays, and what reads a kind that has one.
-_CONTAINERS: dict[str | None, Callable[[RegularFile], Tensors]] = {
-    "zip": Npz,
-    "safetensors": Safetensors,
-    "json": Shards,
-    "gguf": GgufTensors,
-}
-_READERS: dict[str | None, Callable[[RegularFile, Wanted], FileArray]] = {
-    "npy": read_npy,
-    "csv": partial(read_csv_table, delimiter=","),
-    "tsv": partial(read_csv_table, delimiter="\t"),
-}
+#: Kinds that are not.
+_OTHERS = (
+    _Kind("a file of HDF5", (b"\x89HDF\r\n\x1a\n",)),
+    _Kind("a picture (PNG)", (b"\x89PNG\r\n\x1a\n",)),
+    _Kind("a file of Parquet", (b"PAR1",)),
+    _Kind("a file of gzip", (b"\x1f\x8b",)),
+    _Kind("a file of PDF", (b"%PDF",)),
+    _Kind("a pickle, which can run code", tuple(bytes([0x80, version]) for version in range(2, 6))),
+)
 _ACCEPTED = ".npy, .npz, .csv, .tsv, .safetensors, .safetensors.index.json and a model's folder are accepted"
 
 
@@ -68,7 +59,6 @@ def read_array(
     *,
     label: str = "",
     axes: tuple[int, ...] = (2,),
-    pick: bool = True,
     only_known: bool = False,
     complex_too: bool = False,
 ) -> FileArray:
@@ -77,9 +67,9 @@ def read_array(
     Parameters
     ----------
     path : the file or folder, as it was given.
-    tensor : the name of the array in it; None takes the only one that fits, or by `pick`.
+    tensor : the name of the array in it; None takes the only one that fits, or the one with a known name.
     label : the option that named the file, for messages; may be empty.
-    axes, pick, only_known, complex_too : as :class:`Wanted` says.
+    axes, only_known, complex_too : as :class:`Wanted` says.
 
     Returns
     -------
@@ -98,7 +88,7 @@ def read_array(
     >>> found.values.shape, found.dtype
     ((2, 2), 'float16')
     """
-    wanted = Wanted(tensor=tensor, axes=axes, pick=pick, only_known=only_known, complex_too=complex_too)
+    wanted = Wanted(tensor=tensor, axes=axes, only_known=only_known, complex_too=complex_too)
     place = find_weights(path, label) if is_folder(path) else path
     with open_regular(place, label=label) as file:
         return _read(file, wanted)
@@ -118,13 +108,13 @@ def list_arrays(path: Path, label: str) -> tuple[str, ...]:
     ...     list_arrays(Path(folder) / "two.npz", label="")
     ('a', 'b')
     """
-    suffix = path.suffix.lower()
-    if suffix not in (".npz", ".safetensors"):
+    container = {".npz": Npz, ".safetensors": Safetensors}.get(path.suffix.lower())
+    if container is None:
         return ()
     with open_regular(path, label=label) as file:
         if file.size == 0:
             raise RefusedError("is empty (0 bytes)")
-        return tuple(_CONTAINERS[_KINDS[suffix]](file).names)
+        return tuple(container(file).names)
 
 
 def is_folder(path: Path) -> bool:
@@ -147,22 +137,20 @@ def _read(file: RegularFile, wanted: Wanted) -> FileArray:
         raise RefusedError("is empty (0 bytes)")
     found, named = _identify(file), _KINDS.get(suffix)
     if found is not None and named is not None and found != named:
-        raise RefusedError(f"is named {suffix}, but is {_NAMES.get(found, f'a file of {found}')}; {_ACCEPTED}")
+        raise RefusedError(f"is named {suffix}, but is {found.shown}; {_ACCEPTED}")
     kind = named or found
-    if kind in _CONTAINERS:
-        return _CONTAINERS[kind](file).take(wanted)
-    if kind not in _READERS:
-        raise RefusedError(f"is {_NAMES.get(kind, f'a file of {kind}') if kind else 'of an unknown kind'}; {_ACCEPTED}")
-    return _READERS[kind](file, wanted)
+    if kind is None or kind.read is None:
+        raise RefusedError(f"is {kind.shown if kind else 'of an unknown kind'}; {_ACCEPTED}")
+    return kind.read(file, wanted)
 
 
-def _identify(file: RegularFile) -> str | None:
+def _identify(file: RegularFile) -> _Kind | None:
     """Give the kind that the first bytes betray; None where they could be anything."""
     start = file.read_at(0, 16)
-    for magic, kind in _MAGICS.items():
-        if start.startswith(magic):
+    for kind in (*_KINDS.values(), *_OTHERS):
+        if start.startswith(kind.starts):
             return kind
     length = int.from_bytes(start[:8], "little")
     if start[8:9] == b"{" and 2 <= length <= file.size - 8 and start[6:8] == b"\0\0":
-        return "safetensors"
+        return _KINDS[".safetensors"]
     return None

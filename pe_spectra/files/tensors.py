@@ -62,13 +62,13 @@ def _choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tup
             )
         return wanted.tensor, ()
     fitting = [name for name, shape in shapes.items() if wanted.fits(shape)]
-    known = _narrow(fitting) if wanted.pick else []
+    known = _narrow(fitting)
     if len(known) == 1:
         return known[0], _say_choice(known[0], shapes)
-    if len(fitting) == 1 and not (wanted.pick and (wanted.only_known or _is_vocabulary(fitting[0]))):
+    if len(fitting) == 1 and not (wanted.only_known or _is_vocabulary(fitting[0])):
         return fitting[0], _say_choice(fitting[0], shapes)
     # where there is no table of positions, a configuration may say what there is instead
-    error = RefusedError if known or not wanted.pick else NoTableRefusedError
+    error = RefusedError if known else NoTableRefusedError
     raise error(_explain_no_choice(fitting, known, shapes, wanted))
 
 
@@ -99,9 +99,7 @@ def _explain_no_choice(
         axes = " or ".join(map(str, wanted.axes))
         return f"holds no tensor of {axes} axes; it has {_list(list(shapes), shapes)}"
     what = "several position tables" if known else "several tables, none of a known name"
-    if not wanted.pick:
-        what = "several tables"
-    elif not known and all(map(_is_vocabulary, fitting)):
+    if not known and all(map(_is_vocabulary, fitting)):
         what = "tables of words and none of positions"
     elif len(fitting) == 1:
         what = "no table with the known name of one of positions"

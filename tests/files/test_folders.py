@@ -56,8 +56,9 @@ def test_a_folder_without_a_table_of_positions_says_so_in_a_class_of_its_own(tmp
     save_file({"q.weight": TABLE, "k.weight": TABLE}, tmp_path / "model.safetensors")
     with pytest.raises(NoTableError, match="none of a known name"):
         read_array(tmp_path)
-    with pytest.raises(FileError) as caught:
-        read_array(tmp_path, pick=False)
+    save_file({"a.pos_embed": TABLE, "b.pos_embed": TABLE}, tmp_path / "model.safetensors")
+    with pytest.raises(FileError, match="several position tables") as caught:
+        read_array(tmp_path)
     assert not isinstance(caught.value, NoTableError)
     (tmp_path / "model.safetensors").unlink()
     write_shards(tmp_path / "s", {"q.weight": TABLE}, {"k.weight": TABLE})

@@ -60,14 +60,14 @@ def test_reads_a_table_of_positions(tmp_path):
     path = write_model(tmp_path / "m.gguf", tensors=[("position_embd.weight", table)], arch="gpt2")
     assert read_gguf(path).shapes == {"position_embd.weight": (4, 3)}
     with open_regular(path, label="") as file:
-        found = GgufTensors(file).take(Wanted(tensor=None, axes=(2,), pick=True))
+        found = GgufTensors(file).take(Wanted())
     assert np.array_equal(found.values, table)
     assert found.tensor == "position_embd.weight"
     with (
         pytest.raises(FileError, match="has no tensor other that is read here"),
         open_regular(path, label="") as file,
     ):
-        GgufTensors(file).take(Wanted(tensor="other", axes=(2,), pick=True))
+        GgufTensors(file).take(Wanted(tensor="other"))
 
 
 def test_reads_the_beginning_of_a_file(tmp_path):

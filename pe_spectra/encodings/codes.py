@@ -58,17 +58,6 @@ def list_places(encoding: Encoding, length: int) -> I64:
     return np.concatenate([np.arange(length), np.arange(-1, -length, -1)])
 
 
-def build_codes(encoding: Encoding, places: I64) -> F64 | None:
-    """Return the codes at places, (S, d); None where there are none, or too many to hold.
-
-    >>> from pe_spectra import Dft, read_encoding
-    >>> build_codes(Dft(d=4), np.arange(3)).shape, build_codes(read_encoding("alibi:heads=2"), np.arange(3)).shape
-    ((3, 4), (3, 2))
-    """
-    codes = find_codes(encoding)
-    return None if codes is None or len(places) * codes.columns > MAX_HELD_ENTRIES else codes.at(places)
-
-
 def read_codes(encoding: Encoding, length: int) -> F64:
     """Return the codes of positions 0 .. length-1, (S, d).
 

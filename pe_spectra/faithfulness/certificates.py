@@ -13,9 +13,9 @@ from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasBiasMap, HasExactKey, HasTable
+from pe_spectra.encodings import Dft, Encoding, HasBiasMap, HasExactKey
 from pe_spectra.encodings.absolute import OneHot, Ramp
-from pe_spectra.encodings.codes import find_exact_key, find_theorem, list_places
+from pe_spectra.encodings.codes import find_exact_key, find_theorem
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.pairs import Pairs
@@ -24,6 +24,7 @@ from pe_spectra.encodings.rotary_variants import Fope
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_DIRECT_WORK
 from pe_spectra.quantities import Result, quantity
@@ -173,8 +174,8 @@ class Certificate(Result):
 Decision = tuple[bool | None, Certificate, Collisions]
 
 
-def certify(encoding: Encoding, length: int, limit: int) -> Decision:
-    """Decide whether the codes of 0 .. length-1 are all different.
+def certify(table: CodeTable, limit: int) -> Decision:
+    """Decide whether the codes of a table are all different.
 
     Returns
     -------
@@ -182,17 +183,16 @@ def certify(encoding: Encoding, length: int, limit: int) -> Decision:
     counted, the first `limit` named, each position with the next one that shares its code.
 
     >>> from pe_spectra import Dft
-    >>> injective, certificate, collisions = certify(Dft(d=8), 10, 5)
+    >>> injective, certificate, collisions = certify(CodeTable(Dft(d=8), 10), 5)
     >>> injective, collisions.examples
     (False, ((0, 8), (1, 9)))
     """
-    places = list_places(encoding, length)
     for decide in _RULES:
-        decision = decide(encoding, places, limit)
+        decision = decide(table, limit)
         if decision is not None:
             return decision
-    why = f"no theorem about {encoding.name} is known here"
-    if isinstance(encoding, HasBiasMap):
+    why = f"no theorem about {table.encoding.name} is known here"
+    if isinstance(table.encoding, HasBiasMap):
         why = "its bias belongs to a query and a key, so lags have no vector of their own"
     nothing = Collisions(count=0, distinct=None, sharing=0, first=None, examples=())
     return None, Certificate(kind="undecided", text=why), nothing
@@ -201,24 +201,25 @@ def certify(encoding: Encoding, length: int, limit: int) -> Decision:
 # --------------------------------------------------------------------- rules, in the order in which they are tried
 
 
-def _decide_by_key(encoding: Encoding, places: I64, limit: int) -> Decision | None:
+def _decide_by_key(table: CodeTable, limit: int) -> Decision | None:
     """By a theorem about the encoding itself."""
-    theorem, key = find_theorem(encoding), find_exact_key(encoding, places)
+    theorem, key = find_theorem(table.encoding), find_exact_key(table.encoding, table.places)
     if theorem is None or key is None:
         return None
-    found = _find_collisions(key, limit, places)
+    found = _find_collisions(key, limit, table.places)
     return not found.count, Certificate(kind=theorem.kind, text=theorem.text), found
 
 
-def _decide_single(encoding: Encoding, places: I64, limit: int) -> Decision | None:
-    if len(places) > 1 or encoding.domain != "positions":
+def _decide_single(table: CodeTable, limit: int) -> Decision | None:
+    if len(table.places) > 1 or table.encoding.domain != "positions":
         return None
     text = "a single position has none to share its vector with"
-    return True, Certificate(kind="single", text=text), _find_collisions(places, limit, places)
+    return True, Certificate(kind="single", text=text), _find_collisions(table.places, limit)
 
 
-def _decide_sampled(encoding: Encoding, places: I64, limit: int) -> Decision | None:
+def _decide_sampled(table: CodeTable, limit: int) -> Decision | None:
     """Float64 positions are rational: w (s - t) is a multiple of 2 pi for none of them but equal ones."""
+    encoding, places = table.encoding, table.places
     if not isinstance(encoding, Sampled):
         return None
     theorem = _find_rational_theorem(encoding.encoding)
@@ -247,8 +248,9 @@ def _is_constant(encoding: Encoding) -> bool:
     return isinstance(encoding, HasExactKey) and len(np.unique(encoding.exact_key(np.arange(2)))) == 1
 
 
-def _decide_sum(encoding: Encoding, places: I64, limit: int) -> Decision | None:
+def _decide_sum(table: CodeTable, limit: int) -> Decision | None:
     """Lindemann and Weierstrass: a (sin w s - sin w t) is no algebraic number for algebraic a, w not 0, s not t."""
+    encoding, places = table.encoding, table.places
     if not isinstance(encoding, Hybrid) or encoding.mode != "sum":
         return None
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
@@ -266,8 +268,9 @@ def _decide_sum(encoding: Encoding, places: I64, limit: int) -> Decision | None:
     return True, Certificate(kind="lindemann-weierstrass", text=text), _find_collisions(places, limit, places)
 
 
-def _decide_mixed_waves(encoding: Encoding, places: I64, limit: int) -> Decision | None:
+def _decide_mixed_waves(table: CodeTable, limit: int) -> Decision | None:
     """The largest angle of two positions 0, 1, .. is that of the highest frequency at the later one alone."""
+    encoding, places = table.encoding, table.places
     if not isinstance(encoding, Fope):
         return None
     frequencies = encoding.words()[0]
@@ -283,44 +286,42 @@ def _decide_mixed_waves(encoding: Encoding, places: I64, limit: int) -> Decision
     return True, Certificate(kind="lindemann-weierstrass", text=text), _find_collisions(places, limit, places)
 
 
-def _decide_members(encoding: Encoding, places: I64, limit: int) -> Decision | None:
+def _decide_members(table: CodeTable, limit: int) -> Decision | None:
     """Of a hybrid by its members.
 
     Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
     remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
     """
-    keys = find_keys(encoding, places)
+    keys = find_keys(table.encoding, table.places)
     if keys.splitting is not None:
-        found = _find_collisions(keys.splitting, limit, places)
+        found = _find_collisions(keys.splitting, limit, table.places)
         if not found.count:
             text = "members that stand by themselves in its vector distinguish all positions"
             return True, Certificate(kind="members", text=text), found
     if keys.merging is None:
         return None
-    found = _find_collisions(keys.merging, limit, places)
+    found = _find_collisions(keys.merging, limit, table.places)
     if not found.count:
         return None
     text = "where all of its members repeat, so does their sum, concatenation or mix"
-    if not keys.are_exact and not _distinguishes(encoding, places, keys.merging):
+    if not keys.are_exact and not _distinguishes(table, keys.merging):
         text += "; there may be more pairs, for the other vectors are too close or too many to be distinguished"
         found = replace(found, distinct=None)
     return False, Certificate(kind="members", text=text), found
 
 
-def _distinguishes(encoding: Encoding, places: I64, merging: I64) -> bool:
+def _distinguishes(table: CodeTable, merging: I64) -> bool:
     """Whether places with different merging keys are proved to have different codes."""
     _, first = np.unique(merging, return_index=True)
     if len(first) == 1:
         return True
-    if not isinstance(encoding, HasTable) or len(first) ** 2 * encoding.d > MAX_DIRECT_WORK:
+    if len(first) ** 2 * table.columns > MAX_DIRECT_WORK or table.codes is None or table.distance_error is None:
         return False
-    codes = encoding.table(places)
-    error = encoding.bound_error(codes)
-    distance = find_closest_pair(codes[first]).distance
-    return error is not None and distance is not None and distance > 2 * float(np.sqrt(encoding.d)) * error
+    distance = find_closest_pair(table.codes[first]).distance
+    return distance is not None and distance > table.distance_error
 
 
-_RULES: tuple[Callable[[Encoding, I64, int], Decision | None], ...] = (
+_RULES: tuple[Callable[[CodeTable, int], Decision | None], ...] = (
     _decide_by_key,
     _decide_single,
     _decide_sampled,

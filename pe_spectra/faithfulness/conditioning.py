@@ -9,7 +9,8 @@ import numpy as np
 from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
+from pe_spectra.faithfulness.code_table import CodeTable
+from pe_spectra.limits import MAX_RANK_WORK
 
 #: float64 cannot see larger condition numbers: the smallest singular value drowns in rounding.
 LARGEST_CONDITION = 1e15
@@ -31,28 +32,23 @@ class Conditioning:
     notes: tuple[str, ...] = ()
 
 
-def measure_conditioning(encoding: Encoding, length: int, codes: F64 | None = None) -> Conditioning:
-    """Measure rank and condition of the codes of 0 .. length-1.
+def measure_conditioning(table: CodeTable) -> Conditioning:
+    """Measure rank and condition of a table of codes.
 
     The DFT encoding has a closed form. Otherwise the singular values of the table are taken, never
-    the eigenvalues of its Gram matrix, which square the condition number. `codes` are the rows where
-    they belong to lags.
+    the eigenvalues of its Gram matrix, which square the condition number.
 
     >>> from pe_spectra import Dft
-    >>> found = measure_conditioning(Dft(d=8), 8)
+    >>> found = measure_conditioning(CodeTable(Dft(d=8), 8))
     >>> found.rank, found.condition_number
     (8, 1.0)
     """
-    if isinstance(encoding, Dft):
-        return _summarise(_dft_singular_values(encoding.d, length), encoding.d, length)
-    if codes is not None:
-        rows, width = codes.shape
-    elif isinstance(encoding, HasTable):
-        rows, width = length, encoding.d
-    else:
+    rows, width = len(table.places), table.columns
+    if isinstance(table.encoding, Dft):
+        return _summarise(_dft_singular_values(width, rows), width, rows)
+    if not width:
         return Conditioning()
-    work = rows * width * min(rows, width)
-    if work > MAX_RANK_WORK or rows * width > MAX_HELD_ENTRIES:
+    if rows * width * min(rows, width) > MAX_RANK_WORK or table.codes is None:
         note = (
             f"rank and condition number of a {rows} x {width} table are beyond the budget of "
             f"{MAX_RANK_WORK:.2g} multiplications, so they are left out"
@@ -60,9 +56,7 @@ def measure_conditioning(encoding: Encoding, length: int, codes: F64 | None = No
         return Conditioning(notes=(note,))
     from scipy.linalg import svdvals
 
-    if codes is None and isinstance(encoding, HasTable):
-        codes = encoding.table(length)
-    scaled, exponent = scale_down(np.asarray(codes))
+    scaled, exponent = scale_down(table.codes)
     return _summarise(svdvals(scaled, check_finite=False), width, rows, exponent)
 
 

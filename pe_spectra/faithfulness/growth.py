@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pe_spectra.encodings import Dft, Encoding, HasTable
-from pe_spectra.encodings.codes import build_codes, list_places
+from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness.certificates import certify
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairWords, find_closest_lag
-from pe_spectra.faithfulness.separation import bound_entries, count_pair_work, find_closest_rows, find_pair_words
+from pe_spectra.faithfulness.separation import count_pair_work, find_closest_rows, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
@@ -72,7 +72,7 @@ def trace_growth(encoding: Encoding, first: Grown) -> tuple[Grown, ...]:
         return (first, *_grow_pairs(encoding, words, [n for n in lengths if words.count * n <= _MOST_TERMS]))
     found = [first]
     for length in lengths:
-        grown = _measure(encoding, length)
+        grown = _measure(CodeTable(encoding, length))
         if grown is None:
             break
         found.append(grown)
@@ -87,11 +87,11 @@ def _list_lengths(first: int, rows: int | None) -> list[int]:
 
 def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> list[Grown]:
     """By the lag, from the longest length down: the closest pair of that one is often that of the others."""
-    may_repeat = bool(lengths) and certify(encoding, lengths[-1], 1)[0] is False
+    may_repeat = bool(lengths) and certify(CodeTable(encoding, lengths[-1]), 1)[0] is False
     found: list[Grown] = []
     closest = None
     for length in reversed(lengths):
-        equal = certify(encoding, length, 1)[2].first if may_repeat else None
+        equal = certify(CodeTable(encoding, length), 1)[2].first if may_repeat else None
         if equal is None and (closest is None or closest.pair[1] >= length):
             closest = find_closest_lag(words, length)
         if equal is not None:
@@ -101,25 +101,21 @@ def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> lis
     return found[::-1]
 
 
-def _measure(encoding: Encoding, length: int) -> Grown | None:
-    width = encoding.d if isinstance(encoding, HasTable) else encoding.kernel_count
-    if not isinstance(encoding, Dft) and count_pair_work(length, width) > _MOST_WORK:
+def _measure(table: CodeTable) -> Grown | None:
+    is_dft = isinstance(table.encoding, Dft)
+    if not is_dft and count_pair_work(table.length, table.columns) > _MOST_WORK:
         return None
     try:
-        equal = certify(encoding, length, 1)[2].first
+        equal = certify(table, 1)[2].first
     except InputError:  # a table of lags has an end
         return None
     if equal is not None:
-        return Grown(length=length, separation=0.0, pair=equal)
-    if isinstance(encoding, Dft):
-        return Grown(length=length, separation=math.sqrt(2), pair=(0, 1))
-    places = list_places(encoding, length)
-    codes = build_codes(encoding, places)
-    wrong = None if codes is None else bound_entries(encoding, codes)
-    if codes is None or wrong is None:
+        return Grown(length=table.length, separation=0.0, pair=equal)
+    if is_dft:
+        return Grown(length=table.length, separation=math.sqrt(2), pair=(0, 1))
+    if table.codes is None or table.error is None or table.distance_error is None:
         return None
-    found = find_closest_rows(codes, wrong)
-    if found.distance is None or found.distance <= 2 * math.sqrt(codes.shape[1]) * wrong:
+    found = find_closest_rows(table.codes, table.places, table.error)
+    if found.distance is None or found.distance <= table.distance_error:
         return None
-    s, t = sorted(int(places[row]) for row in found.pair)
-    return Grown(length=length, separation=found.distance, pair=(s, t))
+    return Grown(length=table.length, separation=found.distance, pair=found.pair)

@@ -15,12 +15,11 @@ import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasTable
 from pe_spectra.encodings.absolute import OneHot
-from pe_spectra.encodings.codes import build_codes, list_places
-from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import LIST_OF_TEXTS, ExactKeys, describe_pair, find_keys
 from pe_spectra.faithfulness.closest_pair import measure_pairs
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
@@ -124,34 +123,36 @@ def find_near_pairs(encoding: Encoding, length: int | None = None, *, radius: fl
     (17, 0, 6283)
     """
     reach, shown = RADIUS.check(radius, "radius"), LIMIT.check(limit, "limit")
-    size = check_length(encoding, length)
-    places = list_places(encoding, size)
+    return search_table(CodeTable(encoding, check_length(encoding, length)), reach, shown)
+
+
+def search_table(table: CodeTable, radius: float, limit: int) -> NearPairs:
+    """Find the near pairs of a table whose codes may have been built already, as :func:`find_near_pairs` does.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> search_table(CodeTable(Sinusoidal(d=8), 6300), 0.19, 1).count
+    17
+    """
+    encoding, places = table.encoding, table.places
     keys = find_keys(encoding, places)
-    by_lag = _search_lags(encoding, keys, size, reach, shown)
+    by_lag = _search_lags(encoding, keys, table.length, radius, limit)
     if by_lag is not None:
         return by_lag
-    codes = build_codes(encoding, places)
-    if codes is None:
+    if table.codes is None:
         accepted = "a table that can be held, or a bias by lag, is needed"
         raise InputError("no vectors to compare", encoding.label, accepted)
-    error = _bound_distance(encoding, codes)
+    error = table.distance_error
     first, sizes = _merge(keys.merging, len(places))
-    found = search(Points(codes[first], sizes, reach, error or 0.0), shown)
+    found = search(Points(table.codes[first], sizes, radius, error or 0.0), limit)
     nearest = found.nearest.list_pairs()
     named = [(places[first[s]], places[first[t]], distance, sizes[s] * sizes[t]) for s, t, distance in nearest]
-    return _sum_up(encoding, found, named, keys, reach, error)
+    return _sum_up(encoding, found, named, keys, radius, error)
 
 
 def _depends_on_lag(encoding: Encoding) -> bool:
     """Whether the kernel of an encoding is exact: a lone sine (odd d) also depends on the place."""
     is_of_pairs = isinstance(encoding, HasFrequencies) and bool((encoding.frequencies().masses == 1).all())
     return is_of_pairs or isinstance(encoding, Dft | OneHot)
-
-
-def _bound_distance(encoding: Encoding, codes: F64) -> float | None:
-    """By how much the distance of two computed codes may be wrong."""
-    entry = 0.0 if isinstance(encoding, Learned) else encoding.bound_error(codes)
-    return None if entry is None else 2 * math.sqrt(codes.shape[1]) * entry
 
 
 def _merge(key: I64 | None, count: int) -> tuple[I64, I64]:
@@ -177,7 +178,7 @@ def _search_lags(encoding: Encoding, keys: ExactKeys, size: int, radius: float, 
     limit_squared = min(radius, 4 * math.sqrt(float(kernel[0]))) ** 2  # no two codes are farther apart
     sure = squared < limit_squared - slack
     near = np.flatnonzero(squared <= limit_squared + slack)
-    error = _bound_distance(encoding, encoding.table(min(size, _FEW)))
+    error = CodeTable(encoding, min(size, _FEW)).distance_error
     found = FoundNear(nearest=Nearest(limit, radius, error or 0.0), method="lags", count=int((size - lags[sure]).sum()))
     _decide_lags(encoding, lags[near[~sure[near]]], size, radius, found)
     if limit:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
-import numpy as np
-
 from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
-from pe_spectra.encodings.codes import build_codes, check_encoding, list_places
+from pe_spectra.encodings.codes import check_encoding
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
 from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
-from pe_spectra.faithfulness.near_pairs import NearPairs, find_near_pairs
+from pe_spectra.faithfulness.near_pairs import RADIUS, NearPairs, search_table
 from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
 from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
@@ -166,19 +165,18 @@ def measure_faithfulness(
     check_encoding(encoding)
     shown, width = LIMIT.check(limit, "limit"), None if bandwidth is None else BANDWIDTH.check(bandwidth, "bandwidth")
     size = check_length(encoding, length)
-    # the codes of an encoding of lags; a table of positions may be larger than what can be held
-    codes = build_codes(encoding, list_places(encoding, size)) if encoding.domain == "lags" else None
-    _check_work(size, encoding.d if isinstance(encoding, HasTable) else len(codes.T) if codes is not None else 0)
-    injective, certificate, collisions = certify(encoding, size, shown)
-    separation = measure_separation(encoding, size, collisions.first, codes)
+    table = CodeTable(encoding, size)
+    _check_work(size, table.columns)
+    injective, certificate, collisions = certify(table, shown)
+    separation = measure_separation(table, collisions.first)
     if injective is None:
-        injective, certificate = _decide(encoding, separation, size, certificate)
+        injective, certificate = _decide(table, separation, certificate)
     measured = separation or Separation()
     smallest = _choose_smallest(measured.smallest, injective, certificate)
     error = None if smallest is None else 0.0 if injective is False else measured.error
-    conditioning = measure_conditioning(encoding, size, codes)
+    conditioning = measure_conditioning(table)
     blur, used, notes = _reconstruct_one(encoding, width, size)
-    near, more = _find_near(encoding, size, within, shown)
+    near, more = _find_near(table, within, shown)
     return Faithfulness(
         encoding=encoding,
         length=size,
@@ -210,25 +208,24 @@ def _check_work(rows: int, columns: int) -> None:
 
 
 def _decide(
-    encoding: Encoding, separation: Separation | None, size: int, certificate: Certificate
+    table: CodeTable, separation: Separation | None, certificate: Certificate
 ) -> tuple[bool | None, Certificate]:
     """Take the closest pair for a certificate where its distance is no rounding."""
-    if not isinstance(encoding, HasTable) or size == 1:
+    if not isinstance(table.encoding, HasTable) or table.length == 1:
         return None, certificate
     if separation is None or separation.smallest is None:
-        text = f"{certificate.text}, and a search among all pairs of {size} vectors is beyond the budget or float64"
+        pairs = f"a search among all pairs of {table.length} vectors"
+        text = f"{certificate.text}, and {pairs} is beyond the budget or float64"
         return None, replace(certificate, text=text)
-    found = _certify_distance(separation.smallest, encoding.d, encoding.bound_error(encoding.table(size)))
+    found = _certify_distance(separation.smallest, table.distance_error)
     return found.kind == "separation" or None, found
 
 
-def _certify_distance(distance: float, width: int, error: float | None) -> Certificate:
-    """What a smallest distance over `width` columns proves, where each entry may be wrong by `error`."""
-    if error is None:
+def _certify_distance(distance: float, bound: float | None) -> Certificate:
+    """What a smallest distance proves, where two equal codes may be computed as far apart as `bound`."""
+    if bound is None:
         text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
         return Certificate(kind="undecided", text=text)
-    # two equal rows are computed no further apart than this
-    bound = 2 * float(np.sqrt(width)) * error
     if not distance > bound:
         text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
         return Certificate(kind="rounding", text=text)
@@ -263,14 +260,12 @@ def _explain(encoding: Encoding, separation: Separation | None, length: int) -> 
             yield f"{what}, so it is left out"
 
 
-def _find_near(
-    encoding: Encoding, size: int, within: float | None, limit: int
-) -> tuple[NearPairs | None, tuple[str, ...]]:
+def _find_near(table: CodeTable, within: float | None, limit: int) -> tuple[NearPairs | None, tuple[str, ...]]:
     """Pairs of different codes within a radius, or why there are none."""
     if within is None:
         return None, ()
     try:
-        return find_near_pairs(encoding, size, radius=within, limit=min(limit, NEAR_LIMIT.maximum)), ()
+        return search_table(table, RADIUS.check(within, "radius"), min(limit, NEAR_LIMIT.maximum)), ()
     except InputError as error:
         return None, (f"no near pairs: {error}",)
 

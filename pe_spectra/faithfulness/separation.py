@@ -8,10 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder, HasTable
-from pe_spectra.encodings.codes import find_theorem, list_places
-from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
-from pe_spectra.encodings.learned import Learned
+from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder
+from pe_spectra.encodings.codes import check_held
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64, find_largest, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
@@ -23,8 +21,9 @@ from pe_spectra.faithfulness.closest_pair import (
     scale_down,
     scale_up,
 )
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
-from pe_spectra.limits import MAX_CURVE, MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_RANK_WORK
+from pe_spectra.limits import MAX_CURVE, MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.spectrum import compute_gram_kernel
 
@@ -32,8 +31,6 @@ from pe_spectra.spectrum import compute_gram_kernel
 _FLAT = 1e-9
 #: Stretches of lags that an envelope has at most.
 _STRETCHES = 4096
-#: Encodings whose codes are stored numbers.
-_GIVEN = (Learned, Shaw, T5, Erpe)
 _EPS = float(np.finfo(float).eps)
 #: The largest share of the largest entry that an error of entries may be and make ties.
 _COARSE = 2.0**-16
@@ -93,95 +90,73 @@ class Separation:
         return lags + 1, curve[lags]
 
 
-def measure_separation(
-    encoding: Encoding, length: int, equal: tuple[int, int] | None = None, codes: F64 | None = None
-) -> Separation | None:
-    """Measure the smallest separation of positions 0 .. length-1; None where no method applies.
+def measure_separation(table: CodeTable, equal: tuple[int, int] | None = None) -> Separation | None:
+    """Measure the smallest separation of a table's codes; None where no method applies.
 
-    `equal` are positions that are known to have one code: tables are then not searched for the closest pair.
-    `codes` are those of lags, where they have codes in place of positions.
+    `equal` are places that are known to have one code: others are then not searched for the closest pair.
+
+    Raises
+    ------
+    InputError : a table of positions whose pairs could be searched, but which is too large to hold.
 
     >>> from pe_spectra import Dft
-    >>> found = measure_separation(Dft(d=8), 8)
+    >>> found = measure_separation(CodeTable(Dft(d=8), 8))
     >>> found.pair, round(found.smallest, 12)  # sqrt 2
     ((0, 1), 1.414213562373)
     """
-    if length == 1 or (codes is not None and len(codes) == 1):
+    encoding, rows = table.encoding, len(table.places)
+    if rows == 1:
         return Separation(by_lag=np.empty(0))
-    if codes is not None:
-        return _separate_lags(encoding, codes, length, equal)
     if isinstance(encoding, Dft):
-        return _separate_dft(encoding, length)
+        return _separate_dft(encoding, rows)
     words = find_pair_words(encoding)
     if words is not None:
-        return _separate_pairs(words, length)
-    if isinstance(encoding, HasTable) and count_pair_work(length, encoding.d) <= MAX_PAIR_WORK:
-        return _separate_codes(encoding, encoding.table(length), equal)
-    theorem = find_theorem(encoding)
-    is_monotone = theorem is not None and theorem.kind == "monotone"
-    if is_monotone and isinstance(encoding, HasTable) and length * encoding.d <= MAX_HELD_ENTRIES:
-        return _separate_neighbours(encoding, encoding.table(length))
-    return None
+        return _separate_pairs(words, rows)
+    is_searched = count_pair_work(rows, table.columns) <= MAX_PAIR_WORK
+    if is_searched and encoding.domain == "positions":
+        check_held("the table", rows, table.columns)
+    if table.codes is None:
+        return None
+    if is_searched:
+        return _separate_codes(table, table.codes, equal)
+    closest = _find_closest_neighbours(table.codes, table.error or 0.0) if rows == table.length else None
+    if closest is None:
+        return None
+    error = None if table.error is None or closest.distance is None else closest.error
+    return Separation(smallest=closest.distance, pair=closest.pair, error=error)
 
 
-def _separate_lags(encoding: Encoding, codes: F64, length: int, equal: tuple[int, int] | None) -> Separation | None:
-    if count_pair_work(*codes.shape) > MAX_PAIR_WORK:
-        return _separate_neighbours(encoding, codes) if len(codes) == length else None
-    places = list_places(encoding, length)
-    rows = None if equal is None else (int(np.argmax(places == equal[0])), int(np.argmax(places == equal[1])))
-    found = _separate_codes(encoding, codes, rows)
-    ends = sorted(int(places[row]) for row in found.pair or ())
-    pair = (ends[0], ends[1]) if ends else None
-    return replace(found, pair=pair, by_lag=_trace_lags(codes[np.argsort(places)]), sidelobe=None)
-
-
-def bound_entries(encoding: Encoding, codes: F64) -> float | None:
-    """Return by how much an entry of computed codes may be wrong: 0 for given numbers; None where it is not known.
-
-    >>> from pe_spectra import GivenArray, Learned
-    >>> table = Learned(values=GivenArray(np.eye(3)))
-    >>> bound_entries(table, table.table(3))
-    0.0
-    """
-    return 0.0 if isinstance(encoding, _GIVEN) else encoding.bound_error(codes)
-
-
-def _separate_codes(encoding: Encoding, codes: F64, equal: tuple[int, int] | None = None) -> Separation:
-    """All pairs of rows, (S, d), unless two are known to be `equal`; the curve over the lag within a smaller budget.
+def _separate_codes(table: CodeTable, codes: F64, equal: tuple[int, int] | None) -> Separation:
+    """All pairs of codes, (S, d), unless two are known to be `equal`; the curve over the lag within a smaller budget.
 
     Pairs whose order the errors of entries could turn round are ties, and `error` holds what entries may be wrong by.
     """
-    wrong, largest = bound_entries(encoding, codes), find_largest(codes)
+    wrong, largest = table.error, find_largest(codes)
     # a few roundings at the least make ties; where a bound is so coarse that most pairs would be, it makes none
     share = 4 * _EPS * largest if wrong is None else min(wrong, _COARSE * largest)
-    closest = find_closest_rows(codes, share) if equal is None else ClosestPair(distance=0.0, pair=equal)
+    closest = ClosestPair(distance=0.0, pair=equal) if equal else find_closest_rows(codes, table.places, share)
     error = None
     if wrong is not None and closest.distance is not None:
         error = closest.error + 2 * math.sqrt(codes.shape[1]) * (wrong - share)
-    kernel = compute_gram_kernel(scale_down(codes)[0])
-    sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
-    return Separation(
-        smallest=closest.distance, pair=closest.pair, error=error, by_lag=_trace_lags(codes), sidelobe=sidelobe
-    )
+    sidelobe = None
+    if table.encoding.domain == "positions":
+        kernel = compute_gram_kernel(scale_down(codes)[0])
+        sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
+    by_lag = _trace_lags(codes if len(codes) == table.length else codes[np.argsort(table.places)])
+    return Separation(smallest=closest.distance, pair=closest.pair, error=error, by_lag=by_lag, sidelobe=sidelobe)
 
 
-def find_closest_rows(codes: F64, error: float) -> ClosestPair:
+def find_closest_rows(codes: F64, places: I64, error: float) -> ClosestPair:
     """Find the closest two rows, shape (S, d), whose entries may be wrong by `error`; a single column is sorted.
 
-    >>> find_closest_rows(np.array([[0.0], [3.0], [1.0]]), 0.0).pair
-    (0, 2)
+    The pair is named by the places of both, (S,), the smaller first.
+
+    >>> find_closest_rows(np.array([[0.0], [3.0], [1.0]]), np.array([0, 1, -1]), 0.0).pair
+    (-1, 0)
     """
-    return (_find_closest_neighbours(codes, error) if codes.shape[1] == 1 else None) or find_closest_pair(codes, error)
-
-
-def _separate_neighbours(encoding: Encoding, codes: F64) -> Separation | None:
-    """Codes too many to compare all: those whose columns rise or fall; else None."""
-    wrong = bound_entries(encoding, codes)
-    closest = _find_closest_neighbours(codes, wrong or 0.0)
-    if closest is None:
-        return None
-    error = None if wrong is None or closest.distance is None else closest.error
-    return Separation(smallest=closest.distance, pair=closest.pair, error=error)
+    found = (_find_closest_neighbours(codes, error) if codes.shape[1] == 1 else None) or find_closest_pair(codes, error)
+    s, t = sorted(int(places[row]) for row in found.pair)
+    return replace(found, pair=(s, t))
 
 
 def find_pair_words(encoding: Encoding) -> PairWords | None:

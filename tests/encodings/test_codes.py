@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from pe_spectra import Dft, read_encoding
 from pe_spectra.encodings import codes as module
-from pe_spectra.encodings.codes import build_codes, find_codes, find_exact_key, find_theorem, list_places, read_codes
+from pe_spectra.encodings.codes import find_codes, find_exact_key, find_theorem, list_places, read_codes
 from pe_spectra.errors import InputError
 
 
@@ -25,7 +25,7 @@ def test_codes_are_those_of_the_view(spec, columns, view):
     places = list_places(encoding, 9)
     found = find_codes(encoding)
     assert found.columns == columns
-    codes = build_codes(encoding, places)
+    codes = found.at(places)
     assert codes.shape == (len(places), columns)
     assert codes.flags.c_contiguous
     assert_array_equal(codes, view(encoding, places))
@@ -36,13 +36,11 @@ def test_codes_are_those_of_the_view(spec, columns, view):
 def test_a_bias_of_a_query_and_a_key_is_no_code(spec):
     encoding = read_encoding(spec)
     assert find_codes(encoding) is None
-    assert build_codes(encoding, np.arange(2)) is None
 
 
-def test_what_is_too_large_to_hold_is_not_built(monkeypatch):
+def test_what_is_too_large_to_hold_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_HELD_ENTRIES", 11)
-    assert build_codes(Dft(d=4), np.arange(2)).shape == (2, 4)
-    assert build_codes(Dft(d=4), np.arange(3)) is None
+    assert read_codes(Dft(d=4), 2).shape == (2, 4)
     with pytest.raises(InputError, match=r"too large to hold \(3 x 4\)"):
         read_codes(Dft(d=4), 3)
 

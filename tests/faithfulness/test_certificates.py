@@ -16,6 +16,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.temporal import Sampled, Time2Vec
 from pe_spectra.faithfulness import measure_faithfulness, separation
 from pe_spectra.faithfulness.certificates import certify
+from pe_spectra.faithfulness.code_table import CodeTable
 from tests.making import make_encoding
 
 RHO = (0.5, 1.0, 2.0, 3.0, 10.0, 10000.0)
@@ -41,7 +42,7 @@ def find_equal(rows, same=SAME):
 
 def compare(encoding, length, same=SAME):
     """Hold a certificate against all pairs of computed codes."""
-    injective, certificate, collisions = certify(encoding, length, 10**6)
+    injective, certificate, collisions = certify(CodeTable(encoding, length), 10**6)
     places = list_places(encoding, length)
     equal = find_equal(compute_codes(encoding, places), same)
     assert injective is (not equal), (encoding.label, length)
@@ -65,7 +66,7 @@ def test_sinusoids_in_50_digits(rho):
             rows = [[(mpmath.cos if i % 2 else mpmath.sin)(w[i] * s) for i in range(d)] for s in range(24)]
             for s, t in combinations(range(24), 2):
                 assert max(abs(x - y) for x, y in zip(rows[s], rows[t], strict=True)) > 1e-30
-            found = certify(make_encoding(f"sinusoidal:d={d},rho={rho}"), 24, 1)
+            found = certify(CodeTable(make_encoding(f"sinusoidal:d={d},rho={rho}"), 24), 1)
             assert (found[0], found[1].kind) == (True, "irrational-frequency")
 
 
@@ -104,7 +105,7 @@ def test_periods_side_by_side_have_their_least_common_multiple(first, second):
     both = hybrid(f"dft:d={first}", f"dft:d={second}")
     for length in (period, period + 1, 2 * period):
         assert compare(both, length) in ("members", "separation") or length == period
-        injective, _, collisions = certify(both, length, 5)
+        injective, _, collisions = certify(CodeTable(both, length), 5)
         assert injective is (length <= period)
         assert collisions.first == ((0, period) if length > period else None)
 
@@ -152,7 +153,7 @@ def test_week_of_hours_with_other_fields():
     for s, numbers in enumerate(pairs):
         groups[tuple(sorted(numbers))].append(s)
     count = sum(len(group) * (len(group) - 1) // 2 for group in groups.values())
-    assert certify(encoding, 200, 3)[2].count == count
+    assert certify(CodeTable(encoding, 200), 3)[2].count == count
     compare(encoding, 200)
 
 
@@ -162,17 +163,17 @@ def test_learned_rows_are_compared_bit_by_bit():
         assert compare(Learned(values=table), 12) == "rows"
         table[3] = table[7]
         table[3, 1] = np.nextafter(table[3, 1], 9)
-        injective = certify(Learned(values=table[[3, 7]]), 2, 1)[0]
+        injective = certify(CodeTable(Learned(values=table[[3, 7]]), 2), 1)[0]
         assert injective is True
 
 
 def test_without_frequencies_all_codes_are_one():
     for encoding in (LearnableSinusoid(values=np.zeros(3)), Time2Vec(values=np.zeros((2, 3)))):
         compare(encoding, 7)
-        assert certify(encoding, 7, 1)[2].count == 21
+        assert certify(CodeTable(encoding, 7), 1)[2].count == 21
     for still in (Time2Vec(values=np.zeros((2, 3))), LearnableSinusoid(values=np.zeros(3))):
         sampled = Sampled(encoding=still, times=np.array([0.5, 1.5, 0.5, 7.0]))
-        assert certify(sampled, 4, 9)[2].count == 6
+        assert certify(CodeTable(sampled, 4), 9)[2].count == 6
 
 
 @pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
@@ -193,17 +194,19 @@ def test_only_what_is_truly_undecided_is_null(cls):
 def test_real_positions_are_rational():
     times = np.array([0.0, 0.25, 1e-9, 0.25, -0.0, 7.0, 1e6, 0.1])
     encoding = Sampled(encoding=make_encoding("sinusoidal:d=4"), times=times)
-    injective, certificate, collisions = certify(encoding, len(times), 9)
+    injective, certificate, collisions = certify(CodeTable(encoding, len(times)), 9)
     assert (injective, certificate.kind) == (False, "irrational-frequency")
     assert collisions.examples == ((0, 4), (1, 3))
-    assert certify(Sampled(encoding=make_encoding("time2vec:d=3"), times=times[[0, 1, 2]]), 3, 1)[0] is True
-    assert certify(Sampled(encoding=make_encoding("ramp"), times=times[[0, 1, 2]]), 3, 1)[1].kind == "monotone"
+    assert certify(CodeTable(Sampled(encoding=make_encoding("time2vec:d=3"), times=times[[0, 1, 2]]), 3), 1)[0] is True
+    assert (
+        certify(CodeTable(Sampled(encoding=make_encoding("ramp"), times=times[[0, 1, 2]]), 3), 1)[1].kind == "monotone"
+    )
 
 
 def test_real_positions_without_a_theorem_are_searched():
     bands = make_encoding("pixel-bands:d=4,length=9")
     twice = Sampled(encoding=bands, times=np.array([0.5, 1.5, 0.5, 2.25]))
-    injective, certificate, collisions = certify(twice, 4, 9)
+    injective, certificate, collisions = certify(CodeTable(twice, 4), 9)
     assert (injective, certificate.kind, collisions.first, collisions.distinct) == (
         False,
         "equal-positions",
@@ -223,14 +226,14 @@ def test_a_sinusoid_and_algebraic_numbers_are_told_apart_at_any_length():
                 encoding = Hybrid(of=(make_encoding("sinusoidal:d=4"), other), mode="sum", weights=(0.5, -2.0))
                 assert compare(encoding, length) == "lindemann-weierstrass"
     far = Hybrid(of=(make_encoding("sinusoidal:d=4"), make_encoding("dft:d=4")), mode="sum")
-    assert certify(far, 10**6, 1)[0] is True
+    assert certify(CodeTable(far, 10**6), 1)[0] is True
 
 
 def test_parts_that_may_undo_one_another_have_no_theorem():
     pair = Hybrid(
         of=(make_encoding("sinusoidal:d=4,scale=3"), make_encoding("sinusoidal:d=4")), mode="sum", weights=(7.0, -21.0)
     )
-    assert certify(pair, 9, 1)[:2][0] is None
+    assert certify(CodeTable(pair, 9), 1)[:2][0] is None
     assert measure_faithfulness(pair, length=9).certificate.kind == "rounding"
     weighted = Hybrid(
         of=(make_encoding("sinusoidal:d=4,scale=3"), make_encoding("sinusoidal:d=4")), mode="sum", weights=(7.0, -20.0)
@@ -240,9 +243,9 @@ def test_parts_that_may_undo_one_another_have_no_theorem():
 
 def test_factors_of_zero_leave_members_out():
     encoding = Hybrid(of=(make_encoding("sinusoidal:d=4"), make_encoding("dft:d=4")), mode="sum", weights=(0.0, 1.0))
-    assert certify(encoding, 5, 1)[2].first == (0, 4)
+    assert certify(CodeTable(encoding, 5), 1)[2].first == (0, 4)
     beside = Hybrid(of=(make_encoding("sinusoidal:d=4"), make_encoding("dft:d=4")), mode="concat", weights=(0.0, 1.0))
-    assert certify(beside, 5, 1)[2].first == (0, 4)
+    assert certify(CodeTable(beside, 5), 1)[2].first == (0, 4)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -263,7 +266,7 @@ def test_mixed_waves_in_50_digits(seed):
             )
         for s, t in combinations(range(12), 2):
             assert max(abs(x - y) for x, y in zip(rows[s], rows[t], strict=True)) > 1e-30
-    assert certify(encoding, 10**5, 1)[0] is True
+    assert certify(CodeTable(encoding, 10**5), 1)[0] is True
 
 
 @pytest.mark.slow

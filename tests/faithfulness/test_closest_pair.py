@@ -16,6 +16,7 @@ from pe_spectra.encodings.codes import number_equal_rows
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import closest_pair as closest_module
 from pe_spectra.faithfulness.closest_pair import ROOMY, find_closest_pair, measure_pairs, scale_down, scale_up
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.separation import _separate_codes, _trace_lags
 from tests import naive
 from tests.making import draw_table
@@ -267,7 +268,7 @@ def test_the_curve_beyond_the_range_is_none():
 
 def test_rows_are_separated():
     table = draw_table(30, 3)
-    found = _separate_codes(Learned(values=table), table)
+    found = _separate_codes(CodeTable(Learned(values=table), 30), table, None)
     expected, pair = naive.smallest_separation(table)
     assert_allclose(found.smallest, expected, rtol=1e-14)
     assert found.pair == pair

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.certificates import _decide_members, _find_collisions, _join_keys, describe_pair, find_keys
+from pe_spectra.faithfulness.code_table import CodeTable
 from tests.faithfulness.pairs import list_equal
 from tests.making import make_encoding
 
@@ -179,7 +180,7 @@ HYBRIDS = [
 def test_members_decide_hybrids(members, mode, weights, period):
     given = f",weights={weights}" if weights else ""
     encoding = make_encoding(f"hybrid:of={'+'.join(repr(member) for member in members)},mode={mode}{given}")
-    injective, _, collisions = _decide_members(encoding, np.arange(60), 100)
+    injective, _, collisions = _decide_members(CodeTable(encoding, 60), 100)
     assert injective is (period >= 60)
     check(collisions, [s % period for s in range(60)])
     whole = measure_faithfulness(encoding, length=60)
@@ -188,20 +189,20 @@ def test_members_decide_hybrids(members, mode, weights, period):
 
 def test_members_that_cancel_leave_more_pairs_than_are_proved():
     encoding = make_encoding("hybrid:of='dft:d=8'+'dft:d=8',weights=1+-1")
-    injective, certificate, collisions = _decide_members(encoding, np.arange(20), 100)
+    injective, certificate, collisions = _decide_members(CodeTable(encoding, 20), 100)
     assert (injective, collisions.count, collisions.distinct) == (False, 16, None)
     assert "may be more" in certificate.text
 
 
 def test_all_weights_zero_is_one_code():
     encoding = make_encoding("hybrid:of='dft:d=8'+'rnn:d=8',weights=0+0")
-    _, _, collisions = _decide_members(encoding, np.arange(20), 100)
+    _, _, collisions = _decide_members(CodeTable(encoding, 20), 100)
     check(collisions, [0] * 20)
 
 
 def test_what_members_do_not_decide_is_left_open():
-    assert _decide_members(make_encoding("hybrid:of='rnn:d=8'+'dft:d=8'"), np.arange(20), 9) is None
-    assert _decide_members(make_encoding("rnn:d=8"), np.arange(20), 9) is None
+    assert _decide_members(CodeTable(make_encoding("hybrid:of='rnn:d=8'+'dft:d=8'"), 20), 9) is None
+    assert _decide_members(CodeTable(make_encoding("rnn:d=8"), 20), 9) is None
     keys = find_keys(make_encoding("hybrid:of='rnn:d=8'+'dft:d=8',mode=concat"), np.arange(20))
     assert keys.merging is None
     assert not keys.are_exact

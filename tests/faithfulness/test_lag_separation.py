@@ -14,6 +14,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.separation import _find_closest_neighbours, _separate_codes, measure_separation
 from tests.faithfulness.digits import distance_at, ladder
 from tests.making import make_encoding
@@ -106,7 +107,7 @@ def test_real_positions_that_tie_are_named_in_order(first):
 
 def test_a_coarse_bound_makes_no_ties():
     encoding = Sampled(encoding=Sinusoidal(d=8, rho=3.0), times=1e15 + 1.5 * np.arange(600))
-    found, plain = measure_separation(encoding, 600), find_closest_pair(encoding.table(600))
+    found, plain = measure_separation(CodeTable(encoding, 600)), find_closest_pair(encoding.table(600))
     assert found.error > 2 * math.sqrt(8) * encoding.bound_error(encoding.table(600)) > 0.1
     assert found.smallest == pytest.approx(plain.distance, abs=1e-12)
 
@@ -142,16 +143,24 @@ class Coarse:
     """An encoding whose computed entries may be wrong by `wrong`."""
 
     wrong: float | None
+    domain = "positions"
 
     def bound_error(self, _codes):
         return self.wrong
+
+
+def hold(encoding, codes):
+    """A table of these codes."""
+    table = CodeTable(encoding, len(codes))
+    table.__dict__["codes"] = codes
+    return table
 
 
 @pytest.mark.parametrize("wrong", [0.0, 1e-12, 0.25])
 def test_the_error_of_entries_is_in_the_error_of_the_distance(wrong):
     """However coarse it is: ties are made up to 2**-16 of the largest entry only, the bound has all of it."""
     codes = np.array([[0.0, 0.0], [3.0, 4.0], [30.0, 40.0]])
-    found = _separate_codes(Coarse(wrong), codes)
+    found = _separate_codes(hold(Coarse(wrong), codes), codes, None)
     assert (found.smallest, found.pair) == (5.0, (0, 1))
     assert 0 <= found.error - 2 * math.sqrt(2) * wrong <= 20 * 5 * 2.0**-52
-    assert _separate_codes(Coarse(None), codes).error is None
+    assert _separate_codes(hold(Coarse(None), codes), codes, None).error is None

@@ -17,6 +17,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.certificates import _find_collisions
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.report import _certify_distance
 from pe_spectra.faithfulness.separation import measure_separation
@@ -275,7 +276,7 @@ def test_separation_agrees_with_brute_force(spec, length):
     if not hasattr(encoding, "table") or (encoding.rows is not None and encoding.rows < length):
         pytest.skip("no table, or a shorter one")
     rows = encoding.table(length)
-    found = measure_separation(encoding, length)
+    found = measure_separation(CodeTable(encoding, length))
     largest = np.abs(rows).max()
     by_lag = naive.separation_by_lag(rows)
     if found.by_lag is not None:
@@ -290,7 +291,7 @@ def test_separation_agrees_with_brute_force(spec, length):
 @pytest.mark.parametrize("spec", ["rope", "rope:scaling=linear,factor=4", "tensor2tensor", "tape", "sinusoidal:d=65"])
 def test_a_million_positions(spec):
     encoding = make_encoding(spec)
-    found = measure_separation(encoding, 1_000_000)
+    found = measure_separation(CodeTable(encoding, 1_000_000))
     s, t = found.pair
     if hasattr(encoding, "table"):
         first, second = encoding.table(np.array([s, t]))
@@ -324,12 +325,12 @@ def test_every_encoding_has_an_answer(cls):
 
 
 def test_a_distance_that_could_be_rounding_certifies_nothing():
-    assert _certify_distance(1e-3, 64, 1e-15).kind == "separation"
-    bound = 2 * 8 * 1e-15
-    assert _certify_distance(bound, 64, 1e-15).kind == "rounding"
-    assert _certify_distance(bound * 1.001, 64, 1e-15).kind == "separation"
-    assert _certify_distance(0.0, 64, 0.0).kind == "rounding"
-    assert _certify_distance(1.0, 64, None).kind == "undecided"
+    bound = 1.6e-14
+    assert _certify_distance(1e-3, bound).kind == "separation"
+    assert _certify_distance(bound, bound).kind == "rounding"
+    assert _certify_distance(bound * 1.001, bound).kind == "separation"
+    assert _certify_distance(0.0, 0.0).kind == "rounding"
+    assert _certify_distance(1.0, None).kind == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -364,7 +365,7 @@ def test_lags_beyond_memory_are_refused():
 
 @pytest.mark.parametrize(("d", "length", "squares"), [(4, 6, [2, 2, 1, 1]), (5, 3, [1, 1, 1]), (3, 7, [3, 2, 2])])
 def test_the_singular_values_of_a_dft_table_are_roots_of_how_often_each_code_comes(d, length, squares):
-    found = measure_conditioning(find_encoding("dft")(d=d), length)
+    found = measure_conditioning(CodeTable(find_encoding("dft")(d=d), length))
     assert_allclose(found.singular_values, np.sqrt(squares), rtol=4e-16)
     assert_allclose(found.condition_number, math.sqrt(squares[0] / squares[-1]), rtol=4e-16)
     assert found.rank == len(squares)

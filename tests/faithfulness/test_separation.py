@@ -15,6 +15,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness import pair_lags as lags_module
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances, find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words, find_sidelobe, measure_separation
 from tests.faithfulness.digits import distance_at, ladder
@@ -80,7 +81,7 @@ def test_lone_sines_far_from_zero_in_50_digits(offset):
      (4, 10000.0, 10**6, 735761), (8, 10000.0, 10**6, 169646), (16, 10000.0, 10**6, 615746)],
 )  # fmt: skip
 def test_known_witnesses(d, rho, length, lag):
-    found = measure_separation(Sinusoidal(d=d, rho=rho), length)
+    found = measure_separation(CodeTable(Sinusoidal(d=d, rho=rho), length))
     with mpmath.workdps(50):
         exact = distance_at(ladder(d, rho), lag)
         assert abs(found.smallest - exact) <= found.error
@@ -121,7 +122,7 @@ def test_closest_of_a_million_lags(d, lag):
 
 @pytest.mark.slow
 def test_wide_ladders_over_a_million_lags():
-    found = measure_separation(Sinusoidal(d=4096), 1_000_000)
+    found = measure_separation(CodeTable(Sinusoidal(d=4096), 1_000_000))
     assert found.pair == (0, 1)
     words = Sinusoidal(d=4096).words()
     lags = np.random.default_rng(0).integers(2, 10**6, 500)
@@ -258,14 +259,14 @@ def test_bounds_hold_for_amplitudes():
 
 
 def test_witnesses_lie_within_the_length():
-    found = measure_separation(Dft(d=8), 8)
+    found = measure_separation(CodeTable(Dft(d=8), 8))
     assert (found.pair, found.sidelobe) == ((0, 1), None)
-    assert measure_separation(Dft(d=8), 9).pair == (0, 8)
+    assert measure_separation(CodeTable(Dft(d=8), 9)).pair == (0, 8)
 
 
 def test_of_positions_that_tie_the_first_is_named_with_a_lone_sine_too():
     """The lone sine turns by 1e-200 rad: no double sees where it is, so that all pairs at a lag are equally far."""
-    assert measure_separation(Sinusoidal(d=3, rho=1e300), 100).pair == (0, 44)
+    assert measure_separation(CodeTable(Sinusoidal(d=3, rho=1e300), 100)).pair == (0, 44)
 
 
 # ----------------------------------------------------------------------------------- sidelobes

@@ -26,7 +26,7 @@ from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.cli.program import build_command
 from pe_spectra.encodings import codes
 from pe_spectra.exact import ladder_words
-from pe_spectra.faithfulness import conditioning, pair_lags, separation
+from pe_spectra.faithfulness import conditioning, pair_lags
 from pe_spectra.inspection import KINDS
 from pe_spectra.metrics import linearity
 from pe_spectra.models.audit import ModelAudit
@@ -108,7 +108,7 @@ def find_wrong_peak() -> int:
 def measure_entry_bounds() -> tuple[int, int, int]:
     """The bound of computed entries, (a + b d) 2**-c times the largest, from two widths."""
     small, large = (read_encoding(f"learnable-sinusoid:d={d}") for d in (8, 16))
-    units = [separation.bound_entries(one, np.ones((2, one.d))) / 2.0**-52 for one in (small, large)]
+    units = [one.bound_error(np.ones((2, one.d))) / 2.0**-52 for one in (small, large)]
     slope = (units[1] - units[0]) / 8
     assert slope == 2
     return round(units[0] - 8 * slope), 52

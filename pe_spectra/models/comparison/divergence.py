@@ -118,7 +118,6 @@ class LayerDiff(Result):
     breaking_pair: int | None = quantity(
         "The pair that is furthest off there; null where none is off.", default=None, minimum=0
     )
-    breaking_error: float | None = quantity("By how much it is off there.", unit="rad", default=None, key=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,14 +161,13 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
         max_phase_error=float((length - 1) * np.abs(left - right).max()) if pairs else 0.0,
         first_position_off=first and first[0],
         breaking_pair=first and first[1],
-        breaking_error=first and first[2],
     )
 
 
-def _find_first_position(a: F64, b: F64, length: int) -> tuple[int, int, float] | None:
+def _find_first_position(a: F64, b: F64, length: int) -> tuple[int, int] | None:
     """Find the first position p = 0 .. length - 1 where p |wa - wb| is further than pi/8 from whole turns.
 
-    Returned are the position, the pair that is furthest off there, and by how much in rad; None where none is.
+    Returned are the position and the pair that is furthest off there; None where none is.
     """
     step = np.abs(take_off_turns(np.abs(a - b)))
     widest = float(step.max()) if step.size else 0.0
@@ -179,9 +177,7 @@ def _find_first_position(a: F64, b: F64, length: int) -> tuple[int, int, float] 
     position = max(1, math.floor(BREAKS / widest))
     while widest * position <= BREAKS:
         position += 1
-    off = np.abs(take_off_turns(position * step))
-    pair = int(np.argmax(off))
-    return position, pair, float(off[pair])
+    return position, int(np.argmax(np.abs(take_off_turns(position * step))))
 
 
 def find_off(a: Rotation, b: Rotation) -> NDArray[np.bool_]:

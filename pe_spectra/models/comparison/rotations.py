@@ -21,7 +21,6 @@ from pe_spectra.models.comparison.divergence import (
     PARTS,
     Diff,
     Difference,
-    LayerDiff,
     Unknown,
     compare_frequencies,
 )
@@ -72,15 +71,14 @@ def compare_rotations(
     for name, one, other in pairs:
         layer = compare_frequencies(name, one, other, limit_length(length, windows.get(name)))
         compared.append(Sides(a=one, b=other, layer=layer, base_keys=base_keys))
-    compared, remarks, unknown = _leave_other_layers(compared, _name_partial_dump(a, b))
-    layers = tuple(sides.layer for sides in compared)
+    compared, remarks, unknown = _leave_other_layers(compared)
     merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
     unclear = tuple(dict.fromkeys([*(one for sides in compared for one in _list_unknown(sides)), *unknown]))
     remarks += dict.fromkeys(remark for sides in compared for remark in sides.list_remarks())
     return Diff(
         agree=False if merged else None if unclear else True,
-        differences=tuple(_show_pair(one, layers) for one in merged),
-        layer_types=layers,
+        differences=merged,
+        layer_types=tuple(sides.layer for sides in compared),
         unknown=unclear,
         length=length,
         remarks=tuple(remarks),
@@ -108,18 +106,12 @@ def _pair_layers(
     return both, missing
 
 
-def _name_partial_dump(a: Sequence[Rotation], b: Sequence[Rotation]) -> str:
-    """Name the side that is one dump where the other has several layer types."""
-    if len(a) > 1 and len(b) == 1 and isinstance(b[0], Dump):
-        return "B"
-    return "A" if len(b) > 1 and len(a) == 1 and isinstance(a[0], Dump) else ""
-
-
-def _leave_other_layers(compared: list[Sides], dump: str) -> tuple[list[Sides], list[str], list[Unknown]]:
+def _leave_other_layers(compared: list[Sides]) -> tuple[list[Sides], list[str], list[Unknown]]:
     """Leave out the layer types that a dump of one does not show; return what to remark, and what is unknown."""
-    matched = [sides for sides in compared if sides.layer.agree] if dump else []
-    if not matched:
+    matched = [sides for sides in compared if sides.layer.agree]
+    if len(compared) < 2 or not matched or not compared[0].dumps:
         return compared, [], []
+    dump = next(iter(compared[0].dumps))
     others = [sides.layer.name for sides in compared if not sides.layer.agree]
     names = ", ".join(sides.layer.name for sides in matched)
     why = f"{dump} is a dump of one layer type"
@@ -128,26 +120,14 @@ def _leave_other_layers(compared: list[Sides], dump: str) -> tuple[list[Sides], 
 
 
 def _merge(differences: Iterable[Difference]) -> tuple[Difference, ...]:
-    """Make one of the differences that several layer types have alike."""
+    """Make one of the differences that several layer types have alike, with the pair of the first of them."""
     found: dict[tuple[object, ...], Difference] = {}
     for one in differences:
-        key = (one.what, repr(one.a), repr(one.b), one.effect, one.first_position)
+        values = () if one.what == "frequencies" else (repr(one.a), repr(one.b))
+        key = (one.what, *values, one.effect, one.first_position)
         earlier = found.get(key)
         found[key] = replace(earlier, layers=earlier.layers + one.layers) if earlier else one
     return tuple(sorted(found.values(), key=lambda one: PARTS.index(one.what)))
-
-
-def _show_pair(one: Difference, layers: Sequence[LayerDiff]) -> Difference:
-    """Show of frequencies those of the pair that is furthest off, in the first layer type that differs."""
-    layer = next((layer for layer in layers if layer.name in one.layers), None)
-    if one.what != "frequencies" or layer is None or not layer.pairs:
-        return one
-    worst = max(
-        layer.pairs,
-        key=lambda pair: (pair.pair == layer.breaking_pair, abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0))),
-    )
-    a, b = ({"pair": worst.pair, "frequency": value} for value in (worst.frequency_a, worst.frequency_b))
-    return replace(one, a=a, b=b)
 
 
 # --------------------------------------------------------------------- the parts beside frequencies
@@ -172,8 +152,8 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
     if a.offset is not None and b.offset is not None and a.offset != b.offset:
         shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
         yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")
-    if isinstance(a, Dump) and isinstance(b, Dump) and a.kind == b.kind == "cache":
-        yield from _compare_signs(sides, a, b)
+    if sides.caches:
+        yield from _compare_signs(sides, *sides.caches)
     yield from _compare_types(sides)
 
 
@@ -196,7 +176,8 @@ def _compare_signs(sides: Sides, a: Dump, b: Dump) -> Iterator[Difference]:
 
 def _compare_types(sides: Sides) -> Iterator[Difference]:
     """List what differs of the types that frequencies, angles, and cosines and sines were computed in."""
-    layer, rounded = sides.layer, [side.frequency_dtype if side else None for side in sides.dumps.values()]
+    layer = sides.layer
+    rounded = [side.frequency_dtype if isinstance(side, Dump) else None for side in (sides.a, sides.b)]
     if layer.agree and rounded[0] != rounded[1]:
         letter, name = ("A", rounded[0]) if rounded[0] else ("B", rounded[1])
         off = f"a phase is off by {layer.max_phase_error or 0.0:.2g} rad at {layer.length - 1:,}"
@@ -205,7 +186,7 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
         yield sides.make("dtype", shown[0], shown[1], effect, layer.first_position_off)
         return
     for letter, side in sides.dumps.items():
-        if side is not None and side.imprecise:
+        if side.imprecise:
             off = f"phases off by {side.phase_error or 0:.2g} rad"
             shown = [off, "even phases"] if letter == "A" else ["even phases", off]
             most = f"phases of {letter} are off by up to {side.phase_error or 0:.2g} rad"
@@ -234,19 +215,17 @@ def _list_unknown(sides: Sides) -> Iterator[Unknown]:
         names = ["frequencies", *names]
     elif not sides.layer.agree and a.rotary_dim and b.rotary_dim:
         names = ["base", "scaling", *names]
-    any_dump = any(side is not None for side in sides.dumps.values())
     for name in names:
         values = [_name_cosine_dtype(side) if name == "dtype" else getattr(side, name) for side in (a, b)]
         silent = {letter: side for letter, side, value in zip("AB", (a, b), values, strict=True) if value is None}
         # two files that are silent alike do not contradict each other
-        if not silent or (len(silent) == 2 and not any_dump):
+        if not silent or (len(silent) == 2 and not sides.dumps):
             continue
         shown = [None, None] if name == "frequencies" else values
         why = "; ".join(dict.fromkeys(_explain_silence(name, letter, side) for letter, side in silent.items()))
         yield Unknown(what=name, a=shown[0], b=shown[1], why=why)
-    caches = all(side is not None and side.kind == "cache" for side in sides.dumps.values())
     for letter, side in sides.dumps.items():
-        if side is not None and side.backward and not caches:
+        if side.backward and not sides.caches:
             yield Unknown(what="direction", a=None, b=None, why=f"all sines of {letter} have the opposite sign")
 
 

@@ -59,9 +59,15 @@ class Sides:
     base_keys: tuple[str, str] = ("", "")
 
     @property
-    def dumps(self) -> dict[str, Dump | None]:
-        """What was found from arrays, by the letter of the side; None for a configuration."""
-        return {letter: side if isinstance(side, Dump) else None for letter, side in (("A", self.a), ("B", self.b))}
+    def dumps(self) -> dict[str, Dump]:
+        """What was found from arrays, by the letter of the side."""
+        return {letter: side for letter, side in (("A", self.a), ("B", self.b)) if isinstance(side, Dump)}
+
+    @property
+    def caches(self) -> tuple[Dump, ...]:
+        """Both sides where both are cosines and sines; else nothing."""
+        found = tuple(dump for dump in self.dumps.values() if dump.kind == "cache")
+        return found if len(found) == 2 else ()
 
     @property
     def share_pairs(self) -> bool:
@@ -97,7 +103,11 @@ class Sides:
             found = True
             yield self.make("rotary_dim", a.rotary_dim, b.rotary_dim, _explain_rotary_width(a, b), first)
         if self.layer.agree is False and not found:
-            yield self.make("frequencies", None, None, f"{_explain_frequencies(self)}{_name_unit(a, b)}", first)
+            pairs, breaking = self.layer.pairs, self.layer.breaking_pair
+            off = [abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0)) for pair in pairs]
+            worst = pairs[off.index(max(off)) if breaking is None else breaking]
+            one, other = ({"pair": worst.pair, "frequency": w} for w in (worst.frequency_a, worst.frequency_b))
+            yield self.make("frequencies", one, other, f"{_explain_frequencies(self)}{_name_unit(a, b)}", first)
 
     def list_remarks(self) -> Iterator[str]:
         """List what is written differently and means the same."""
@@ -126,7 +136,7 @@ def _explain_frequencies(sides: Sides) -> str:
     rounded = [
         f"; those of {letter} were rounded to {dump.frequency_dtype}"
         for letter, dump in sides.dumps.items()
-        if dump is not None and dump.frequency_dtype
+        if dump.frequency_dtype
     ]
     # of a pair that is not turned in A there is no ratio
     size = f"up to {100 * largest:.3g} %" if largest < _MUCH else f"a factor of up to {1 + largest:.3g}"
@@ -218,8 +228,8 @@ def _name_unit(a: Rotation, b: Rotation) -> str:
     for letter, side, other in (("A", a, b), ("B", b, a)):
         if not isinstance(side, Dump):
             continue
+        allowed = max(4 * side.error_bound, _UNIT_ERROR)
         for unit, words in _UNITS:
-            allowed = max(4 * side.error_bound, _UNIT_ERROR)
             if abs(side.frequencies[0] / unit - 1) > allowed:
                 continue
             if side.base is not None or _is_multiple(side.frequencies, other.frequencies, unit, allowed):
@@ -228,9 +238,7 @@ def _name_unit(a: Rotation, b: Rotation) -> str:
 
 
 def _is_multiple(values: F64, of: F64 | None, factor: float, allowed: float) -> bool:
-    if of is None or len(of) != len(values):
-        return False
-    return bool(np.all(np.abs(values - factor * of) <= allowed * factor * of))
+    return of is not None and len(of) == len(values) and np.allclose(values, factor * of, rtol=allowed, atol=0)
 
 
 def _label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:

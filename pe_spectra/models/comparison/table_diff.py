@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,15 +107,15 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
     tolerance = stored if drift is None else stored + drift
     near = bool(_find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
     in_place = near or bool(_find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
-    match = _Match() if in_place else _find_match(a, b, tolerance)
-    if match is not None and match.columns is not None:
-        match.columns.flags.writeable = False
-    findings = list(_state_moved_rows(a, b)) if match is None else [] if in_place else [_state_match(match)]
+    found = replace(found, explained=True, shift=0, factor=1.0) if in_place else _find_match(found, a, b, tolerance)
+    if found.columns is not None:
+        found.columns.flags.writeable = False
+    findings = [] if in_place else [_state_match(found)] if found.explained else list(_state_moved_rows(a, b))
     within = max(dtypes, key=lambda name: ROUNDOFF[name]) if near else "angles" if in_place else ""
     if near and dtypes[0] != dtypes[1]:
         within += f" ({'A' if dtypes[0] == within else 'B'} is rounded)"
     findings += _state_rows(len(a), len(b), equal, first, largest, within=within)
-    if match is None:
+    if not found.explained:
         findings += _state_likeness(a[:rows], b[:rows])
     return replace(
         found,
@@ -125,8 +124,6 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
         first_row=first,
         near=near,
         max_difference=largest,
-        explained=match is not None,
-        **(match._asdict() if match is not None else {}),
         findings=tuple(findings),
     )
 
@@ -229,22 +226,13 @@ def _list_keys(table: F64) -> list[bytes]:
 _Columns = I64 | slice
 
 
-class _Match(NamedTuple):
-    """Where b is found in a, by the names of `TableDiff`."""
-
-    order: str = ""
-    columns: I64 | None = None
-    shift: int = 0
-    factor: float = 1.0
-    unmatched_rows: tuple[int, ...] = ()
-
-
-def _state_match(match: _Match) -> str:
-    index = "i" if match.shift == 0 else f"i {'+' if match.shift > 0 else '-'} {abs(match.shift)}"
-    factor = "" if match.factor == 1 else f", times {match.factor:.10g}"
-    parts = [f"row i of B is row {index} of A{factor}"] if match.shift or factor else []
-    parts += [match.order] if match.order else []
-    unmatched = match.unmatched_rows
+def _state_match(found: TableDiff) -> str:
+    shift = found.shift or 0
+    index = "i" if shift == 0 else f"i {'+' if shift > 0 else '-'} {abs(shift)}"
+    factor = "" if found.factor == 1 else f", times {found.factor:.10g}"
+    parts = [f"row i of B is row {index} of A{factor}"] if shift or factor else []
+    parts += [found.order] if found.order else []
+    unmatched = found.unmatched_rows
     shown = ", ".join(str(row) for row in unmatched[:_NAMED])
     more = f" and {len(unmatched) - _NAMED} more" if len(unmatched) > _NAMED else ""
     rows = f"row{'s' if len(unmatched) > 1 else ''} {shown}{more} of B"
@@ -267,15 +255,21 @@ def _list_orders(width: int) -> Iterator[tuple[str, _Columns]]:
     yield "the interleaved columns of A are halves of B, the second first", pairs[:, ::-1].T.ravel()
 
 
-def _find_match(a: F64, b: F64, tolerance: F64) -> _Match | None:
+def _find_match(found: TableDiff, a: F64, b: F64, tolerance: F64) -> TableDiff:
     """Look for b in a: an order of columns, a shift and a factor that fit most rows, within a tolerance for each."""
     for order, columns in _list_orders(a.shape[1]):
         for shift in _list_shifts(a, b, columns, tolerance):
-            found = _try_shift(a, b, columns, shift, tolerance)
-            if found is not None:
-                return _Match(order, None if isinstance(columns, slice) else columns, shift, *found)
+            fitted = _try_shift(a, b, columns, shift, tolerance)
+            if fitted is not None:
+                moved = None if isinstance(columns, slice) else columns
+                factor, unmatched = fitted
+                found = replace(found, explained=True, order=order, columns=moved)
+                return replace(found, shift=shift, factor=factor, unmatched_rows=unmatched)
     moved = _match_columns(a, b) if len(a) == len(b) else None
-    return None if moved is None else _Match("the columns of B are those of A in another order", moved)
+    if moved is None:
+        return found
+    order = "the columns of B are those of A in another order"
+    return replace(found, explained=True, order=order, columns=moved, shift=0, factor=1.0)
 
 
 def _list_shifts(a: F64, b: F64, columns: _Columns, tolerance: F64) -> list[int]:

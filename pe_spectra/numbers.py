@@ -18,6 +18,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
 
 _Number = TypeVar("_Number", int, float)
+_Read = TypeVar("_Read")
 _Read_co = TypeVar("_Read_co", covariant=True)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: The + that joins the members of a list in a SPEC; the one of an exponent (1e+5) does not.
@@ -162,21 +163,21 @@ def parse_integers(texts: Sequence[str], name: str, bounds: IntegerRange) -> tup
     return _parse_list(texts, name, lambda item: _parse_range(item, name, bounds))
 
 
-def parse_reals(texts: Sequence[str], name: str, bounds: RealRange) -> tuple[float, ...]:
-    """Read a list of numbers as :func:`parse_integers` does, without ranges.
+def parse_list(texts: Sequence[str], name: str, parse: Callable[[str, str], _Read]) -> tuple[_Read, ...]:
+    """Read a list of values as :func:`parse_integers` does, without ranges; `parse` reads one, and is told the name.
 
-    >>> parse_reals(["1,4", "16"], "--bandwidth", RealRange(minimum=1e-6, maximum=1e6))
+    >>> parse_list(["1,4", "16"], "--bandwidth", RealRange(minimum=1e-6, maximum=1e6).parse)
     (1.0, 4.0, 16.0)
     """
-    return _parse_list(texts, name, lambda item: (bounds.parse(item, name),))
+    return _parse_list(texts, name, lambda item: (parse(item, name),))
 
 
-def _parse_list(texts: Sequence[str], name: str, parse: Callable[[str], Iterable[_Number]]) -> tuple[_Number, ...]:
-    values: list[_Number] = []
+def _parse_list(texts: Sequence[str], name: str, parse: Callable[[str], Iterable[_Read]]) -> tuple[_Read, ...]:
+    values: list[_Read] = []
     for text in texts:
         items = [item for part in text.split(",") for item in (part.split(" ") if part.strip() else [""])]
         if "" in items:
-            accepted = "numbers joined by commas or blanks"
+            accepted = "values joined by commas or blanks"
             raise InputError(f"{name} has an empty place in its list", quote(text), accepted)
         for item in items:
             values += parse(item)

@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
-from pe_spectra.cli.subject import MODEL_LENGTH, read, read_level
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.numbers import IntegerRange, RealRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,19 +14,13 @@ if TYPE_CHECKING:
     from pe_spectra.models.audit import ModelAudit
     from pe_spectra.vocabulary import Level
 
-#: Widest head; as for the encoding `rope`.
-_WIDTHS = IntegerRange(minimum=4, maximum=1 << 14)
-_BASES = RealRange(minimum=2, maximum=1e18)
-#: The shortest is longer than the wavelength of the fastest pair, 2 pi.
-_LENGTHS = IntegerRange(minimum=8, maximum=1 << 30)
-
 
 def audit(
     run: Run,
     configs: Sequence[str] | None,
-    trained: str | None,
-    served: str | None,
-    fail_on: str | None,
+    trained: int | None,
+    served: int | None,
+    fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
     """What positional encoding a model's configuration really gives, and what is wrong with it.
@@ -42,11 +34,7 @@ def audit(
         return explain_code(run, explain, KINDS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
-    level = read_level(fail_on)
-    lengths = {
-        "trained": read(trained, "--trained", MODEL_LENGTH.parse),
-        "served": read(served, "--served", MODEL_LENGTH.parse),
-    }
+    lengths = {"trained": trained, "served": served}
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
     with Progress("auditing", quiet=run.quiet) as progress:
@@ -55,20 +43,20 @@ def audit(
         # a file that was asked for holds all of the answer, or is not written
         if len(errors) == len(files) or (errors and run.output is not None):
             return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
-        return _answer(run, files, lengths, level, errors)
+        return _answer(run, files, lengths, fail_on, errors)
 
 
 def _answer(
     run: Run,
     files: Sequence[ModelAudit],
     lengths: dict[str, int | None],
-    level: Level | None,
+    fail_on: Level | None,
     errors: tuple[str, ...],
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
 
     rows = _choose_rows(run, files)
-    answer = answer_audits(files, **lengths, fail_on=level, rows=rows, worst_first=run.watched)
+    answer = answer_audits(files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.watched)
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
@@ -104,7 +92,7 @@ def _count_pairs(one: ModelAudit) -> int:
     return sum(len(layer.frequencies) for layer in one.layers)
 
 
-def context(run: Run, d: str, base: str | None, trained: str | None, target: str | None) -> Outcome:
+def context(run: Run, d: int, base: float | None, trained: int | None, target: int | None) -> Outcome:
     """What each way to lengthen a context would do to a rotary model, side by side.
 
     Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
@@ -114,13 +102,15 @@ def context(run: Run, d: str, base: str | None, trained: str | None, target: str
     from pe_spectra.answers.lengthenings import answer_lengthenings
     from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 
-    width = _read_width(d)
-    wanted = _LENGTHS.parse(_need(target, "--target", "the number of positions that is wanted"), "--target")
-    model = _read_model(base, trained, wanted)
+    if d % 2:
+        raise InputError("--d is odd", str(d), "an even width is accepted: pairs of channels are turned")
+    if target is None:
+        raise InputError("--target is missing", accepted="the number of positions that is wanted")
+    model = _join_model(base, trained, target)
     if run.figure is not None and model is None:
         raise InputError("--figure has nothing to draw without a model", str(run.figure), "--base and --trained")
     with Progress("looking for negative sums", quiet=run.quiet):
-        report = propose_bases(width, wanted) if model is None else compare_methods(width, *model, wanted)
+        report = propose_bases(d, target) if model is None else compare_methods(d, *model, target)
         every_pair = run.format == "csv" and run.screen.full
         return run.finish(
             answer_lengthenings(report, every_pair=every_pair),
@@ -128,27 +118,14 @@ def context(run: Run, d: str, base: str | None, trained: str | None, target: str
         )
 
 
-def _read_width(text: str) -> int:
-    d = _WIDTHS.parse(text, "--d")
-    if d % 2:
-        raise InputError("--d is odd", text, "an even width is accepted: pairs of channels are turned")
-    return d
-
-
-def _read_model(base: str | None, trained: str | None, target: int) -> tuple[float, int] | None:
-    """Read the model to be lengthened; None where only the length is asked about."""
+def _join_model(base: float | None, trained: int | None, target: int) -> tuple[float, int] | None:
+    """The model to be lengthened; None where only the length is asked about."""
     if base is None and trained is None:
         return None
-    both = "both of them for a model to be lengthened, none for the bases that suit --target"
-    rho = _BASES.parse(_need(base, "--base", both), "--base")
-    length = _LENGTHS.parse(_need(trained, "--trained", both), "--trained")
-    if target <= length:
+    if base is None or trained is None:
+        accepted = "both of them for a model to be lengthened, none for the bases that suit --target"
+        raise InputError(f"{'--base' if base is None else '--trained'} is missing", accepted=accepted)
+    if target <= trained:
         accepted = "a longer context than the trained one is accepted"
-        raise InputError("--target is not above --trained", f"{target} and {length}", accepted)
-    return rho, length
-
-
-def _need(text: str | None, name: str, accepted: str) -> str:
-    if text is None:
-        raise InputError(f"{name} is missing", accepted=accepted)
-    return text
+        raise InputError("--target is not above --trained", f"{target} and {trained}", accepted)
+    return base, trained

@@ -185,7 +185,8 @@ class DeclaredCommand(TyperCommand):
         )
         self.elsewhere = declared.elsewhere
         self._function: Callable[..., Outcome] = function
-        self._own = [option.name for option in options[: -len(shared)]]
+        self._options = options
+        self._own = len(options) - len(shared)
         self._figure = declared.figure or ""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -199,21 +200,34 @@ class DeclaredCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Outcome:
         """Check the shared options, run the function, and say where a value that it refuses came from."""
-        values: dict[str, Any] = {name: None if value == () else value for name, value in ctx.params.items()}
-        _settle_rivals(values, ctx)
-        texts = [values[name] for name in _MAY_NAME_FILES if values.get(name)]
-        own = {name: values.pop(name) for name in self._own}
-        values.pop("settings")
+        typed: dict[str, Any] = dict(ctx.params)
+        _settle_rivals(typed, ctx)
         try:
-            run = prepare_run(default_figure=self._figure, **values)
+            values = {option.name: option.read(typed[option.name]) for option in self._options}
+            own = {option.name: values.pop(option.name) for option in self._options[: self._own]}
+            values.pop("settings")
+            run = prepare_run(default_figure=self._figure, typed=self._list_typed(typed), **values)
             figure = "--figure" if run.figure_asked else "the figure"
             written = {"--output": run.output or own.get("output"), figure: run.figure}
+            texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
             _refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
             outcome = self._function(run, **_join_subject(own))
         except (InputError, FileError) as error:
             raise _name_origin(error, ctx) from error
         notes = () if run.quiet else note_unknown_variables(ctx)
         return replace(outcome, messages=(*notes, *outcome.messages))
+
+    def _list_typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Its own options as they were typed, None for those that say what is so without them.
+
+        What a width and a base are without an option is that of the default encodings alone.
+        """
+        typed = {option.name: values[option.name] or None for option in self._options[: self._own] if option.flags}
+        for option in self._options[: self._own]:
+            is_open = option.name in ("d", "rho") and values.get("encoding")
+            if not is_open and typed.get(option.name) in (option.usual, (option.usual,)):
+                typed[option.name] = None
+        return typed
 
 
 class Commands(Mapping[str, DeclaredCommand]):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.cli.subject import MODEL_LENGTH, read
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import STACKS
@@ -29,8 +28,8 @@ def diff(
     sides: Sequence[str] | None,
     stack: str | None,
     all_stacks: bool,
-    trained: str | None,
-    served: str | None,
+    trained: int | None,
+    served: int | None,
     check: bool,
 ) -> Outcome:
     """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
@@ -38,7 +37,6 @@ def diff(
     A and B are configurations, or what a port really computes: a dump of its frequencies or of its
     cosines and sines. Rows are the parts that differ; with --full the pairs.
     """  # fmt: skip
-    lengths = read(trained, "--trained", MODEL_LENGTH.parse), read(served, "--served", MODEL_LENGTH.parse)
     named = _check_sides(sides or [], stack, all_stacks)
     stacks = _read_stacks(stack) if stack is not None else ()
     if all_stacks and check:
@@ -49,12 +47,12 @@ def diff(
 
     found = [read_side(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
     given = (("--stack", stack), ("--trained", trained), ("--served", served))
-    again = _name_next(named, *(word for name, value in given if value is not None for word in (name, value)))
+    again = _name_next(named, *(word for name, value in given if value is not None for word in (name, str(value))))
     if all_stacks:
-        return _tabulate(run, found[0], lengths[1], again)
+        return _tabulate(run, found[0], served, again)
     if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
-    setting, notes = _choose_setting(found, lengths)
+    setting, notes = _choose_setting(found, trained, served)
     setting = replace(setting, full=run.screen.full, listed=not run.watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
 
@@ -189,12 +187,11 @@ def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedS
     return ComparedSide(name=name, rotations=tuple(found), notes=notes, base_key=_name_base(configuration))
 
 
-def _choose_setting(sides: Sequence[Side], lengths: tuple[int | None, int | None]) -> tuple[Setting, list[str]]:
+def _choose_setting(sides: Sequence[Side], trained: int | None, served: int | None) -> tuple[Setting, list[str]]:
     """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
     from pe_spectra.answers.differences import Setting
     from pe_spectra.models.stacks.conformance import find_length_served
 
-    trained, served = lengths
     stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
     rows = [side.dump.rows for side in sides if side.dump is not None and side.dump.rows is not None]
     known = [one for one in stated if one > 1] or rows

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.options import RECIPE_NAMES
 from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
-from pe_spectra.cli.subject import Subject, check_together, check_work, read, read_level
+from pe_spectra.cli.subject import Subject, check_together, check_work
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, suggest
-from pe_spectra.vocabulary import COMMON_DTYPES, CORNER_METHODS, DTYPES, RECIPE_TITLES, RESIZE_METHODS
+from pe_spectra.numbers import IntegerRange, suggest
+from pe_spectra.vocabulary import COMMON_DTYPES, CORNER_METHODS, RECIPE_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.inspection.resize import Resized
     from pe_spectra.precision import PrecisionReport
+    from pe_spectra.vocabulary import Level
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
-_SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 _STEP = "1h"
 #: So many metrics are named where one is not known.
 _LISTED = 10
@@ -51,13 +50,13 @@ def compare(
 
     requirements = parse_requirements(require or [], ("separation", *_list_metrics(sort)))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    encodings, (seconds, notes) = _collect(subject, every, timed=bool(wanted))
-    size = subject.read_length(encodings)
-    sizes = [size or choose_length(encoding) for encoding in encodings]
+    encodings = _collect(subject, every, timed=bool(wanted))
+    seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
+    sizes = [subject.length or choose_length(encoding) for encoding in encodings]
     check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
     with Progress("comparing", quiet=run.quiet) as progress:
         compared = compare_encodings(
-            encodings, length=size, step_seconds=seconds, periods=wanted, progress=progress.step
+            encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress.step
         )
         order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
@@ -77,7 +76,7 @@ def inspect(
     resize: str | None,
     method: str,
     align_corners: bool,
-    fail_on: str | None,
+    fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
     """The portrait of one encoding or checkpoint table: what is in it, and its known problems.
@@ -92,56 +91,43 @@ def inspect(
         return explain_code(run, explain, KINDS, subject.encoding or ())
     if not subject.encoding:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
-    level = read_level(fail_on)
-    how = Choice(members=RESIZE_METHODS).parse(method, "--method")
-    new = read(resize, "--resize", _read_size)
-    encodings = subject.build()
-    size = subject.read_length(encodings)
+    new = _read_size(resize) if resize is not None else None
+    (encoding,) = subject.build()
     from pe_spectra.encodings.learned import Learned
     from pe_spectra.inspection.portrait import draw_portrait
 
     # what a file holds is there already, and is looked at as far as possible
-    if encodings[0].is_random or not isinstance(encodings[0], Learned):
-        numbers = (size or encodings[0].default_length) * int(getattr(encodings[0], "d", 1))
+    if encoding.is_random or not isinstance(encoding, Learned):
+        numbers = (subject.length or encoding.default_length) * int(getattr(encoding, "d", 1))
         check_work("--length and the width", numbers, MAX_INSPECTED_NUMBERS)
     with Progress("looking at rows and spectra", quiet=run.quiet):
-        resized = _resize(encodings[0], new, how, align_corners, size)
-        portrait = draw_portrait(encodings[0], length=size, resized=resized)
+        resized = _resize(encoding, new, method, align_corners, subject.length)
+        portrait = draw_portrait(encoding, length=subject.length, resized=resized)
         return run.finish(
-            answer_portrait(portrait, level), plot("pe_spectra.plots.inspection.compose_portrait", portrait)
+            answer_portrait(portrait, fail_on), plot("pe_spectra.plots.inspection.compose_portrait", portrait)
         )
 
 
-def _collect(
-    subject: Subject, every: bool, *, timed: bool
-) -> tuple[tuple[Encoding, ...], tuple[int | None, tuple[str, ...]]]:
-    """The encodings that were named, or all of the catalogue by default, and the time between their positions.
-
-    Where lags are times --step suits all of them.
-    """
+def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, ...]:
+    """The encodings that were named, or all of the catalogue by default; where lags are times --step suits them all."""
     specs = subject.encoding
     if every and specs:
         raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
     if not every and not specs:
         raise InputError("SPEC is missing", accepted="encodings or files, or --all; see --help")
-    whole = replace(subject, positions=None)
     if not every:
         from pe_spectra.sources import has_option
 
-        if timed and not has_option(specs or (), "step", "SPEC"):
-            whole = replace(whole, step=None)
-    else:
-        from pe_spectra.encodings import ENCODINGS
+        has_step = not timed or has_option(specs or (), "step", "SPEC")
+        return replace(subject, step=subject.step if has_step else None).build()
+    from pe_spectra.encodings import ENCODINGS
 
-        others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
-        given = [name for name, value in others.items() if value is not None and not (timed and name == "step")]
-        if given:
-            raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
-        names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-        whole = replace(whole, encoding=names)
-    named = whole.build()
-    settled = _settle_step(named, subject.step, timed=timed)
-    return subject.sample(named), settled
+    others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
+    given = [name for name, value in others.items() if value is not None and not (timed and name == "step")]
+    if given:
+        raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
+    names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
+    return replace(subject, encoding=names).build()
 
 
 def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:
@@ -153,7 +139,8 @@ def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool
         return read_duration(Duration().parse(step, "--step")), ()
     if not timed:
         return None, ()
-    steps = {e.step: read_duration(e.step) for e in encodings if isinstance(e, Calendar)}
+    bare = [getattr(encoding, "encoding", encoding) for encoding in encodings]  # of those at real positions
+    steps = {e.step: read_duration(e.step) for e in bare if isinstance(e, Calendar)}
     if len(set(steps.values())) > 1:
         raise InputError("--periods: the time between positions differs", ", ".join(steps), "one step for all of them")
     if steps:
@@ -178,11 +165,11 @@ def _list_metrics(name: str | None) -> tuple[str, ...]:
     raise InputError("--sort is not known", name or "''", accepted)
 
 
-def _read_size(text: str, label: str) -> tuple[int, ...]:
+def _read_size(text: str) -> tuple[int, ...]:
     parts = text.split("x")
     if len(parts) > 2 or "" in parts:
-        raise InputError(f"{label} is no size", text or "''", "N, or HxW for a grid, is accepted")
-    return tuple(_SIDE.parse(part, label) for part in parts)
+        raise InputError("--resize is no size", text or "''", "N, or HxW for a grid, is accepted")
+    return tuple(_SIDE.parse(part, "--resize") for part in parts)
 
 
 def _resize(
@@ -204,7 +191,7 @@ def precision(
     subject: Subject,
     dtype: Sequence[str] | None,
     recipe: Sequence[str] | None,
-    embedding: str,
+    embedding: float,
     require: Sequence[str] | None,
 ) -> Outcome:
     """What finite precision leaves of an encoding, stage by stage.
@@ -217,13 +204,9 @@ def precision(
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [], ("separation", "ulp_margin"))
-    dtypes = _read_names(dtype, "--dtype", DTYPES) or COMMON_DTYPES
-    recipes = _read_names(recipe, "--recipe", RECIPE_NAMES) or None
-    spread = _SPREAD.parse(embedding, "--embedding")
     (encoding,) = subject.build()
-    size = subject.read_length((encoding,))
     with Progress("rounding", quiet=run.quiet):
-        report = _measure(encoding, size, dtypes, recipes, spread)
+        report = _measure(encoding, subject.length, dtype or COMMON_DTYPES, recipe, embedding)
         answer = answer_precision(report, check_requirements(requirements, _list_codes(report)))
         return run.finish(answer, plot("pe_spectra.plots.staircases.compose_precision", report))
 
@@ -243,13 +226,6 @@ def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, floa
         )
         for code in report.codes
     ]
-
-
-def _read_names(texts: Sequence[str] | None, name: str, members: tuple[str, ...]) -> tuple[str, ...]:
-    choice = Choice(members=members)
-    items = [item for text in texts or () for part in text.split(",") for item in (part.split() or [""])]
-    # a recipe's name of release 0.1.0 stays accepted
-    return tuple(dict.fromkeys(choice.parse(RECIPE_TITLES.get(item, item), name) for item in items))
 
 
 def _measure(

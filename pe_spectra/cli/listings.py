@@ -6,23 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from pe_spectra.cli.run import Outcome, Progress, Run
-from pe_spectra.cli.subject import Subject, check_work, read, read_times
+from pe_spectra.cli.subject import Subject, check_work, read_times
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS, MAX_WIDTH, MIN_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange
-from pe_spectra.vocabulary import EXPORTED
-from pe_spectra.wording import compose_command
-
-_GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 
 
-def figures(run: Run, check: bool, output: str, grid: str | None) -> Outcome:
+def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
     """Regenerate the paper's figures and ours, each with its numbers.
 
     Every figure is written as .png and .svg beside a .csv of exactly the numbers drawn. --check
     recomputes them and compares with those files instead.
     """
-    size = read(grid, "--grid", _GRID.parse)
     place = _read_directory(output)
     from pe_spectra.answers.drawn import answer_checked, answer_drawn
     from pe_spectra.figures import RECIPES, build_figures, check_figures, compare_figures, list_figure_files
@@ -30,14 +24,15 @@ def figures(run: Run, check: bool, output: str, grid: str | None) -> Outcome:
 
     with Progress("computing figures", quiet=run.quiet) as progress:
         if check:
-            found = check_figures(place, grid=size, progress=progress.step)
+            found = check_figures(place, grid=grid, progress=progress.step)
             return run.finish(answer_checked(output, found, len(RECIPES)))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
-        files = build_figures(grid=size, progress=progress.step)
-        then = compose_command("figures", check=True, output=output if output != "figures" else None, grid=grid)
+        files = build_figures(grid=grid, progress=progress.step)
         titles = {recipe.name: recipe.title for recipe in RECIPES}
         before = compare_figures(files, place)
-        outcome = run.finish(answer_drawn(titles, tuple(files), output, before, next_command=then))
+        outcome = run.finish(
+            answer_drawn(titles, tuple(files), output, before, next_command=run.propose("figures", check=True))
+        )
     return Outcome(
         text=outcome.text,
         messages=outcome.messages,
@@ -112,19 +107,17 @@ def export(run: Run, subject: Subject, output: str | None, what: str | None) -> 
     head, frequencies a row each (frequency, mass, phase).
     """  # fmt: skip
     place = _read_place(output)
-    chosen = read(what, "--what", Choice(members=EXPORTED).parse)
     subject.refuse_length()
     (encoding,) = replace(subject, positions=None).build()
-    size = subject.read_length([encoding])
     from pe_spectra.export import count_exported, encode_exported, export_encoding, write_lines
 
     times = read_times(subject.positions) if subject.positions is not None else None
-    places = len(times) if times is not None else size or encoding.default_length
-    numbers = count_exported(encoding, chosen, places)
+    places = len(times) if times is not None else subject.length or encoding.default_length
+    numbers = count_exported(encoding, what, places)
     if place is None or place.suffix.lower() in (".csv", ".tsv"):
         check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
     check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
-    found = export_encoding(encoding, chosen, length=size, positions=times)
+    found = export_encoding(encoding, what, length=subject.length, positions=times)
     notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.all_notes)
     if place is None:
         return Outcome(text=write_lines(found), messages=notes)

@@ -1,4 +1,4 @@
-"""Every option and argument, once. Values arrive as text and are read by our own parser, in our own words."""
+"""Every option and argument, once: how it is typed, what is said of it, and how its value is read, in our own words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from typing import Any, NamedTuple
 
 from typer.core import TyperArgument, TyperOption
 
+from pe_spectra.limits import (
+    MAX_BANDWIDTH,
+    MAX_CONTEXT,
+    MAX_HEAD_WIDTH,
+    MAX_LENGTH,
+    MAX_MODEL_LENGTH,
+    MAX_WIDTH,
+    MIN_BANDWIDTH,
+    MIN_LENGTH,
+    MIN_WIDTH,
+)
 from pe_spectra.names import ENCODING_CLASSES
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, parse_list
 from pe_spectra.vocabulary import (
     BOUNDARIES,
     COLOURS,
@@ -34,16 +46,20 @@ class Option(NamedTuple):
     typed : how it is typed, `--encoding -e`; a bare word before that names its value, alone it is an argument.
     metavar : what stands for its value; empty for a flag.
     several : whether it takes several values.
-    words : what its values are completed to.
+    reads : what its values are; they stay text where what they mean depends on the encoding.
+    words : what its values are completed to, where that is not what it reads.
     default : what it is where nothing sets it.
+    usual : what it means where it is left out, so that no proposal repeats it.
     """
 
     typed: str
     metavar: str
     help: str
+    reads: Accepts[Any] | None = None
     several: bool = False
     words: Sequence[str] | Callable[[str], Sequence[str]] = ()
     default: str | None = None
+    usual: str | None = None
     required: bool = False
 
     @property
@@ -51,21 +67,44 @@ class Option(NamedTuple):
         """The name of its value."""
         return self.typed.split()[0].lstrip("-").replace("-", "_")
 
+    @property
+    def flags(self) -> list[str]:
+        """How it is spelled; nothing for an argument."""
+        return [word for word in self.typed.split() if word.startswith("-")]
+
+    def read(self, given: Any) -> Any:
+        """Read what was typed; None where nothing was."""
+        if given is None or given == ():
+            return None
+        if self.reads is None:
+            return given
+        label = max(self.flags, key=len)
+        return parse_list(given, label, self.reads.parse) if self.several else self.reads.parse(given, label)
+
     def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
         """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
         declared: dict[str, Any] = {"help": self.help, "metavar": self.metavar or None, "show_default": False}
         declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
-        flags = [word for word in self.typed.split() if word.startswith("-")]
-        if not flags:
+        if not self.flags:
             nargs = -1 if self.several else 1
             return TyperArgument(param_decls=[self.name], required=self.required, nargs=nargs, **declared)
         if not self.metavar:
             declared |= {"is_flag": True, "default": False}
-        declared["envvar"] = f"PE_SPECTRA_{command}_{max(flags, key=len).lstrip('-')}".replace("-", "_").upper()
-        return TyperOption(param_decls=[self.name, *flags], multiple=self.several, **declared, **settings)
+        declared["envvar"] = f"PE_SPECTRA_{command}_{max(self.flags, key=len).lstrip('-')}".replace("-", "_").upper()
+        return TyperOption(param_decls=[self.name, *self.flags], multiple=self.several, **declared, **settings)
 
     def _complete(self, word: str) -> Sequence[str]:
-        return self.words(word) if callable(self.words) else [one for one in self.words if one.startswith(word)]
+        if callable(self.words):
+            return self.words(word)
+        words = self.reads.members if isinstance(self.reads, Choice) else self.words
+        return [one for one in words if one.startswith(word)]
+
+
+class _Recipes(Choice):
+    """Recipes, which keep their names of release 0.1.0."""
+
+    def parse(self, text: str, name: str) -> str:
+        return super().parse(RECIPE_TITLES.get(text, text), name)
 
 
 def _complete_code(word: str) -> list[str]:
@@ -81,6 +120,12 @@ def _complete_stacks(word: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in STACKS if name.startswith(last) and name not in before.split(",")]
 
 
+_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
+_WIDTH = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+#: Context lengths of models: of files, and for the methods that lengthen one; the shortest of these is longer than the
+#: wavelength of the fastest pair, 2 pi.
+_CONTEXT = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
+_TURNED = IntegerRange(minimum=8, maximum=MAX_MODEL_LENGTH)
 _SPEC = Option("spec", "SPEC", "an encoding, or a file with a table", words=ENCODING_NAMES)
 _REQUIRED = "exit 1 unless it holds"
 
@@ -110,39 +155,73 @@ OPTIONS: Mapping[str, Option] = {
         "config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables",
         several=True,
     ),
-    "d": Option("--d", "N", "width of the encoding, 2 to 1048576  [256]"),
-    "d:several": Option("--d", "N...", "widths, each 2 to 1048576  [256]", several=True),
-    "d:head": Option("--d", "N", "rotary width of a head, even, 4 to 16384  [128]", default="128"),
-    "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300  [10000]"),
-    "rho:several": Option("--rho", "X...", "bases of the ladder, each 1e-6 to 1e300  [10000]", several=True),
+    "d": Option("--d", "N", "width of the encoding, 2 to 1048576  [256]", usual="256"),
+    "d:several": Option("--d", "N...", "widths, each 2 to 1048576  [256]", several=True, usual="256"),
+    "d:head": Option(
+        "--d",
+        "N",
+        "rotary width of a head, even, 4 to 16384  [128]",
+        IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
+        default="128",
+    ),
+    "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300  [10000]", usual="10000"),
+    "rho:several": Option(
+        "--rho", "X...", "bases of the ladder, each 1e-6 to 1e300  [10000]", several=True, usual="10000"
+    ),
     "length": Option(
         "--length -S",
         "N",
         "number of positions, 1 to 1048576  [80; 256 lags; 192 of calendar; all rows of a table]",
+        _LENGTH,
     ),
-    "length:averaged": Option("--length -S", "N", "positions to average over, where the kernel is no formula  [all]"),
-    "length:edge": Option("--length -S", "T", "take 2 pi/T as the bin's edge in place of 2 pi/d"),
-    "length:all": Option("--length -S", "N", "number of positions for all of them  [128, or all rows of fewer]"),
+    "length:averaged": Option(
+        "--length -S", "N", "positions to average over, where the kernel is no formula  [all]", _LENGTH
+    ),
+    "length:edge": Option(
+        "edge --length -S",
+        "T",
+        "take 2 pi/T as the bin's edge in place of 2 pi/d",
+        IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT),
+    ),
+    "length:all": Option(
+        "--length -S", "N", "number of positions for all of them  [128, or all rows of fewer]", _LENGTH
+    ),
     "rows": Option("--rows", "A:B", "the part of a table that is used, end excluded  [all]"),
     "positions": Option("--positions", "FILE|A:B:C", "real positions, for an encoding that takes them"),
     "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00]"),
     "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 1d  [1h]"),
     # how it is looked at
     "s": Option("--s -s", "N...", "positions: 5 40 75, or 5,40,75, or 0:80:5 (half-open)  [5 40 75]", several=True),
-    "grid": Option("--grid -N", "N", "lattice length, 2 to 1048576  [d]"),
-    "grid:figures": Option("--grid -N", "N", "lattice length, 2 to 1048576  [256]"),
+    "grid": Option("--grid -N", "N", "lattice length, 2 to 1048576  [d]", _WIDTH),
+    "grid:figures": Option("--grid -N", "N", "lattice length, 2 to 1048576  [256]", _WIDTH),
     "bandwidth": Option(
-        "--bandwidth -b", "X...", "kernel width in bins, 1e-6 to 1e6; several make a sweep  [4]", several=True
+        "--bandwidth -b",
+        "X...",
+        "kernel width in bins, 1e-6 to 1e6; several make a sweep  [4]",
+        RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH),
+        several=True,
     ),
     "boundary": Option(
         "--boundary",
         "|".join(BOUNDARIES),
         "the kernel at 0 and pi: cut off as in the paper, or reflected  [none]",
-        words=BOUNDARIES,
+        Choice(members=BOUNDARIES),
+        usual=BOUNDARIES[0],
     ),
     "window_free": Option("--window-free", "", "show the encoding's bare kernel beside it"),
-    "limit": Option("--limit", "N", "how many colliding pairs to name (all are counted)  [10]"),
-    "within": Option("--within", "X", "also pairs whose codes differ by no more than X, the nearest named"),
+    "limit": Option(
+        "--limit",
+        "N",
+        "how many colliding pairs to name (all are counted)  [10]",
+        IntegerRange(minimum=0, maximum=MAX_LENGTH),
+        default="10",
+    ),
+    "within": Option(
+        "--within",
+        "X",
+        "also pairs whose codes differ by no more than X, the nearest named",
+        RealRange(minimum=1e-300, maximum=1e300),
+    ),
     "all": Option("every --all", "", "the whole catalogue, random values last"),
     "sort": Option("--sort", "METRIC", "order by a metric, best first"),
     "periods": Option("--periods", "NAME,..", "periods to look for: day,week or durations such as 12h"),
@@ -151,7 +230,7 @@ OPTIONS: Mapping[str, Option] = {
         "--method",
         "NAME",
         f"how to interpolate: {', '.join(RESIZE_METHODS)}  [bicubic]",
-        words=RESIZE_METHODS,
+        Choice(members=RESIZE_METHODS),
         default="bicubic",
     ),
     "align_corners": Option("--align-corners", "", "keep the first and last rows in place"),
@@ -159,31 +238,34 @@ OPTIONS: Mapping[str, Option] = {
         "--dtype",
         "|".join(DTYPES) + "...",
         f"number types to look at  [{' '.join(COMMON_DTYPES)}]",
+        Choice(members=DTYPES),
         several=True,
-        words=DTYPES,
     ),
     "recipe": Option(
         "--recipe",
         "|".join(RECIPE_NAMES) + "...",
         "which steps are in the type: none but the sum; only the final cast; positions first and the final cast; all"
         "  [every one]",
+        _Recipes(members=RECIPE_NAMES),
         several=True,
-        words=RECIPE_NAMES,
     ),
     "embedding": Option(
         "--embedding",
         "X",
         "standard deviation of the token's embedding that codes are added to, 1e-6 to 1e6  [1]",
+        RealRange(minimum=1e-6, maximum=1e6),
         default="1",
     ),
     # of models
-    "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]"),
-    "trained:audit": Option("--trained", "N", "training context length  [the file's]"),
-    "trained:context": Option("--trained", "N", "training context length, 8 to 1073741824"),
-    "served": Option("--served", "N", "positions the model serves  [as its file says]"),
-    "served:audit": Option("--served", "N", "inference context length  [the file's]"),
-    "base": Option("--base", "X", "base that was trained with (rope_theta), 2 to 1e18"),
-    "target": Option("--target", "N", "inference context length, above --trained"),
+    "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),
+    "trained:audit": Option("--trained", "N", "training context length  [the file's]", _CONTEXT),
+    "trained:context": Option("--trained", "N", "training context length, 8 to 1073741824", _TURNED),
+    "served": Option("--served", "N", "positions the model serves  [as its file says]", _CONTEXT),
+    "served:audit": Option("--served", "N", "inference context length  [the file's]", _CONTEXT),
+    "base": Option(
+        "--base", "X", "base that was trained with (rope_theta), 2 to 1e18", RealRange(minimum=2, maximum=1e18)
+    ),
+    "target": Option("--target", "N", "inference context length, above --trained", _TURNED),
     "stack": Option("--stack", "X,Y", "A as two implementations read it", words=_complete_stacks),
     "all_stacks": Option("--all-stacks", "", "A as every implementation reads it, and one example of each scaling"),
     # what is demanded
@@ -206,19 +288,19 @@ OPTIONS: Mapping[str, Option] = {
         "--fail-on",
         "|".join(FINDING_LEVELS),
         "exit 1 when there is a finding of that level or above",
-        words=FINDING_LEVELS,
+        Choice(members=FINDING_LEVELS),
     ),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
     "explain:completed": Option("--explain", "CODE", "the reasoning behind a finding", words=_complete_code),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     # where the answer goes, and in which form
-    "format": Option("form --format", "|".join(FORMATS), "form of the answer  [table]", words=FORMATS),
+    "format": Option("form --format", "|".join(FORMATS), "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),
     "output": Option("--output", "FILE", "write the answer to FILE (.json, .csv, .txt)"),
     "output:array": Option("--output", "FILE", ".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
-    "output:folder": Option("--output", "DIR", "folder of the figures  [figures]", default="figures"),
-    "what": Option("--what", "|".join(EXPORTED), "what to export  [the first that it has]", words=EXPORTED),
+    "output:folder": Option("--output", "DIR", "folder of the figures  [figures]", default="figures", usual="figures"),
+    "what": Option("--what", "|".join(EXPORTED), "what to export  [the first that it has]", Choice(members=EXPORTED)),
     "full": Option("--full", "", "all rows of a table on a terminal"),
     "figure": Option("--figure", "PATH", "draw to PATH (.png, .svg, .pdf)"),
     "no_figure": Option("--no-figure", "", "draw nothing"),
@@ -229,6 +311,8 @@ OPTIONS: Mapping[str, Option] = {
     "no_title": Option("--no-title", "", "no sentence above the panels of the figure"),
     "no_caption": Option("--no-caption", "", "no small print below the panels of the figure"),
     "quiet": Option("--quiet -q", "", "no notes on stderr"),
-    "color": Option("--color", "|".join(COLOURS), "colours on a terminal  [auto]", words=COLOURS),
+    "color": Option(
+        "--color", "|".join(COLOURS), "colours on a terminal  [auto]", Choice(members=COLOURS), default="auto"
+    ),
     "settings": Option("--settings", "FILE", "defaults from a TOML file: flat keys, or a [command] table"),
 }

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Progress, Run, plot
-from pe_spectra.cli.subject import Subject, check_count, check_together, check_work, read
+from pe_spectra.cli.subject import Subject, check_count, check_together, check_work
 from pe_spectra.errors import InputError
-from pe_spectra.limits import (
-    MAX_ANALYSED,
-    MAX_BANDWIDTH,
-    MAX_CONTEXT,
-    MAX_COUNTED_FREQUENCIES,
-    MAX_LENGTH,
-    MAX_PRINTED_NUMBERS,
-    MAX_STREAMED_ENTRIES,
-    MAX_WIDTH,
-    MIN_BANDWIDTH,
-    MIN_LENGTH,
-    MIN_WIDTH,
-)
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals
+from pe_spectra.limits import MAX_ANALYSED, MAX_COUNTED_FREQUENCIES, MAX_PRINTED_NUMBERS, MAX_STREAMED_ENTRIES
+from pe_spectra.numbers import IntegerRange, parse_integers
 from pe_spectra.vocabulary import BOUNDARIES
-from pe_spectra.wording import Typed, compose_command
+from pe_spectra.wording import compose_command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,13 +23,6 @@ if TYPE_CHECKING:
     from pe_spectra.reconstruction import Reconstruction
     from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum
 
-_GRID = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
-_BANDWIDTH = RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH)
-_BOUNDARY = Choice(members=BOUNDARIES)
-_CONTEXT = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
-_LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
-_RADIUS = RealRange(minimum=1e-300, maximum=1e300)
-_DEFAULT_LIMIT = 10
 _DEFAULT_S = (5, 40, 75)
 _PAPER_PAIR = ("sinusoidal", "dft")
 #: Bandwidths that a reconstruction is tried with next.
@@ -51,7 +32,7 @@ _MEASURED_WIDTH = 512
 
 
 def spectrum(
-    run: Run, subject: Subject, grid: str | None, bandwidth: Sequence[str] | None, boundary: str | None
+    run: Run, subject: Subject, grid: int | None, bandwidth: Sequence[float] | None, boundary: str | None
 ) -> Outcome:
     """Frequency weights of an encoding (Eq. 15, Fig. 1).
 
@@ -59,27 +40,28 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    asked = _read_analysis(subject, ("sinusoidal",), grid, bandwidth, boundary)
-    points = _count_points(asked.encodings, asked.grid) // 2 * len(asked.bandwidths)
+    encodings = subject.build("sinusoidal")
+    bandwidths = bandwidth or (None,)
+    check_count(encodings)
+    points = _count_points(encodings, grid) // 2 * len(bandwidths)
     check_work("--d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.spectra import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum, count_low_frequencies
 
     with Progress("computing spectra", quiet=run.quiet):
-        spectra = asked.compute_spectra()
-        planes = [compute_grid_spectrum(e, bandwidth=asked.bandwidths[0]) for e in asked.encodings if e.shape]
-        then = _follow_spectrum({**asked.typed, "bandwidth": bandwidth}, spectra)
+        spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
+        planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
+        then = _follow_spectrum(run, spectra)
         answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, next_command=then)
-        notes = (*answer.notes, *asked.note_boundary(spectra))
-        return run.finish(replace(answer, notes=notes), lambda: _draw_spectra(spectra, planes))
+        return run.finish(replace(answer, notes=(*answer.notes, *notes)), lambda: _draw_spectra(spectra, planes))
 
 
 def reconstruct(
     run: Run,
     subject: Subject,
     s: Sequence[str] | None,
-    grid: str | None,
-    bandwidth: Sequence[str] | None,
+    grid: int | None,
+    bandwidth: Sequence[float] | None,
     boundary: str | None,
     window_free: bool,
 ) -> Outcome:
@@ -88,27 +70,28 @@ def reconstruct(
     The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
-    asked = _read_analysis(subject, _PAPER_PAIR, grid, bandwidth, boundary)
-    positions, notes = _read_positions(s, asked)
-    points = _count_points(asked.encodings, asked.grid) * len(asked.bandwidths) * len(positions)
+    encodings = subject.build(*_PAPER_PAIR)
+    bandwidths = bandwidth or (None,)
+    check_count(encodings)
+    positions, notes = _read_positions(s, encodings, grid, subject.length)
+    points = _count_points(encodings, grid) * len(bandwidths) * len(positions)
     check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.reconstructions import answer_reconstructions
     from pe_spectra.reconstruction import reconstruct_positions
 
     with Progress("reconstructing", quiet=run.quiet):
-        spectra = asked.compute_spectra()
+        spectra, reflected = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         results = [reconstruct_positions(spectrum, positions) for spectrum in spectra]
         kernels, missing = _compute_kernels(results) if window_free else (None, ())
-        typed = {**asked.typed, "s": s, "window_free": window_free}
-        then = _follow_reconstruction(typed, results, is_sweep=len(asked.bandwidths) > 1)
-        all_notes = notes + missing + asked.note_boundary(spectra)
+        then = _follow_reconstruction(run, results, subject.length, is_sweep=len(bandwidths) > 1)
+        all_notes = notes + missing + reflected
         kernel = next((k for k in kernels or () if k is not None), None)
         answer = answer_reconstructions(results, kernels, all_notes, next_command=then)
         return run.finish(answer, plot("pe_spectra.plots.blur.compose_reconstruction", *results, kernel=kernel))
 
 
 def faithfulness(
-    run: Run, subject: Subject, limit: str | None, within: str | None, require: Sequence[str] | None
+    run: Run, subject: Subject, limit: int, within: float | None, require: Sequence[str] | None
 ) -> Outcome:
     """Does every position have its own vector (Definition 1), and how far apart are they?
 
@@ -119,104 +102,68 @@ def faithfulness(
 
     requirements = parse_requirements(require or [], ("separation", "rank"))
     encodings = subject.build(*_PAPER_PAIR)
-    size = subject.read_length(encodings)
-    shown = _LIMIT.parse(limit, "--limit") if limit is not None else _DEFAULT_LIMIT
-    radius = read(within, "--within", _RADIUS.parse)
-    _check_measured(encodings, size)
+    _check_measured(encodings, subject.length)
     from pe_spectra.answers.injectivity import answer_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
 
     with Progress("measuring separation and rank", quiet=run.quiet):
-        results = [measure_faithfulness(e, length=size, limit=shown, within=radius) for e in encodings]
-        then = _follow_faithfulness({**subject.typed, "encoding": subject.encoding or _PAPER_PAIR}, results)
+        results = [measure_faithfulness(e, length=subject.length, limit=limit, within=within) for e in encodings]
+        then = _follow_faithfulness(run, results)
         found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
         answer = answer_faithfulness(results, check_requirements(requirements, found), next_command=then)
         return run.finish(answer, plot("pe_spectra.plots.distances.compose_faithfulness", *results))
 
 
-def count_low_bin(run: Run, subject: Subject) -> Outcome:
+def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
     """How many frequencies lie below the first DFT frequency (Eq. 16).
 
     Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
     frequencies that never complete a turn within T positions.
     """
     encodings = subject.build("sinusoidal")
-    points = read(subject.length, "--length", _CONTEXT.parse)
     check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra.answers.counts import answer_counts
     from pe_spectra.spectrum import count_low_bin
 
-    counts = [count_low_bin(e, length=points) for e in encodings]
-    answer = answer_counts(counts, next_command=_follow_counts(subject.typed, counts))
+    counts = [count_low_bin(e, length=edge) for e in encodings]
+    answer = answer_counts(counts, next_command=_follow_counts(run, counts))
     return run.finish(answer, plot("pe_spectra.plots.strips.compose_low_bin", *counts))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Analysis:
-    """Whose spectra are asked for, and how; a bandwidth of None is each encoding's own.
-
-    `typed` : the same for the command to try next, without the boundary that is the default.
-    """
-
-    encodings: tuple[Encoding, ...]
-    grid: int | None
-    bandwidths: tuple[float | None, ...]
-    boundary: str | None
-    length: int | None
-    typed: Typed
-
-    def compute_spectra(self) -> list[Spectrum]:
-        """One spectrum of each encoding at each bandwidth, two for one on a grid; one where no bandwidth enters."""
-        from pe_spectra.spectrum import compute_spectrum, list_axes
-
-        edge = self.boundary or BOUNDARIES[0]
-        spectra = [
-            compute_spectrum(e, grid=self.grid, bandwidth=b, boundary=edge, length=self.length, axis=axis)
-            for e in self.encodings
-            for b in self.bandwidths
-            for axis in list_axes(e)
-        ]
-        return list({(s.encoding, s.bandwidth, s.axis): s for s in spectra}.values())
-
-    def note_boundary(self, spectra: Sequence[Spectrum]) -> tuple[str, ...]:
-        """A note on each encoding whose kernel is reflected although `none` was asked for."""
-        others = dict.fromkeys(s.encoding.label for s in spectra if self.boundary == "none" != s.boundary)
-        return tuple(
-            f"{label}: --boundary none has no effect, for its spectrum is always reflected" for label in others
-        )
-
-
-def _read_analysis(
-    subject: Subject,
-    default: tuple[str, ...],
-    grid: str | None,
-    bandwidth: Sequence[str] | None,
+def _compute_spectra(
+    encodings: Sequence[Encoding],
+    grid: int | None,
+    bandwidths: Sequence[float | None],
     boundary: str | None,
-) -> _Analysis:
-    encodings = subject.build(*default)
-    asked = _Analysis(
-        encodings=encodings,
-        bandwidths=parse_reals(bandwidth, "--bandwidth", _BANDWIDTH) if bandwidth else (None,),
-        boundary=read(boundary, "--boundary", _BOUNDARY.parse),
-        grid=read(grid, "--grid", _GRID.parse),
-        length=subject.read_length(encodings),
-        typed={**subject.typed, "grid": grid, "boundary": boundary if boundary != BOUNDARIES[0] else None},
-    )
-    check_count(encodings)
-    return asked
+    length: int | None,
+) -> tuple[list[Spectrum], tuple[str, ...]]:
+    """One spectrum of each encoding at each bandwidth, two for one on a grid; one where no bandwidth enters.
+
+    A bandwidth of None is each encoding's own. There is a note on each that is reflected although `none` was asked for.
+    """
+    from pe_spectra.spectrum import compute_spectrum, list_axes
+
+    spectra = [
+        compute_spectrum(e, grid=grid, bandwidth=b, boundary=boundary or BOUNDARIES[0], length=length, axis=axis)
+        for e in encodings
+        for b in bandwidths
+        for axis in list_axes(e)
+    ]
+    others = dict.fromkeys(s.encoding.label for s in spectra if boundary == "none" != s.boundary)
+    notes = tuple(f"{label}: --boundary none has no effect, for its spectrum is always reflected" for label in others)
+    return list({(s.encoding, s.bandwidth, s.axis): s for s in spectra}.values()), notes
 
 
-def _read_positions(texts: Sequence[str] | None, asked: _Analysis) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _read_positions(
+    texts: Sequence[str] | None, encodings: Sequence[Encoding], grid: int | None, length: int | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Read --s within the shortest lattice, on a grid its shorter side; and a note where the default does not fit."""
     from pe_spectra.spectrum.density import check_grid
 
-    lattices = [
-        asked.grid or (min(e.shape) if e.shape is not None else check_grid(e, None, asked.length))
-        for e in asked.encodings
-    ]
+    lattices = [grid or (min(e.shape) if e.shape is not None else check_grid(e, None, length)) for e in encodings]
     points = min(lattices)
     if texts:
-        owner = asked.encodings[lattices.index(points)].label
+        owner = encodings[lattices.index(points)].label
         reason = "" if points == max(lattices) else f"for {owner} has a lattice of {points} points"
         return parse_integers(texts, "--s", IntegerRange(minimum=0, maximum=points - 1, reason=reason)), ()
     clipped = tuple(dict.fromkeys(min(position, points - 1) for position in _DEFAULT_S))
@@ -251,45 +198,41 @@ def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None
 # ----------------------------------------------------------------------------------- what to try next
 
 
-def _follow_spectrum(typed: Typed, spectra: Sequence[Spectrum]) -> str:
+def _follow_spectrum(run: Run, spectra: Sequence[Spectrum]) -> str:
     """Propose to reconstruct positions through the same encodings; nothing at real positions, which have no lattice."""
-    if not any(typed.values()):
+    if not any(run.typed.values()):
         return "pe-spectra reconstruct --s 5 40 75"
     # three positions, and the DFT encoding beside the default one
-    numbers = sum(s.grid for s in spectra) * 3 * (1 if typed["encoding"] else 2)
-    if typed["positions"] or numbers > MAX_PRINTED_NUMBERS:
-        return ""
-    return compose_command("reconstruct", **typed)
+    numbers = sum(s.grid for s in spectra) * 3 * (1 if run.typed["encoding"] else 2)
+    return "" if run.typed["positions"] or numbers > MAX_PRINTED_NUMBERS else run.propose("reconstruct")
 
 
-def _follow_reconstruction(typed: Typed, results: Sequence[Reconstruction], *, is_sweep: bool) -> str:
+def _follow_reconstruction(run: Run, results: Sequence[Reconstruction], length: int | None, *, is_sweep: bool) -> str:
     """Propose a sweep of bandwidths; after one, or where no bandwidth enters, what tells the positions apart."""
     can_sweep = not is_sweep and any(r.spectrum.bandwidth is not None for r in results)
     numbers = sum(r.spectrum.grid * len(r.positions) for r in results) * len(_SWEEP)
     if can_sweep and numbers <= MAX_PRINTED_NUMBERS:
-        return compose_command("reconstruct", **typed, bandwidth=_SWEEP)
-    length = typed["length"]
+        return run.propose("reconstruct", bandwidth=_SWEEP)
     try:
-        encodings = tuple(dict.fromkeys(r.spectrum.encoding for r in results))
-        _check_measured(encodings, int(length) if isinstance(length, str) else None)
+        _check_measured(tuple(dict.fromkeys(r.spectrum.encoding for r in results)), length)
     except InputError:
         return ""
-    lattice = ("s", "grid", "boundary", "window_free")
-    return compose_command("faithfulness", **{key: value for key, value in typed.items() if key not in lattice})
+    return run.propose("faithfulness", s=None, grid=None, bandwidth=None, boundary=None, window_free=None)
 
 
-def _follow_faithfulness(typed: Typed, results: Sequence[Faithfulness]) -> str:
+def _follow_faithfulness(run: Run, results: Sequence[Faithfulness]) -> str:
     """Propose the spectrum of the same encodings; nothing where all codes are one, as they may be zero."""
     if any(r.length == 1 or r.collisions.distinct == 1 for r in results):
         return ""
     if _count_points([r.encoding for r in results], None) // 2 > MAX_PRINTED_NUMBERS:
         return ""
-    return compose_command("spectrum", **typed)
+    pair = run.typed["encoding"] or _PAPER_PAIR
+    return run.propose("spectrum", encoding=pair, limit=None, within=None, require=None)
 
 
-def _follow_counts(typed: Typed, counts: Sequence[LowBinCount]) -> str:
+def _follow_counts(run: Run, counts: Sequence[LowBinCount]) -> str:
     """Propose the spectra of what was counted; after the default, the paper's own statements about it."""
-    if not any(typed.values()):
+    if not any(run.typed.values()):
         return "pe-spectra claims"
     encodings = tuple(dict.fromkeys(count.encoding for count in counts))
     if len(encodings) > MAX_ANALYSED or _count_points(encodings, None) // 2 > MAX_PRINTED_NUMBERS:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, cast
 from pe_spectra.cli.terminal import Screen, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
-from pe_spectra.vocabulary import COLOURS, FIGURE_SUFFIXES, FORMATS
+from pe_spectra.vocabulary import FIGURE_SUFFIXES
+from pe_spectra.wording import Typed, compose_command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,6 +57,7 @@ class Run:
     figure : where to draw, or None.
     figure_asked : whether that place was named by the user.
     notes : notes of the run itself, for stderr.
+    typed : the command's own options as they were typed, by name; None for what says what is so without it.
     drawing : how to draw, where anything was asked for.
     """
 
@@ -66,12 +68,17 @@ class Run:
     figure_asked: bool
     quiet: bool
     notes: tuple[str, ...]
+    typed: Typed
     drawing: FigureOptions | None = None
 
     @property
     def watched(self) -> bool:
         """Whether the answer takes the form that people read; a pipe has the rows of CSV, in their order."""
         return self.format == "table" and self.screen.watched
+
+    def propose(self, command: str, **changed: str | Sequence[str] | bool | None) -> str:
+        """Write a command to try next with what was typed for this one, but for what is changed; None leaves it out."""
+        return compose_command(command, **{**self.typed, **changed})
 
     def finish(
         self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
@@ -131,15 +138,16 @@ def _render_figure(draw: Callable[[], Figure], suffix: str, drawing: FigureOptio
 
 def prepare_run(
     *,
-    default_figure: str = "",
+    default_figure: str,
+    typed: Typed,
+    color: str,
+    quiet: bool,
     form: str | None = None,
     json: bool = False,
     output: str | None = None,
     full: bool = False,
     figure: str | None = None,
     no_figure: bool = False,
-    quiet: bool = False,
-    color: str | None = None,
     no_title: bool = False,
     no_caption: bool = False,
     **drawing: str | None,
@@ -150,7 +158,6 @@ def prepare_run(
     ------
     InputError, FileError : an option that cannot be used, or a place that was asked for and cannot be written.
     """
-    colour = Choice(members=COLOURS).parse(color or "auto", "--color")
     if figure is not None and no_figure:
         raise InputError("--figure and --no-figure exclude each other", figure or "''", "one of them")
     place = _read_figure(figure) if figure is not None else None
@@ -173,12 +180,13 @@ def prepare_run(
         place, notes = _find_default_place(default_figure)
     return Run(
         format=chosen,
-        screen=look_at_screen(colour if chosen == "table" else "never", full=full, to_file=target is not None),
+        screen=look_at_screen(color if chosen == "table" else "never", full=full, to_file=target is not None),
         output=target,
         figure=place,
         figure_asked=figure is not None,
         quiet=quiet,
         notes=notes,
+        typed=typed,
         drawing=chosen_drawing,
     )
 
@@ -201,8 +209,6 @@ def _read_output(text: str, form: str | None) -> Path:
 
 
 def _read_format(form: str | None, json: bool, output: Path | None) -> str:
-    if form is not None:
-        Choice(members=FORMATS).parse(form, "--format")
     if json and form not in (None, "json"):
         raise InputError("--json and --format contradict each other", str(form), "one of them")
     implied = _OUTPUT_FORMATS.get(output.suffix.lower()) if output else None

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_LENGTH,
-    MAX_MODEL_LENGTH,
     MAX_PAIR_WORK,
     MAX_PAIR_WORK_TOGETHER,
     MAX_POSITION,
-    MIN_LENGTH,
 )
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
-from pe_spectra.vocabulary import FINDING_LEVELS, Level
+from pe_spectra.numbers import RealRange, parse_list, quote
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.exact import F64
 
-T = TypeVar("T")
-#: Context lengths of models.
-MODEL_LENGTH = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
-_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
 _TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
 _FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
 _ACCEPTED = "A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
@@ -45,25 +38,20 @@ class Subject:
     encoding: Sequence[str] | None = None
     d: str | Sequence[str] | None = None
     rho: str | Sequence[str] | None = None
-    length: str | None = None
+    length: int | None = None
     rows: str | None = None
     start: str | None = None
     step: str | None = None
     positions: str | None = None
     label: str = "--encoding"
 
-    @property
-    def typed(self) -> dict[str, str | Sequence[str] | bool | None]:
-        """What was typed, by option, for the command to try next."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}
-
     def build(self, *default: str) -> tuple[Encoding, ...]:
         """Build the encodings that are named, or the default ones, at real positions where these are given.
 
         Raises
         ------
-        InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says; --length beside --positions, or an
-            encoding that takes integers only.
+        InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says; --length beside --positions or
+            beyond the rows of an encoding, or an encoding that takes integers only.
 
         >>> Subject(encoding=["dft"], d="8").build()
         (Dft(d=8),)
@@ -72,73 +60,37 @@ class Subject:
 
         given = {name: getattr(self, name) for name in ("d", "rho", "rows", "start", "step")}
         texts: Mapping[str, Sequence[str]] = {
-            name: [value] if isinstance(value, str) else _split(value, name) for name, value in given.items() if value
+            name: [value] if isinstance(value, str) else parse_list(value, f"--{name}", lambda text, _: text)
+            for name, value in given.items()
+            if value
         }
         empty = [name for name, value in given.items() if value == ""]
         if empty:
             raise InputError(f"--{empty[0]} is empty", "''", "a number is accepted")
-        return self.sample(build_encodings(list(self.encoding or default), texts, self.label))
+        encodings = build_encodings(list(self.encoding or default), texts, self.label)
+        for encoding in encodings:
+            if self.length is not None and encoding.rows is not None and self.length > encoding.rows:
+                accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
+                raise InputError("--length is beyond the rows of an encoding", str(self.length), accepted)
+        return encodings if self.positions is None else self._sample(encodings, self.positions)
 
-    def sample(self, encodings: tuple[Encoding, ...]) -> tuple[Encoding, ...]:
-        """Put encodings at the real positions of --positions, if it is given.
-
-        Raises
-        ------
-        InputError, FileError : --length beside it, no positions, or an encoding that takes integers only.
-        """
-        if self.positions is None:
-            return encodings
+    def _sample(self, encodings: tuple[Encoding, ...], positions: str) -> tuple[Encoding, ...]:
+        """Put encodings at real positions."""
         self.refuse_length()
         from pe_spectra.encodings import GivenArray, HasContinuousTable
         from pe_spectra.encodings.temporal import Sampled
 
         whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
         if whole is not None:
-            accepted = f"--length gives it integers, in place of {self.positions or repr(self.positions)}"
+            accepted = f"--length gives it integers, in place of {quote(positions)}"
             raise InputError("--positions: this encoding takes no real positions", whole, accepted)
-        times = GivenArray(read_times(self.positions), origin=self.positions)
+        times = GivenArray(read_times(positions), origin=positions)
         return tuple(Sampled(encoding=encoding, times=times) for encoding in encodings)
 
     def refuse_length(self) -> None:
         """Refuse --length beside --positions."""
         if self.length is not None and self.positions is not None:
-            raise InputError("--length and --positions exclude each other", self.length, "one of them")
-
-    def read_length(self, encodings: Sequence[Encoding]) -> int | None:
-        """Read --length, within the rows of every table among the encodings; None where it was not given.
-
-        Raises
-        ------
-        InputError : no length, or more than an encoding has.
-        """
-        if self.length is None:
-            return None
-        size = _LENGTH.parse(self.length, "--length")
-        for encoding in encodings:
-            if encoding.rows is not None and size > encoding.rows:
-                accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
-                raise InputError("--length is beyond the rows of an encoding", self.length, accepted)
-        return size
-
-
-def read(text: str | None, label: str, parse: Callable[[str, str], T]) -> T | None:
-    """Read the value of an option; None where it was not given.
-
-    >>> read("8", "--grid", _LENGTH.parse), read(None, "--grid", _LENGTH.parse)
-    (8, None)
-    """
-    return None if text is None else parse(text, label)
-
-
-def read_level(text: str | None) -> Level | None:
-    """Read --fail-on.
-
-    >>> read_level("warning")
-    'warning'
-    """
-    if text is None:
-        return None
-    return FINDING_LEVELS[FINDING_LEVELS.index(Choice(members=FINDING_LEVELS).parse(text, "--fail-on"))]
+            raise InputError("--length and --positions exclude each other", str(self.length), "one of them")
 
 
 def read_times(text: str, label: str = "--positions") -> F64:
@@ -216,11 +168,3 @@ def check_together(label: str, encodings: Sequence[Encoding], sizes: Sequence[in
         if isinstance(encoding, HasTable) and not isinstance(encoding, HasFrequencies)
     ]
     check_work("all pairs of rows of these encodings", sum(pairs), MAX_PAIR_WORK_TOGETHER)
-
-
-def _split(texts: Sequence[str], name: str) -> list[str]:
-    """Widths and bases may be joined by commas or blanks, as all lists may."""
-    items = [item for text in texts for part in text.split(",") for item in (part.split() or [""])]
-    if "" in items:
-        raise InputError(f"--{name} has an empty place in its list", ",".join(texts) or "''", "numbers are accepted")
-    return items

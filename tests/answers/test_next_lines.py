@@ -10,10 +10,9 @@ import pytest
 
 from pe_spectra.answers import audits
 from pe_spectra.answers.audits import answer_audits
-from pe_spectra.cli import auditing
+from pe_spectra.cli.options import OPTIONS
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.numbers import IntegerRange
 from pe_spectra.wording import compose_command
 from tests.places import MODELS
 
@@ -104,6 +103,11 @@ def test_the_next_line_runs_and_keeps_the_encodings(cli_on_terminal, command, ki
         ),
         ("faithfulness -e tree --length 1", []),  # one code, which may be zero, has no spectrum
         ("spectrum", ["pe-spectra reconstruct --s 5 40 75"]),
+        ("spectrum --d 256 --rho 10000 --boundary none", ["pe-spectra reconstruct --s 5 40 75"]),
+        ("spectrum --d 256 --grid 300", ["pe-spectra reconstruct --grid 300"]),
+        ("spectrum -e rope --d 256", ["pe-spectra reconstruct -e rope --d 256"]),  # whose own is another
+        ("faithfulness --d 256", ["pe-spectra spectrum -e sinusoidal dft"]),
+        ("count-low-bin --d 256", ["pe-spectra claims"]),
         ("spectrum -e learned.npy -b 2 8", ["pe-spectra reconstruct -e learned.npy --bandwidth 2 8"]),
         ("spectrum --d 64 --boundary reflect", ["pe-spectra reconstruct --d 64 --boundary reflect"]),
         ("spectrum -e mtan:d=16 --positions 'my pos.csv'", []),  # reconstruct takes no real positions
@@ -197,7 +201,7 @@ def test_what_to_try_next_runs_as_printed(cli, learned, terminal, line):
 
 
 LLAMA = MODELS / "llama-3-8b.json"
-LENGTHS = IntegerRange(minimum=8, maximum=1 << 30)
+CONTEXT = ("d:head", "base", "trained:context", "target")
 
 
 # ----------------------------------------------------------------------------------- what comes next
@@ -231,8 +235,9 @@ def test_every_next_line_of_an_audit_runs(cli, served, kinds):
     for line in contexts:  # what the search for negative sums would take its time for is checked as text
         words = dict(zip(shlex.split(line)[2::2], shlex.split(line)[3::2], strict=True))
         assert list(words) == ["--d", "--base", "--trained", "--target"]
-        assert auditing._read_width(words["--d"]) % 2 == 0
-        assert auditing._read_model(words["--base"], words["--trained"], LENGTHS.parse(words["--target"], "--target"))
+        read = {name: OPTIONS[name].read(words[f"--{name.partition(':')[0]}"]) for name in CONTEXT}
+        assert read["d:head"] % 2 == 0
+        assert read["target"] > read["trained:context"]
 
 
 def test_unseen_phases_lead_to_the_finished_command(watch):
@@ -242,6 +247,6 @@ def test_unseen_phases_lead_to_the_finished_command(watch):
 
 
 def test_the_ranges_of_context_are_known_to_audit():
-    assert (auditing._WIDTHS.minimum, auditing._WIDTHS.maximum) == audits.WIDTHS
-    assert (auditing._BASES.minimum, auditing._BASES.maximum) == audits.BASES
-    assert (auditing._LENGTHS.minimum, auditing._LENGTHS.maximum) == audits.LENGTHS
+    names = {"d:head": audits.WIDTHS, "base": audits.BASES, "trained:context": audits.LENGTHS, "target": audits.LENGTHS}
+    for name, ends in names.items():
+        assert (OPTIONS[name].reads.minimum, OPTIONS[name].reads.maximum) == ends

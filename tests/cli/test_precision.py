@@ -45,7 +45,7 @@ def test_requirements(cli, more, failing):
         ("sinusoidal --require injective rank", ["unexpected argument (rank); --require takes one value here"]),
         ("sinusoidal --length 0 --dtype float16", ["--length is out of range (0)", "1 to 1048576"]),
         ("sinusoidal --recipe fp16", ["--recipe is not known (fp16)", *RECIPE_TITLES.values()]),
-        ("sinusoidal --dtype ''", ["--dtype is not known ('')"]),
+        ("sinusoidal --dtype ''", ["--dtype has an empty place in its list ('')"]),
         ("sinusoidal --embedding nan", ["--embedding is not a number (nan)"]),
         ("sinusoidal --embedding 0", ["--embedding is out of range (0)"]),
         ("sinusoidal --require rank", ["--require is not known (rank)", "ulp_margin"]),

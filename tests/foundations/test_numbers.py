@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_reals, quote
+from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_list, quote
 
 LATTICE = IntegerRange(minimum=0, maximum=255)
 ANY_INTEGER = IntegerRange(minimum=-(10**30), maximum=10**30)
@@ -187,9 +187,9 @@ def test_a_range_is_checked_before_it_is_expanded():
 
 
 def test_lists_of_reals():
-    assert parse_reals(["0.25 1,4", "1e1", "4.0"], "--bandwidth", POSITIVE) == (0.25, 1.0, 4.0, 10.0)
+    assert parse_list(["0.25 1,4", "1e1", "4.0"], "--bandwidth", POSITIVE.parse) == (0.25, 1.0, 4.0, 10.0)
     for text in ("1:3", "1,,2", "", "nan", "1 x"):
-        assert refusal(parse_reals, [text], "--bandwidth", POSITIVE).startswith("--bandwidth")
+        assert refusal(parse_list, [text], "--bandwidth", POSITIVE.parse).startswith("--bandwidth")
 
 
 @given(st.lists(st.integers(min_value=0, max_value=255), min_size=1, max_size=20), st.randoms(use_true_random=False))

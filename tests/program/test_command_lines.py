@@ -126,10 +126,13 @@ def at_the_end(act):
     """A fault after the run: what `act` does with the exit code, and gives in its place."""
 
     def plant(monkeypatch):
-        run = program.run
+        run, fail = program.run, program.fail
 
-        def run_and_act(*given):
-            code = run(*given)
+        def run_and_act(arguments):
+            try:
+                code = run(arguments)
+            except Exception as error:
+                code = fail(error)
             return act(code)
 
         monkeypatch.setattr(program, "run", run_and_act)
@@ -186,8 +189,12 @@ def warn(code):
     return code
 
 
-def escape(code):
-    raise KeyError(code)
+def escape(monkeypatch):
+    def fail(given):
+        raise KeyError(given)
+
+    monkeypatch.setattr(program, "run", fail)
+    monkeypatch.setattr(program, "fail", fail)
 
 
 def silence_messages(monkeypatch):
@@ -207,7 +214,7 @@ SPECTRUM, COUNT = "spectrum --d 8 --no-figure", "count-low-bin --d 8 --no-figure
 JSON, CSV, REFUSED = f"{SPECTRUM} --json", f"{SPECTRUM} --format csv", "spectrum --d 1 --no-figure"
 FAULTS = {
     "exit 3": (at_the_end(lambda _: 3), SPECTRUM, "exit code"),
-    "an exception": (at_the_end(escape), SPECTRUM, "exit code"),
+    "an exception": (escape, SPECTRUM, "exit code"),
     "exit 1 unasked": (at_the_end(lambda _: 1), SPECTRUM, "asked checks"),
     "a traceback": (at_the_end(say("Traceback (most recent call last):\n")), SPECTRUM, "no traceback"),
     "a warning": (at_the_end(warn), SPECTRUM, "no warning"),
@@ -282,7 +289,7 @@ def test_random_lines_find_a_fault_behind_a_value(quick_bench, monkeypatch):
 
 
 def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
-    monkeypatch.setattr(program, "run", lambda given, _: program._fail(errors.InputError("no such command", given[0])))
+    monkeypatch.setattr(program, "run", lambda given: program.fail(errors.InputError("no such command", given[0])))
     with pytest.raises(AssertionError, match=r"no line of .*claims.* succeeded"):
         run_lines(quick_bench, 5, names=("claims",))
 

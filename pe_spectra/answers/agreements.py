@@ -96,7 +96,7 @@ def answer_conformance(
         columns=columns,
         facts=(("file", f"{name}, {length:,} positions"), *(() if full else _explain(columns))),
         notes=_gather_notes(rows, examples if full else ()),
-        brief=len(next(iter(columns.values()))),
+        rows="all",
         next_command=_suggest(rows, again),
     )
 
@@ -254,7 +254,7 @@ def answer_tables(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = 
             for side, one in (("A", first), ("B", second))
         ],
         notes=notes,
-        brief=len(found.findings),
+        rows="all",
         failed=("table differs",) if check and not found.agree else (),
     )
 

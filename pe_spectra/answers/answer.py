@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
@@ -87,7 +87,8 @@ class Answer:
     notes : known problems of the numbers, and why a value is missing.
     remarks : notes that a terminal has among the details.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
-    brief : how many rows a terminal shows unless --full asks for all; None for what fits it, at most 12.
+    rows : what a terminal shows unless --full asks for all: all rows, none, or what fits it, at most 12; of these
+        the curve and the last facts give way, too.
     digits : significant digits of the numbers of the rows on a terminal.
     narrow : the columns whose texts a narrow terminal may shorten or break.
     spelled : what a terminal writes in place of some words of the rows.
@@ -105,7 +106,7 @@ class Answer:
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     shown: Sequence[str] = ()
-    brief: int | None = None
+    rows: Literal["all", "none", "fitting"] = "fitting"
     digits: int = 6
     narrow: Sequence[str] = ()
     spelled: Mapping[str, str] = field(default_factory=dict)

@@ -88,7 +88,7 @@ def answer_audits(
         shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
         digits=_DIGITS,
         narrow=_NARROW,
-        brief=0 if is_single else None,  # the facts say what a row would
+        rows="none" if is_single else "fitting",  # the facts say what a row would
         next_command=_suggest(good, is_single=is_single),
         failed=_list_failures(good, fail_on, is_single=is_single),
     )

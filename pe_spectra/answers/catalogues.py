@@ -141,7 +141,7 @@ def answer_catalogue() -> Answer:
         verdict=VERDICTS.say("catalogue", number=len(rows)),
         results=rows,
         shown=("name", "family", "summary"),
-        brief=len(rows),
+        rows="all",
         next_command="pe-spectra encodings rope",
     )
 
@@ -155,18 +155,19 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
     """
     row = _describe(cls, encoding)
     columns = tabulate(row.parameters)
+    if encoding is None:
+        del columns["value"]
     return Answer(
         body=EncodingsBody(rows=(row,)),
         verdict=VERDICTS.say("encoding", label=cls.name if encoding is None else encoding.label, summary=cls.summary),
         facts=(
             ("formula", cls.formula),
-            ("source", cls.source),
-            ("pitfalls", cls.pitfalls),
             ("views", ", ".join(row.views)),
             *_list_variants(cls),
+            ("pitfalls", cls.pitfalls),
+            ("source", cls.source),
         ),
-        columns={name: cells for name, cells in columns.items() if name != "value" or encoding is not None},
-        brief=len(row.parameters),
+        columns=columns,
         next_command=f"pe-spectra inspect {cls.name}" if encoding is None else propose("inspect", encoding),
     )
 

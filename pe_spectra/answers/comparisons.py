@@ -72,7 +72,7 @@ def answer_comparison(
         details=[(name, METRICS[name].text) for name in shown],
         notes=gather_notes([note.partition(": ")[::2] for one in compared for note in _list_notes(one)], ()),
         shown=("encoding", *(["length"] if any(map(_note_part, compared)) else []), "injective", *shown),
-        brief=len(compared),
+        rows="all",
         drawing=_draw(compared[0]),
         next_command=propose("inspect", compared[0].encoding),
         failed=failed,

@@ -101,7 +101,6 @@ def answer_differences(
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
         shown=() if setting.full else _choose_columns(columns),
-        brief=max(map(len, columns.values()), default=0),
         next_command=f"{setting.again} --full" if setting.again and diff.differences and not setting.full else "",
         failed=tuple(dict.fromkeys(f"{one.what} differs" for one in diff.differences)) if setting.check else (),
     )

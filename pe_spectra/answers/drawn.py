@@ -90,7 +90,7 @@ def answer_drawn(
             ("files", f"{len(files)}: of each figure .png, .svg and its numbers as .csv; manifest.json"),
             ("numbers", _compare(before)),
         ),
-        brief=0,
+        rows="none",
         next_command=next_command,
     )
 
@@ -115,7 +115,7 @@ def answer_checked(directory: str, differences: Sequence[Mismatch], number: int)
         body=FiguresCheckBody(output=directory, rows=tuple(differences)),
         verdict=_judge(differences, directory, number),
         results=differences,
-        brief=len(differences),
+        rows="all",
         failed=("figures --check: differences were found",) if differences else (),
     )
 

@@ -78,7 +78,7 @@ def answer_faithfulness(
         notes=gather_notes([(name, note) for name, r in zip(names, results, strict=True) for note in r.notes], names),
         shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
         digits=max(count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
-        brief=0 if is_one else len(results),
+        rows="none" if is_one else "all",
         drawing=_draw(results[0]) if len(results) <= MOST_DRAWN else None,
         next_command=next_command,
         failed=failed,

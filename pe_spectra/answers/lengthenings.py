@@ -73,7 +73,6 @@ def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> A
         notes=(*report.notes, *_list_remarks(report)),
         shown=_SHOWN_BOUNDS if is_inverse else () if every_pair else _SHOWN,
         digits=_DIGITS,
-        brief=max(len(report.methods), len(report.bounds)),
         next_command=_suggest(report),
     )
 

@@ -68,7 +68,6 @@ def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
         facts=_list_facts(portrait),
         details=_list_metrics(portrait, _DETAILS),
         notes=portrait.notes,
-        brief=max(12, len(findings)),
         drawing=_draw(portrait),
         next_command=_suggest(findings, portrait),
         failed=list_failures(findings, fail_on),

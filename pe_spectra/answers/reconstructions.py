@@ -112,7 +112,7 @@ def answer_reconstructions(
         facts=(*_sum_up(results), *_list_kernels(results, kernels)),
         details=_HINTS,
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],
-        brief=0,
+        rows="none",
         drawing=_draw(first) if len(results) <= MOST_DRAWN else None,
         next_command=next_command,
     )

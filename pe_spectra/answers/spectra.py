@@ -145,7 +145,7 @@ def answer_spectra(
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=_list_notes(spectra),
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
-        brief=0,
+        rows="none",
         drawing=_draw(first) if is_one else None,
         next_command=next_command,
     )

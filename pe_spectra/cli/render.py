@@ -30,7 +30,7 @@ _WRAPPED = 24
 _GAP = "  "
 #: The fewest characters of a name that tell anything.
 _SHORTEST = 20
-#: Rows that a terminal shows of a table with more: what fits a screen, within these bounds.
+#: Rows that a terminal shows of a table that may be cut: what fits a screen, of many within these bounds.
 _FEWEST, _MOST = 4, 12
 _STYLES = {
     "ok": "bold green",
@@ -78,21 +78,53 @@ def _write_exactly(cell: Cell) -> str:
 
 def _write_terminal(answer: Answer, screen: Screen) -> str:
     """The verdict, a curve, what carries the answer, and its rows: as much as fits, unless all was asked for."""
-    paint = _paint if screen.colour else lambda text, _: text
-    lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
-    if answer.drawing is not None:
-        lines += ["", *draw(answer.drawing, screen.width)]
-    facts = _choose_facts(answer, screen.full)
-    if facts:
-        lines += ["", *_write_facts(facts, screen.width, paint)]
-    rows, hidden = _write_rows(answer, screen, len(lines))
-    lines += ["", *rows] if rows else []
-    left = [count(len(answer.details), "detail")] if answer.details and not screen.full else []
-    left += [count(hidden, "more row" if rows else "row")] if hidden else []
-    if left:
-        lines += [*([] if facts or rows else [""]), f"{' and '.join(left)}: --full"]
+    drafts = (_write_draft(answer, screen, *cut) for cut in _list_cuts(answer, screen.full))
+    lines = next(drafts)
+    for shorter in drafts:
+        if len(lines) < screen.height:  # the next prompt takes a line
+            break
+        lines = shorter
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return text if screen.unicode else to_ascii(text)
+
+
+def _list_cuts(answer: Answer, full: bool) -> Iterator[tuple[bool, int, int]]:
+    """Whether there is a curve, how many facts and how many rows: all, then ever less of an answer that may be cut.
+
+    Rows give way until a few are left, then the curve, then the last facts; at last the few. Where no rows are shown,
+    the curve carries the answer, and only facts give way.
+    """
+    facts, total = len(_choose_facts(answer, full)), len(next(iter(answer.columns.values()), ()))
+    if full or answer.rows == "all":
+        yield True, facts, total
+    elif answer.rows == "none":
+        yield from ((True, kept, 0) for kept in range(facts, 0 if answer.drawing else facts - 1, -1))
+    else:
+        few, most = min(total, _FEWEST), min(total, _MOST)
+        for is_drawn, kept in ((True, facts), *((False, kept) for kept in range(facts, -1, -1))):
+            yield from ((is_drawn, kept, shown) for shown in range(most, few - 1, -1))
+        yield from ((False, 0, shown) for shown in range(few - 1, 0, -1))
+
+
+def _write_draft(answer: Answer, screen: Screen, is_drawn: bool, kept: int, shown: int) -> list[str]:
+    """The lines of an answer with so many facts and rows, and how much more there is."""
+    paint = _paint if screen.colour else lambda text, _: text
+    lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
+    left = 0 if is_drawn or answer.drawing is None else 1
+    if answer.drawing is not None and is_drawn:
+        lines += ["", *draw(answer.drawing, screen.width)]
+    facts = _choose_facts(answer, screen.full)
+    left += len(facts) - kept + (0 if screen.full else len(answer.details))
+    if kept:
+        lines += ["", *_write_facts(facts[:kept], screen.width, paint)]
+    if shown:
+        lines += ["", *_write_rows(answer, screen, shown)]
+    hidden = len(next(iter(answer.columns.values()), ())) - shown
+    more = [count(left, "detail")] if left else []
+    more += [count(hidden, "more row" if shown else "row")] if hidden else []
+    if more:
+        lines += [*([] if kept or shown else [""]), f"{' and '.join(more)}: --full"]
+    return lines
 
 
 def _paint(text: str, style: str) -> str:
@@ -107,7 +139,7 @@ def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
     if full:
         return [*answer.facts, *answer.details]
     groups = {name.rpartition(": ")[0] for name, _ in answer.facts} - {""}
-    are_rows = answer.brief != 0 and any(1 < len(groups) == len(cells) for cells in answer.columns.values())
+    are_rows = answer.rows != "none" and any(1 < len(groups) == len(cells) for cells in answer.columns.values())
     return [(name, text) for name, text in answer.facts if not (are_rows and ": " in name)]
 
 
@@ -138,28 +170,17 @@ def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[
     return lines
 
 
-def _write_rows(answer: Answer, screen: Screen, used: int) -> tuple[list[str], int]:
-    """Write the table, with the columns that are not shown and how to see them; and how many rows are not."""
+def _write_rows(answer: Answer, screen: Screen, shown: int) -> list[str]:
+    """Write the first rows of the table, with the columns that do not fit and how to see them."""
     names = list(answer.columns if screen.full or not answer.shown else answer.shown)
-    total = len(next(iter(answer.columns.values()), ()))
-    brief = _count_brief(total, screen.height - used) if answer.brief is None else answer.brief
-    shown = total if screen.full else min(total, brief)
-    lines: list[str] = []
-    if shown:
-        columns, left_out, everywhere = _fit([_make_column(name, answer, shown) for name in names], screen.width)
-        if everywhere:
-            lines += fold(f"each row: {', '.join(everywhere)}", screen.width, _GAP)
-        for number, block in enumerate(_split(columns, left_out if screen.full else [], screen.width)):
-            lines += [""] * bool(number) + _write_block(block, screen)
-        if left_out and not screen.full:
-            left = ", ".join(column.name for column in left_out)
-            lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
-    return lines, total - shown
-
-
-def _count_brief(total: int, room: int) -> int:
-    """How many rows are shown: all, where they are few; else what fits beside heading, remarks and the next prompt."""
-    return total if total <= _MOST else max(_FEWEST, min(_MOST, room - 5))
+    columns, left_out, everywhere = _fit([_make_column(name, answer, shown) for name in names], screen.width)
+    lines = fold(f"each row: {', '.join(everywhere)}", screen.width, _GAP) if everywhere else []
+    for number, block in enumerate(_split(columns, left_out if screen.full else [], screen.width)):
+        lines += [""] * bool(number) + _write_block(block, screen)
+    if left_out and not screen.full:
+        left = ", ".join(column.name for column in left_out)
+        lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
+    return lines
 
 
 @dataclass(kw_only=True, eq=False)
@@ -197,7 +218,7 @@ def _make_column(name: str, answer: Answer, shown: int) -> _Column:
         heading=heading,
         cells=texts,
         numeric=all(isinstance(cell, int | float | None) for cell in cells),
-        narrow=name in answer.narrow or any("/" in text for text in texts),
+        narrow=name in answer.narrow or any(map(_is_path, texts)),
         same=len(every) > 1 and len(set(every)) == 1,
         least=_WRAPPED if is_prose else None,
     )
@@ -231,7 +252,7 @@ def _narrow(columns: list[_Column], width: int) -> Iterator[None]:
             words = [word for cell in column.cells for word in cell.split(" ")]
             column.least = min(_WRAPPED, max(map(measure, words)))
     yield
-    paths = [column for column in columns if any("/" in cell for cell in column.cells)]
+    paths = [column for column in columns if any(map(_is_path, column.cells))]
     for column in columns:
         if column.narrow and not column.numeric and column not in paths:
             column.cells = tuple(map(_break, column.cells))
@@ -300,6 +321,12 @@ def _measure_table(columns: Sequence[_Column]) -> int:
 
 def _widest(text: str) -> int:
     return max(map(measure, text.split("\n")))
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text begins with a path, as labels of tables do; a sentence may have a stroke, too."""
+    first, stroke, _ = text.partition("/")
+    return bool(stroke) and " " not in first
 
 
 def _break(name: str) -> str:

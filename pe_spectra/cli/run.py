@@ -7,12 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from pe_spectra.cli.terminal import Screen, is_terminal, look_at_screen
+from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
@@ -92,24 +92,26 @@ class Run:
         from pe_spectra.cli.render import render
 
         files: dict[Path, bytes] = {}
-        notes = list(self.notes)
         figure = self.figure if draw is not None else None
         if figure is not None and draw is not None:
             files[figure] = _render_figure(draw, figure.suffix, self.drawing)
-        text = render(answer, self.format, self.screen, str(figure) if figure else None)
+        by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
+        messages = [*self.notes, *(f"note: {note}" for note in answer.notes if self.format != "json")]
+        messages += [f"wrote {figure}{by_default}"] if figure is not None else []
+        messages += [f"wrote {self.output}"] if self.output is not None else []
+        if self.screen.hinted and 0 < len(answer.next_command) <= _LONGEST_COMMAND:
+            messages.append(f"next: {answer.next_command}")
+        failed = [*(f"check failed: {text}" for text in answer.failed), *(f"error: {text}" for text in errors)]
+        messages = failed if self.quiet else [*messages, *failed]
+        below = count_lines(messages, self.screen.width) if self.screen.hinted else 0
+        screen = replace(self.screen, height=self.screen.height - below)
+        text = render(answer, self.format, screen, str(figure) if figure else None)
         if self.output is not None:
             files[self.output] = text.encode("utf-8", "backslashreplace")
             text = ""
-        if self.format != "json":
-            notes += [f"note: {note}" for note in answer.notes]
-        by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
-        messages = [*notes, *(f"wrote {path}{by_default if path == figure else ''}" for path in files)]
-        failed = (*(f"check failed: {text}" for text in answer.failed), *(f"error: {text}" for text in errors))
-        if self.screen.hinted and 0 < len(answer.next_command) <= _LONGEST_COMMAND:
-            messages.append(f"next: {answer.next_command}")
         return Outcome(
             text=text,
-            messages=failed if self.quiet else (*messages, *failed),
+            messages=tuple(messages),
             files=files,
             makes_folders=not self.figure_asked,
             exit_code=2 if errors else 1 if answer.failed else 0,

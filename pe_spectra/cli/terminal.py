@@ -162,7 +162,7 @@ def write_message(text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        if text.startswith(("note: ", "next: ")) and is_terminal(sys.stderr):
+        if is_terminal(sys.stderr):
             text = _fold_message(text, _measure_width())
         sys.stderr.write((text if is_unicode(sys.stderr) else to_ascii(text)) + "\n")
         sys.stderr.flush()
@@ -170,9 +170,18 @@ def write_message(text: str) -> None:
         _silence(sys.stderr)  # else the interpreter's last flush fails and changes the exit code
 
 
+def count_lines(messages: Sequence[str], width: int) -> int:
+    """Count the lines that messages take on a terminal.
+
+    >>> count_lines(["note: drawn at random", "next: pe-spectra inspect alibi"], 20)
+    4
+    """
+    return sum(-(-measure(line) // width) for text in messages for line in _fold_message(text, width).split("\n"))
+
+
 def _fold_message(text: str, width: int) -> str:
     if not text.startswith("next: "):
-        return "\n".join(fold(text, width, "  "))
+        return "\n".join(fold(text, width, "  ")) if text.startswith("note: ") else text
     # a shell continues a line behind a backslash, but not within quotes
     whole = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", "\0"), text)
     if max(map(measure, whole.split(" "))) > width - 4:

@@ -28,7 +28,7 @@ def test_numbers_that_stood_there_are_compared(before, words):
 
 def test_what_was_drawn_is_said_in_a_few_lines_and_all_files_are_there():
     answer = answer_drawn(TITLES, FILES, "figures", {})
-    assert answer.brief == 0
+    assert answer.rows == "none"
     assert list(answer.columns["file"]) == FILES == answer.to_document(None)["files"]
     assert list(TITLES.items()) == list(answer.facts[:8])
 

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from pe_spectra.answers.answer import Answer, Body, Verdict
+from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict
 from pe_spectra.cli.render import render
 from pe_spectra.cli.terminal import Screen, _fold_message, fold, measure
 
@@ -60,8 +60,47 @@ def test_rows_fit_the_screen_unless_the_answer_says_how_many():
     assert len(show(columns=columns)) == 2 + 1 + 12 + 1
     assert len(show(columns=columns, height=14)) < 14
     assert show(columns=columns, height=14)[-1].endswith(" more rows: --full")
-    assert len(show(columns=columns, height=14, brief=30)) == 2 + 1 + 30 + 1
-    assert len(show(columns={"n": list(range(12))}, height=5)) == 2 + 1 + 12
+    assert len(show(columns=columns, height=14, rows="all")) == 2 + 1 + 40
+    assert show(columns=columns, rows="none")[2:] == ["40 rows: --full"]
+    assert show(columns={"n": list(range(12))}, height=8)[3:] == ["0", "1", "2", "9 more rows: --full"]
+
+
+def test_rows_give_way_then_the_curve_then_the_last_facts():
+    drawing = Drawing(title="curve", values=[1.0, 0.5], ticks=())
+    facts = [("one", "1"), ("two", "2"), ("three", "3")]
+    answer = {"columns": {"n": list(range(6))}, "facts": facts, "drawing": drawing}
+    heights = (30, 21, 20, 13, 12, 7)
+    found = [show(height=height, **answer) for height in heights]
+    assert all(len(lines) < height for lines, height in zip(found, heights, strict=True))
+    assert ["curve" in lines for lines in found] == [True, True, False, False, False, False]
+    assert [sum(line.startswith(("one", "two", "three")) for line in lines) for lines in found] == [3, 3, 3, 3, 2, 0]
+    assert [lines[-1] for lines in found[1:]] == [
+        "2 more rows: --full",
+        "1 detail: --full",
+        "1 detail and 2 more rows: --full",
+        "2 details and 2 more rows: --full",
+        "4 details and 4 more rows: --full",
+    ]
+    assert show(height=7, full=True, **answer) == found[0]
+
+
+def test_where_no_rows_are_shown_facts_give_way_to_the_curve():
+    drawing = Drawing(title="curve", values=[1.0, 0.5], ticks=())
+    facts = [("one", "1"), ("two", "2"), ("three", "3")]
+    shown = show(height=13, facts=facts, drawing=drawing, rows="none", columns={"n": [1]})
+    assert "curve" in shown
+    assert shown[-2:] == ["one  1", "2 details and 1 row: --full"]
+    assert len(show(height=4, facts=facts, rows="none", columns={"n": [1]})) == 6
+
+
+def test_a_sentence_with_a_stroke_is_no_path():
+    columns = {"meaning": ["the share of cosines and/or sines, of all channels that are turned"], "n": [1]}
+    assert show(width=30, columns=columns)[2:] == [
+        "meaning                      n",
+        "the share of cosines and/or  1",
+        "sines, of all channels that",
+        "are turned",
+    ]
 
 
 def test_details_are_shown_when_asked_for():

@@ -9,9 +9,10 @@ Angles that are rational multiples of a turn are reduced in integers, so that ze
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
+from itertools import accumulate, islice, repeat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,18 +120,33 @@ def find_largest(array: F64) -> float:
     return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
 
 
-def _powers(ratio: Decimal, count: int, words: int) -> F64:
-    # Repeated multiplication in 60 digits: over 2**19 steps some 54 digits are left.
-    value = Decimal(1)
-    rows = []
-    for _ in range(count):
-        rows.append(to_words(value, words))
-        value = CONTEXT.multiply(value, ratio)
-    return np.array(rows).T.copy()
+def stack_words(values: Iterable[Decimal], count: int = 3) -> F64:
+    """Return decimal numbers as (count, M) words, of which three are right to 48 digits; read-only, for many calls.
+
+    >>> stack_words([Decimal(1), Decimal("0.5")]).tolist()
+    [[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]
+    """
+    words = np.array([to_words(value, count) for value in values]).T.copy()
+    words.flags.writeable = False
+    return words
 
 
-def _ladder_ratio(base: float, width: int) -> Decimal:
-    return CONTEXT.power(Decimal.from_float(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
+def list_powers(ratio: Decimal, count: int, first: Decimal = Decimal(1)) -> list[Decimal]:
+    """Return first ratio**i, i = 0 .. count-1, by multiplication in 60 digits: over 2**19 steps some 54 are left.
+
+    >>> list_powers(Decimal("0.5"), 3)
+    [Decimal('1'), Decimal('0.5'), Decimal('0.25')]
+    """
+    return list(islice(accumulate(repeat(ratio), CONTEXT.multiply, initial=first), count))
+
+
+def compute_ratio(base: float | Decimal, width: int) -> Decimal:
+    """Return base**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits.
+
+    >>> compute_ratio(10000.0, 4)
+    Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
+    """
+    return CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
 @lru_cache(maxsize=8)
@@ -146,9 +162,9 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
-    ratio = _ladder_ratio(base, width)
-    fine = _powers(ratio, step, 2)
-    coarse = _powers(CONTEXT.power(ratio, Decimal(step)), -(-count // step), 2)
+    ratio = compute_ratio(base, width)
+    fine = stack_words(list_powers(ratio, step), 2)
+    coarse = stack_words(list_powers(CONTEXT.power(ratio, Decimal(step)), -(-count // step)), 2)
     high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
     low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
     high, low = (word.ravel()[:count].copy() for word in two_sum(high, low))
@@ -165,9 +181,7 @@ def ladder_words(base: float, width: int) -> F64:
     >>> ladder_words(10000.0, 8)[0].tolist()
     [1.0, 0.1, 0.01, 0.001]
     """
-    words = _powers(_ladder_ratio(base, width), (width + 1) // 2, 3)
-    words.flags.writeable = False
-    return words
+    return stack_words(list_powers(compute_ratio(base, width), (width + 1) // 2))
 
 
 def lattice_pairs(count: int, n: int) -> tuple[F64, F64]:

@@ -36,11 +36,8 @@ from pe_spectra.encodings.protocol import (
     HasExactKey,
     HasFrequencies,
     HasKernel,
-    HasLadder,
     HasLagTable,
-    HasLatticeMasses,
     HasTable,
-    Ladder,
     Theorem,
 )
 from pe_spectra.encodings.sinusoidal import Sinusoidal
@@ -61,11 +58,8 @@ __all__ = [
     "HasExactKey",
     "HasFrequencies",
     "HasKernel",
-    "HasLadder",
     "HasLagTable",
-    "HasLatticeMasses",
     "HasTable",
-    "Ladder",
     "Learned",
     "Parameter",
     "Sinusoidal",

@@ -23,8 +23,12 @@ from pe_spectra.numbers import Choice, IntegerRange
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 
 
-class _OnLattice(Encoding):
-    """Sines and cosines of frequencies 2 pi k/d, k = 0, 1, ..: those of the DFT of length d."""
+class OnLattice(Encoding):
+    """Sines and cosines of frequencies 2 pi k/d, k = 0, 1, ..: those of the DFT of length d.
+
+    >>> Dft(d=4).lattice_masses().tolist()
+    [1.0, 2.0, 1.0]
+    """
 
     d: int
 
@@ -51,7 +55,7 @@ class _OnLattice(Encoding):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Dft(_OnLattice):
+class Dft(OnLattice):
     """The DFT encoding of the paper.
 
     Implements Eq. (17), Eq. (18), Eq. (19), Eq. (20) and Eq. (21): the real orthonormal DFT of the one-hot
@@ -103,7 +107,7 @@ class Dft(_OnLattice):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DfsTrans(_OnLattice):
+class DfsTrans(OnLattice):
     """The DFT encoding as its authors' published code computes it (repository dfstrans/DFStrans).
 
     Positions start at 1, columns are cos(2 pi k s/d), sin(2 pi k s/d) in turns for k = 0 .. d/2 - 1,

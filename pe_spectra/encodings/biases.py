@@ -20,11 +20,10 @@ from pe_spectra.encodings.heads import (
     build_heads,
 )
 from pe_spectra.encodings.learned import start_generator
-from pe_spectra.encodings.pairs import stack_words
 from pe_spectra.encodings.parameters import SEED, YES_NO, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, sum_cosines
+from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, stack_words, sum_cosines
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 
 #: Terms up to which a sum of cosines less its first value is computed without cancellation.

@@ -12,17 +12,11 @@ from typing import ClassVar, final
 import numpy as np
 
 from pe_spectra.encodings.learned import HeldTable
-from pe_spectra.encodings.pairs import (
-    Pairs,
-    compute_geometric_words,
-    compute_ratio,
-    explain_aliasing,
-    scale_to_words,
-)
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, explain_aliasing, scale_to_words
 from pe_spectra.encodings.parameters import RHO, SEED, WIDTH, FileOfNumbers, GivenArray, Parameter, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, sin_cos
+from pe_spectra.exact import CONTEXT, F64, I64, compute_ratio, sin_cos
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines, to_words
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, list_powers, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_POSITION
 
 
@@ -118,17 +117,6 @@ def interleave(sine: F64, cosine: F64) -> F64:
     return np.stack([sine, cosine], axis=2).reshape(len(sine), 2 * sine.shape[1])
 
 
-def stack_words(values: Iterable[Decimal]) -> F64:
-    """Return decimal numbers as (3, M) words whose sum is right to 48 digits; read-only, for many calls.
-
-    >>> stack_words([Decimal(1), Decimal("0.5")]).tolist()
-    [[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]]
-    """
-    words = np.array([to_words(value) for value in values]).T.copy()
-    words.flags.writeable = False
-    return words
-
-
 @lru_cache(maxsize=8)
 def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
     """Return first ratio**i, i = 0 .. count-1, as (3, count) words whose sum is right to 48 digits; read-only.
@@ -136,19 +124,7 @@ def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
     >>> compute_geometric_words(Decimal(1), Decimal("0.5"), 4)[0].tolist()
     [1.0, 0.5, 0.25, 0.125]
     """
-    values = [first]
-    while len(values) < count:
-        values.append(CONTEXT.multiply(values[-1], ratio))
-    return stack_words(values)
-
-
-def compute_ratio(rho: float, width: int) -> Decimal:
-    """Return rho**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits.
-
-    >>> compute_ratio(10000.0, 4)
-    Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
-    """
-    return CONTEXT.power(Decimal.from_float(rho), CONTEXT.divide(Decimal(-2), Decimal(width)))
+    return stack_words(list_powers(ratio, count, first))
 
 
 def scale_to_words(values: F64, factor: Decimal) -> F64:

@@ -60,19 +60,6 @@ class Frequencies:
             array.flags.writeable = False
 
 
-class Ladder(NamedTuple):
-    """A geometric ladder of frequencies base**(-l/width), l = 0, 2, .. (Eq. 3).
-
-    >>> from pe_spectra.encodings import Sinusoidal
-    >>> base, width = Sinusoidal(d=4).ladder
-    >>> [base ** (-l / width) for l in (0, 2)]
-    [1.0, 0.01]
-    """
-
-    base: float
-    width: int
-
-
 class Theorem(NamedTuple):
     """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal position vectors.
 
@@ -314,23 +301,6 @@ class HasFrequencies(Protocol):
 
 
 @runtime_checkable
-class HasLadder(Protocol):
-    """An encoding whose frequencies are a geometric ladder.
-
-    >>> from pe_spectra.encodings import Sinusoidal
-    >>> Sinusoidal(d=256).ladder
-    Ladder(base=10000.0, width=256)
-    """
-
-    @property
-    def ladder(self) -> Ladder:
-        """Return base and width of the ladder."""
-
-    def words(self) -> F64:
-        """Return the frequencies as (3, M) words whose sum is right to 48 digits."""
-
-
-@runtime_checkable
 class HasKernel(Protocol):
     """An encoding whose similarity depends on the lag alone.
 
@@ -390,19 +360,6 @@ class HasLagTable(_Directed, Protocol):
 
     def lag_table(self, lags: ArrayLike) -> F64:
         """Return the vectors of the lags (query minus key), shape (L, d)."""
-
-
-@runtime_checkable
-class HasLatticeMasses(Protocol):
-    """An encoding whose frequencies all lie on the DFT lattice of its own length.
-
-    >>> from pe_spectra.encodings import Dft
-    >>> Dft(d=4).lattice_masses().tolist()
-    [1.0, 2.0, 1.0]
-    """
-
-    def lattice_masses(self) -> F64:
-        """Return how many columns lie at each DFT frequency, shape (grid // 2 + 1,)."""
 
 
 @runtime_checkable

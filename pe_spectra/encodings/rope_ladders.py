@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
-from pe_spectra.exact import CONTEXT, PI, TWO_PI
+from pe_spectra.exact import CONTEXT, PI, TWO_PI, compute_ratio, list_powers
 
 _ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
 
@@ -24,13 +24,7 @@ def compute_ladder(base: float | Decimal, width: int, pairs: int | None = None) 
     >>> [str(theta) for theta in compute_ladder(10000, 4)][0]
     '1'
     """
-    ratio = CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
-    ladder = []
-    theta = _ONE
-    for _ in range(width // 2 if pairs is None else pairs):
-        ladder.append(theta)
-        theta = CONTEXT.multiply(theta, ratio)
-    return tuple(ladder)
+    return tuple(list_powers(compute_ratio(base, width), width // 2 if pairs is None else pairs))
 
 
 def divide_frequencies(frequencies: Sequence[Decimal], factor: Decimal) -> tuple[Decimal, ...]:

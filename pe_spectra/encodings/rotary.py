@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags
-from pe_spectra.encodings.pairs import Pairs, interleave, stack_words
+from pe_spectra.encodings.pairs import Pairs, interleave
 from pe_spectra.encodings.parameters import YES_NO, Parameter, Value, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, sum_cosines
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
 

@@ -10,17 +10,22 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from pe_spectra.encodings.pairs import (
-    Pairs,
-    compute_geometric_words,
-    compute_ratio,
-    explain_aliasing,
-    interleave,
-    stack_words,
-)
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, explain_aliasing, interleave
 from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
-from pe_spectra.encodings.protocol import Frequencies, Ladder, Theorem
-from pe_spectra.exact import CONTEXT, F64, I64, PI, TWO_PI, ladder_pairs, ladder_words, sin_cos, to_words
+from pe_spectra.encodings.protocol import Frequencies, Theorem
+from pe_spectra.exact import (
+    CONTEXT,
+    F64,
+    I64,
+    PI,
+    TWO_PI,
+    compute_ratio,
+    ladder_pairs,
+    ladder_words,
+    sin_cos,
+    stack_words,
+    to_words,
+)
 from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
@@ -76,11 +81,6 @@ class Sinusoidal(Pairs):
     def amplitude(self) -> float:
         """The factor on all entries."""
         return self.scale
-
-    @property
-    def ladder(self) -> Ladder:
-        """Base and width of the ladder of Eq. (3)."""
-        return Ladder(base=float(self.rho), width=self.d)
 
     def words(self) -> F64:
         """Frequencies in rad/position as (3, M) words."""

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, as_times, check_rows
 from pe_spectra.encodings.learned import HeldTable
-from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, compute_ratio, interleave, stack_words
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, interleave
 from pe_spectra.encodings.parameters import SEED, WIDTH, FileOfNumbers, GivenArray, Parameter, parameter
 from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, compute_ratio, sin_cos, stack_words
 from pe_spectra.limits import MIN_WIDTH
 from pe_spectra.numbers import RealRange
 

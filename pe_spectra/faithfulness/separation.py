@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasLadder
+from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, Sinusoidal
 from pe_spectra.encodings.codes import check_held
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64, find_largest, sum_cosines
@@ -174,14 +174,13 @@ def find_pair_words(encoding: Encoding) -> PairWords | None:
         pairs = find_pair_words(encoding.encoding) if _is_in_a_row(encoding.integers) else None
         # a lone sine depends on where the row begins
         return pairs if pairs is not None and pairs.words.shape[1] == pairs.count else None
+    if isinstance(encoding, Sinusoidal):
+        found = encoding.frequencies()
+        phase = float(found.phases[-1]) + math.pi / 2  # as a sine: it matters where the last column is one
+        return PairWords(words=encoding.words(), count=encoding.d // 2, amplitude=found.amplitude, phase=phase)
     if not (isinstance(encoding, HasFrequencies) and isinstance(encoding, HasKernel)):
         return None
     found = encoding.frequencies()
-    if isinstance(encoding, HasLadder):
-        phase = float(found.phases[-1]) + math.pi / 2  # as a sine: it matters where the last column is one
-        return PairWords(
-            words=encoding.words(), count=encoding.ladder.width // 2, amplitude=found.amplitude, phase=phase
-        )
     if not (found.masses == 1).all():
         return None
     words = np.stack([found.values, found.low, np.zeros_like(found.low)])

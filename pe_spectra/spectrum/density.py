@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies, HasLatticeMasses
+from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
+from pe_spectra.encodings.absolute import OnLattice
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
 from pe_spectra.fourier import GRID, compute_omega
@@ -55,10 +56,10 @@ def compute_density_spectrum(
     n = check_grid(encoding, grid)
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     BOUNDARY.check(boundary, "boundary")
+    if isinstance(encoding, OnLattice) and n == encoding.default_grid:
+        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
     if not isinstance(encoding, HasFrequencies):
         raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
-    if isinstance(encoding, HasLatticeMasses) and n == encoding.default_grid:
-        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
     return _normalise(encoding, encoding.frequencies(), n, b, boundary)
 
 

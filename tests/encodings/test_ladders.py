@@ -17,7 +17,6 @@ from pe_spectra.encodings.protocol import (
     HasExactKey,
     HasFrequencies,
     HasKernel,
-    HasLadder,
     HasTable,
 )
 from pe_spectra.encodings.sinusoidal import PixelBands, Sinusoidal, Tape, Tensor2Tensor
@@ -372,7 +371,6 @@ def test_each_has_the_views_it_truly_has():
     for encoding in PAIRED:
         for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey):
             assert isinstance(encoding, view), (encoding, view)
-        assert isinstance(encoding, HasLadder) == isinstance(encoding, Sinusoidal)
         assert not isinstance(encoding, HasBias)
     assert not isinstance(Ramp(), HasKernel | HasFrequencies)
     assert isinstance(Ramp(), HasContinuousTable)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import HasContinuousTable, HasExactKey, HasFrequencies, HasKernel, HasLadder, HasTable
+from pe_spectra.encodings import HasContinuousTable, HasExactKey, HasFrequencies, HasKernel, HasTable
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
@@ -22,7 +22,7 @@ def test_views():
         (RopeAxial, (HasTable, HasExactKey)),
         (Fope, (HasTable,)),
     ):
-        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey, HasLadder):
+        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey):
             assert isinstance(cls(), view) == (view in views), (cls, view)
 
 

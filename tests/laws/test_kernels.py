@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import HasFrequencies, HasKernel, HasLadder, HasLatticeMasses, HasTable
+from pe_spectra.encodings import HasFrequencies, HasKernel, HasTable, Sinusoidal
+from pe_spectra.encodings.absolute import OnLattice
 from pe_spectra.errors import InputError
 from pe_spectra.spectrum import compute_density_spectrum, compute_gram_kernel, compute_lag_window_spectrum
 from tests.laws.variants import choose_positions, every, has_lone_sine, has_still_channels, is_decaying
@@ -100,8 +101,8 @@ def test_a_decaying_kernel_is_below_that_of_its_frequencies(encoding):
 def test_eq_15_with_reflection_is_the_spectrum_of_the_kernel(encoding, bandwidth):
     """Two roads: a Gaussian around each frequency, or a Gaussian over the lags of the kernel."""
     for grid in (24, 33):
-        assert not (isinstance(encoding, HasLatticeMasses) and encoding.default_grid == grid) or encoding.d == 33
-        if isinstance(encoding, HasLatticeMasses) and encoding.default_grid == grid:
+        assert not (isinstance(encoding, OnLattice) and encoding.default_grid == grid) or encoding.d == 33
+        if isinstance(encoding, OnLattice) and encoding.default_grid == grid:
             continue  # on its own lattice it shows its masses, and no kernel enters
         density = compute_density_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary="reflect")
         window = compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth)
@@ -151,16 +152,16 @@ def test_turns_are_the_frequencies(encoding):
     assert_allclose([float(turn) * 2 * math.pi for turn in turns], frequencies.values, rtol=1e-15)
 
 
-@every(HasLadder)
+@every(Sinusoidal)
 def test_a_ladder_is_geometric(encoding):
-    ladder, values = encoding.ladder, encoding.frequencies().values
-    assert_allclose(values, ladder.base ** (-np.arange(0, 2 * len(values), 2) / ladder.width), rtol=1e-13)
+    values = encoding.frequencies().values
+    assert_allclose(values, encoding.rho ** (-np.arange(0, 2 * len(values), 2) / encoding.d), rtol=1e-13)
     high, low, last = encoding.words()
     assert_array_equal(high, values)
     assert np.all(np.abs(last) <= np.spacing(np.abs(low)))
 
 
-@every(HasLatticeMasses)
+@every(OnLattice)
 def test_masses_on_the_lattice_are_those_of_the_frequencies(encoding):
     masses = encoding.lattice_masses()
     assert masses.shape == (encoding.default_grid // 2 + 1,)

@@ -15,7 +15,6 @@ from pe_spectra.encodings import (
     GivenArray,
     HasBiasMap,
     HasExactKey,
-    HasLadder,
     HasLagTable,
     HasTable,
     Sinusoidal,
@@ -425,7 +424,7 @@ def has_arrays(encoding):
 
 def has_lone_sine(encoding):
     """The last column of odd d is a sine without its cosine, so that dot products depend on the positions too."""
-    return isinstance(encoding, HasLadder) and encoding.d % 2 == 1
+    return isinstance(encoding, Sinusoidal) and encoding.d % 2 == 1
 
 
 def has_still_channels(encoding):

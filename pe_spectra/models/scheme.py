@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from pe_spectra.encodings import Encoding, find_encoding
-from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.rotation import SAME_FORMULA, Rotation
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.configuration import read_configuration
@@ -84,15 +81,6 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     return _ANSWERING[configuration.format](configuration, layer, served)
 
 
-def _rebuild_rope(rotation: Rotation) -> Rope | None:
-    """Build the catalogue's encoding from the parts of a rotation; None where they are none of its parameters."""
-    known = {parameter.keyword for parameter in Rope.accepts}
-    try:
-        return Rope(**{key: value for key, value in rotation.parameters.items() if key in known})
-    except InputError:
-        return None
-
-
 def build_layers(
     configuration: Configuration, *, trained: int | None = None, served: int | None = None
 ) -> tuple[LayerAudit, ...]:
@@ -107,8 +95,8 @@ def build_layers(
     >>> [layer.never_turn for layer in build_layers(read_configuration(config, "config.json"))]
     [18]
     """
-    length = configuration.length if trained is None else trained
     if configuration.scheme != "rotary":
+        length = configuration.length if trained is None else trained
         other = LayerAudit(
             configuration=configuration,
             encoding=_build_by_formula(configuration),
@@ -116,18 +104,30 @@ def build_layers(
             served_length=length if served is None else served,
         )
         return (other,)
-    layers = []
-    for statement in configuration.layers:
-        reached = served if served is not None else state_served(statement.block, configuration.length)
-        layer = LayerAudit(
-            configuration=configuration,
-            statement=statement,
-            trained_length=length,
-            served_length=length if reached is None else reached,
-            trained_scaled=length if trained is not None or not statement.may_be_untrained else None,
-        )
-        layers.append(_turn(layer, reached) if statement.turns else layer)
-    return tuple(layers)
+    return tuple(_build_layer(configuration, one, trained, served) for one in configuration.layers)
+
+
+def _build_layer(
+    configuration: Configuration, statement: LayerStatement, trained: int | None, served: int | None
+) -> LayerAudit:
+    """Read one layer type; a file that the answering stack was seen to refuse as the release before does."""
+    length = configuration.length if trained is None else trained
+    reached = served if served is not None else state_served(statement.block, configuration.length)
+    found = turn_layer(configuration, statement, reached) if statement.turns else None
+    refusal = found if isinstance(found, Refusal) else None
+    if refusal is not None and refusal.cause == "older-name":
+        found = STACKS["transformers-4"].read(configuration, statement, reached)
+    rotation = None if isinstance(found, Refusal) else found
+    return LayerAudit(
+        configuration=configuration,
+        statement=statement,
+        rotation=rotation,
+        refusal=refusal,
+        encoding=None if rotation is None else rotation.rope,
+        trained_length=length,
+        served_length=length if reached is None else reached,
+        trained_scaled=length if trained is not None or not statement.may_be_untrained else None,
+    )
 
 
 def _build_by_formula(configuration: Configuration) -> Encoding | None:
@@ -138,23 +138,3 @@ def _build_by_formula(configuration: Configuration) -> Encoding | None:
         return cls(**{p.keyword: values[p.name] for p in cls.accepts if p.name in values})
     except InputError as error:
         raise FileError(configuration.path, str(error)) from error
-
-
-def _turn(layer: LayerAudit, served: int | None) -> LayerAudit:
-    """Add the rotation of the answering stack; of a file that it was seen to refuse, that of the release before."""
-    found = turn_layer(layer.configuration, layer.statement, served)
-    if isinstance(found, Refusal):
-        layer = replace(layer, refusal=found)
-        if found.cause == "older-name":
-            found = STACKS["transformers-4"].read(layer.configuration, layer.statement, served)
-    if isinstance(found, Refusal):
-        return layer
-    layer = replace(layer, rotation=found, encoding=found.rope)
-    rope = None if found.rope is not None else _rebuild_rope(found)
-    if rope is not None:
-        values = rope.frequencies().values
-        # another library's formula may have no twin in the catalogue; divisors of a tensor are rounded
-        near = max(SAME_FORMULA, found.error_bound)
-        if values.shape == layer.frequencies.shape and np.allclose(values, layer.frequencies, rtol=near, atol=0):
-            return replace(layer, encoding=rope)
-    return layer

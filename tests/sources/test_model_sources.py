@@ -8,7 +8,7 @@ import pytest
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.scheme import _rebuild_rope, read_scheme
+from pe_spectra.models.scheme import read_scheme
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
@@ -337,7 +337,7 @@ def test_a_part_of_a_head_in_a_gguf_file_is_an_encoding():
     keys = {"general.architecture": "phi2", "phi2.context_length": 2048, "phi2.embedding_length": 2560}
     keys |= {"phi2.attention.head_count": 32, "phi2.rope.dimension_count": 32}
     configuration = read_gguf_configuration(keys, {}, "m.gguf")
-    rope = _rebuild_rope(turn_gguf_layer(configuration, configuration.layers[0]))
+    rope = turn_gguf_layer(configuration, configuration.layers[0]).rope
     assert (rope.d, rope.rotary_width) == (80, 32)
 
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longrope, scale_nothing, scale_ntk, scale_yarn
+from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import CONTEXT
 from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
 from pe_spectra.models.stated.gguf_divisors import STILL
@@ -134,7 +138,7 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
         raise FileError(configuration.path, str(error)) from error
     if not all(math.isfinite(theta) for theta in scaled.frequencies):
         raise FileError(configuration.path, f"has frequencies beyond {sys.float_info.max:g}")
-    return make_rotation(
+    rotation = make_rotation(
         layer,
         *scaled,
         base=base if layer.turns else None,
@@ -144,6 +148,21 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
         # divisors were converted in float32
         error_bound=FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0,
     )
+    return replace(rotation, rope=_find_rope(rotation) if layer.turns else None)
+
+
+def _find_rope(rotation: Rotation) -> Rope | None:
+    """Find the catalogue's encoding with these frequencies; None where it has none, as for the divisors of a tensor."""
+    known = {parameter.keyword for parameter in Rope.accepts}
+    try:
+        rope = Rope(**{key: value for key, value in rotation.parameters.items() if key in known})
+    except InputError:
+        return None
+    values, near = rope.frequencies().values, max(SAME_FORMULA, rotation.error_bound)
+    found = rotation.frequencies
+    if found is None or values.shape != found.shape or not np.allclose(values, found, rtol=near, atol=0):
+        return None
+    return rope
 
 
 def _scale(layer: LayerStatement, block: RotaryBlock, base: float, given: Mapping[str, Any]) -> Scaled:

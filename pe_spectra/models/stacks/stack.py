@@ -38,6 +38,14 @@ class Reading(NamedTuple):
     formula: Callable[[Description, int], Scaled] | None = None
     notes: tuple[str, ...] = ()  #: what is always to be said
 
+    def follow(self, found: Description) -> None:
+        """Take what the file states for this scaling."""
+        found.need_keys(*self.needs)
+        found.copy_keys(*self.takes)
+        for step in self.then:
+            step(found)
+        found.notes += self.notes
+
 
 class Refusal(NamedTuple):
     """An implementation does not take this file.
@@ -104,20 +112,11 @@ class Stack:
         found.start(scaling)
         found.notes += notes if known else (*notes, self.unknown.format(kind=block.kind))
         reading = self.readings.get(scaling, Reading())
-        _follow(self.begin, found)
-        found.need_keys(*reading.needs)
-        found.copy_keys(*reading.takes)
-        _follow(reading.then, found)
-        found.notes += reading.notes
-        _follow(self.finish, found)
+        for step in (*self.begin, reading.follow, *self.finish):
+            step(found)
         # a step may have put another scaling in its place
         formula = reading.formula if found.values.get("scaling") == scaling else None
         return _compute(found, formula, configuration.dtype if self.dtype == _OF_MODEL else self.dtype)
-
-
-def _follow(steps: tuple[Step, ...], found: Description) -> None:
-    for step in steps:
-        step(found)
 
 
 def _compute(found: Description, formula: Callable[[Description, int], Scaled] | None, dtype: str | None) -> Rotation:

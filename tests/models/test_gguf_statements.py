@@ -11,7 +11,7 @@ from pe_spectra.files import gguf_file
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
-from pe_spectra.models.stated import gguf_metadata as architectures
+from pe_spectra.models.stated import architectures
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.files.gguf import complain, compute_llama3_divisors, gguf, make_gguf, make_llama, read, read_gguf_rotation
 

@@ -98,12 +98,10 @@ def tabulate_conformance(configuration: Configuration, served: int | None = None
     ['transformers-5', 'transformers-4']
     """
     length = served or find_length_served(configuration)
-    rows = []
+    rows: list[ConformanceRow] = []
     for layer in configuration.layers:
-        reference = STACKS[REFERENCE].read(configuration, layer, served)
-        for name, stack in STACKS.items():
-            found = reference if name == REFERENCE else stack.read(configuration, layer, served)
-            rows.append(_describe_row(layer, name, found, reference, length))
+        found = {name: stack.read(configuration, layer, served) for name, stack in STACKS.items()}
+        rows += (_describe_row(layer, name, one, found[REFERENCE], length) for name, one in found.items())
     return tuple(rows)
 
 

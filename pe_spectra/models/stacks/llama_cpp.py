@@ -23,7 +23,7 @@ from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
-from pe_spectra.models.stated.gguf_divisors import STILL
+from pe_spectra.models.stated.gguf_metadata import STILL
 from pe_spectra.models.stated.statement import NO_BLOCK, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
 

@@ -1,7 +1,9 @@
 """GGUF files: what their keys and small tensors state about the positional encoding, as llama.cpp reads it.
 
-Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type), src/llama-context.cpp,
-src/llama-arch.cpp; gguf-py/gguf/constants.py.
+The tensor rope_freqs.weight has Llama 3's scaling, or 1e30 for each pair that does not turn (Gemma 4);
+rope_factors_long.weight and rope_factors_short.weight are the lists of LongRoPE.
+Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, get_rope_factors), src/llama-context.cpp,
+src/llama-arch.cpp; gguf-py/gguf/constants.py; convert_hf_to_gguf.py.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pe_spectra.encodings.rope_scaling import compute_yarn_attention
-from pe_spectra.errors import FileError, shorten
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.encodings.rope_scaling import compute_yarn_attention, scale_llama3
+from pe_spectra.errors import FileError
 from pe_spectra.findings import Kind
 from pe_spectra.limits import MAX_WIDTH
-from pe_spectra.models.stated.gguf_divisors import apply_tensors
+from pe_spectra.models.stated import architectures
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.statement import (
     CHUNKED,
@@ -30,68 +33,22 @@ from pe_spectra.models.stated.statement import (
     SchemeName,
 )
 
-# What llama.cpp does by the name of an architecture, and no key of a file says; read as of 2026.
-
-#: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
-INTERLEAVED = frozenset((
-    "llama", "llada", "llama4", "deci", "baichuan", "internlm2", "minicpm", "xverse", "command-r", "cohere2",
-    "cohere2moe", "olmo", "arctic", "deepseek", "deepseek2", "deepseek2-ocr", "deepseek32", "plm",
-    "chatglm", "glm4", "granite", "granitemoe", "granitehybrid", "chameleon", "bailingmoe", "neo-bert", "smollm3",
-    "arcee", "ernie4_5", "ernie4_5-moe", "mistral3", "eagle3", "mistral4", "llama-embed", "maincoder", "glm-dsa",
-    "nanbeige",
-))  # fmt: skip
-#: Pairs are channels (i, i + D/2), ROPE_TYPE_NEOX, MROPE and IMROPE.
-HALF = frozenset((
-    "falcon", "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe",
-    "eurobert", "stablelm", "bitnet", "qwen", "qwen2", "dream", "qwen2moe", "qwen3", "qwen3moe", "llada-moe",
-    "rnd1", "olmo2", "olmoe", "phi2", "phi3", "phimoe", "plamo", "plamo2", "plamo3", "gemma", "gemma2", "gemma3",
-    "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "starcoder2", "openelm", "gptneox", "codeshell",
-    "orion", "nemotron", "exaone", "exaone4", "exaone-moe", "minicpm3", "bailingmoe2", "dots1", "hunyuan-moe",
-    "jais2", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "seed_oss", "grovemoe",
-    "apertus", "minimax-m2", "cogvlm", "pangu-embedded", "afmoe", "laguna", "qwen3next", "mimo2", "step35",
-    "mellum", "glm4moe", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
-))  # fmt: skip
-#: Biases that grow with the distance; Baichuan only with 40 layers.
-ALIBI = frozenset(("bloom", "mpt", "refact", "jina-bert-v2", "jais"))
-#: A table with a row for each position is added.
-LEARNED = frozenset(("gpt2", "starcoder", "bert"))
-T5 = frozenset(("t5", "t5encoder"))
-#: No position enters.
-NONE = frozenset((
-    "mamba", "mamba2", "jamba", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7", "nemotron_h", "nemotron_h_moe",
-    "kimi-linear", "wavtokenizer-dec",
-))  # fmt: skip
-
-#: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
-WITH_WINDOWS = frozenset((
-    "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
-    "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
-))  # fmt: skip
-#: The window where no key gives it.
-WINDOWS = {"gemma2": 4096, "llama4": 8192}
-#: Of these, sliding layers have base 10000 where no key says another, and no scaling.
-LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
-#: Of these, sliding layers have the base of the others, and no scaling.
-LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
-#: Of these, layers that see everything are not turned.
-UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "afmoe", "llama4"))
-#: Every fourth layer is not turned.
-UNTURNED_FOURTH = frozenset(("smollm3",))
-#: `rope.scaling.finetuned` says whether anything is turned.
-SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
-#: beta_fast where no key gives another.
-BETA_FAST = {"grok": 8.0}
-
-_POSITIONS = "position_embd.weight"
+DIVISORS, LONG, SHORT = "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"
+#: A divisor from here on stands for a pair that does not turn.
+STILL = 1e20
+#: Divisors were computed in float32 when the file was made.
+_TOLERANCE = 1e-5
+#: llama3 as it was published: the length before it, and the turns between which it blends (Llama 3, Llama 4).
+_LLAMA3_LENGTH, _LLAMA3_ENDS = 8192, ((1.0, 4.0), (1.0, 1.0))
 _KINDS = ("none", "linear", "yarn", "longrope")
-_UNKNOWN_ARCHITECTURE = Kind(
-    code="unknown-architecture",
-    levels=("warning",),
-    phrase="the architecture is not known",
-    reasoning="The keys of a GGUF file do not say how channels are paired; llama.cpp knows it by architecture. For one "
-    "that is not known here the layout is a guess.",
-    formula="general.architecture is not in the list of llama_model_rope_type",
-    references=("ggml-org/llama.cpp, src/llama-model.cpp",),
+_SCALING_IN_TENSOR = Kind(
+    code="scaling-in-tensor",
+    levels=("note",),
+    phrase="the scaling is in a tensor, not among the keys",
+    reasoning="A GGUF file of a Llama 3 model names no scaling among its keys: the divisor of each pair is in the "
+    "tensor rope_freqs.weight. A reader of the keys alone takes the plain ladder.",
+    formula="the divisors of rope_freqs.weight are those of llama3 scaling within float32",
+    references=("ggml-org/llama.cpp, convert_hf_to_gguf.py",),
 )
 
 
@@ -121,7 +78,7 @@ def read_gguf_configuration(
     name = _read_architecture(metadata, path)
     where = f"{name}."
     keys = Keys({key.removeprefix(where): metadata[key] for key in metadata if key.startswith(where)}, path, where)
-    scheme = _choose_scheme(name, keys, shapes or {})
+    scheme = architectures.choose_scheme(name, keys, shapes or {})
     length = keys.find_integer("context_length")
     layers = _read_layers(name, keys, tensors, length) if scheme == "rotary" else ()
     return Configuration(
@@ -149,28 +106,6 @@ def _read_architecture(metadata: Mapping[str, Any], path: str) -> str:
     return name
 
 
-def _choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> SchemeName:
-    bias = keys.find_number("attention.max_alibi_bias", zero=True)
-    is_large_baichuan = name == "baichuan" and keys.find_integer("block_count") == 40
-    if is_large_baichuan or (name in ALIBI and bias != 0) or (bias or 0) > 0:
-        return "alibi"
-    if name in T5:
-        return "t5"
-    if name in NONE or (name in SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
-        return "none"
-    rotates = name in INTERLEAVED or name in HALF
-    if name in (*LEARNED, *ALIBI) or (_POSITIONS in shapes and not rotates):
-        return "learned"
-    if rotates:
-        return "rotary"
-    if not keys.has_any("rope.freq_base", "rope.dimension_count", "rope.scaling.type"):
-        shown = shorten(repr(name))
-        raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
-    message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
-    keys.report(_UNKNOWN_ARCHITECTURE, message, name=name)
-    return "rotary"
-
-
 def _read_values(scheme: SchemeName, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int | float | str]:
     if scheme == "alibi":
         return {"heads": _read_heads(keys)}
@@ -178,7 +113,7 @@ def _read_values(scheme: SchemeName, keys: Keys, shapes: Mapping[str, tuple[int,
         buckets = keys.find_integer("attention.relative_buckets_count") or 32
         return {"buckets": buckets, "max_distance": 128, "heads": _read_heads(keys)}
     if scheme == "learned":
-        shape = shapes.get(_POSITIONS, ())
+        shape = shapes.get(architectures.POSITIONS, ())
         rows = shape[0] if len(shape) == 2 else keys.read_integer("context_length")
         return {"rows": rows, "d": keys.read_integer("embedding_length"), "unused": 0}
     return {}
@@ -200,18 +135,18 @@ def _read_layers(
 ) -> tuple[LayerStatement, ...]:
     # in latent attention the part that is turned stands on its own
     whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
-    plain = LayerStatement(head_dim=0, layout="interleaved" if name in INTERLEAVED else "half")
+    plain = LayerStatement(head_dim=0, layout="interleaved" if name in architectures.INTERLEAVED else "half")
     plain = _set_width(plain, keys, whole, "rope.dimension_count")
-    window = _read_window(name, keys) if name in WITH_WINDOWS else None
+    window = _read_window(name, keys) if name in architectures.WITH_WINDOWS else None
     block = _read_block(name, keys, length)
-    full = apply_tensors(replace(plain, older=block), tensors, keys, length)
+    full = _apply_tensors(replace(plain, older=block), tensors, keys, length)
     still = replace(full, name=UNTURNED, turns=False, older=None, window=None)
-    if name in UNTURNED_FOURTH:
+    if name in architectures.UNTURNED_FOURTH:
         return full, still
     if window is None:
         return (full,)
     sliding = replace(full, name=CHUNKED if name == "llama4" else SLIDING, window=window)
-    first = still if name in UNTURNED_FULL else replace(full, name=FULL)
+    first = still if name in architectures.UNTURNED_FULL else replace(full, name=FULL)
     return first, _read_sliding_layer(name, keys, sliding, block)
 
 
@@ -242,7 +177,7 @@ def _read_window(name: str, keys: Keys) -> int | None:
         sizes = [one for one in stated if isinstance(one, int) and not isinstance(one, bool)]
         return max(sizes, default=0) or None
     window = keys.find_integer("attention.sliding_window", least=0)
-    return (WINDOWS.get(name) if window is None else window) or None
+    return (architectures.WINDOWS.get(name) if window is None else window) or None
 
 
 def _read_block(name: str, keys: Keys, length: int | None) -> RotaryBlock:
@@ -272,7 +207,7 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     original = keys.find_integer("rope.scaling.original_context_length") or length
     if original is not None:
         values["original_max_position_embeddings"] = float(original)
-    fast = keys.find_number("rope.scaling.yarn_beta_fast") or BETA_FAST.get(name)
+    fast = keys.find_number("rope.scaling.yarn_beta_fast") or architectures.BETA_FAST.get(name)
     slow = keys.find_number("rope.scaling.yarn_beta_slow")
     values.update({key: value for key, value in (("beta_fast", fast), ("beta_slow", slow)) if value is not None})
     mscales: tuple[float, ...] = ()
@@ -291,10 +226,89 @@ def _read_sliding_layer(name: str, keys: Keys, layer: LayerStatement, block: Rot
     """Give sliding layers, which are like the full ones so far, their own width, base and scaling."""
     layer = _set_width(layer, keys, "attention.key_length_swa", "rope.dimension_count_swa")
     base, key = keys.find_number("rope.freq_base_swa"), f"{keys.where}rope.freq_base_swa"
-    unscaled = name in LOCAL_10000 or name in LOCAL_UNSCALED
+    unscaled = name in architectures.LOCAL_10000 or name in architectures.LOCAL_UNSCALED
     if base is None and not unscaled:
         return layer
     if base is None:
-        base, key = DEFAULT_BASE if name in LOCAL_10000 else block.base, block.base_key
+        base, key = DEFAULT_BASE if name in architectures.LOCAL_10000 else block.base, block.base_key
     stated = layer.older if layer.older is not None and not unscaled else RotaryBlock(where=block.where)
     return replace(layer, older=replace(stated, base=base, base_key=key))
+
+
+# --------------------------------------------------------------------- tensors
+
+
+def _apply_tensors(
+    layer: LayerStatement, tensors: Mapping[str, tuple[float, ...]], keys: Keys, length: int | None
+) -> LayerStatement:
+    """Read the tensors as a scaling of the layer, whose keys are in `older`; what is found is reported.
+
+    The values of the block then have `divisors` too: the numbers as they are in the file. A tensor must have a number
+    above 0 for each pair, and longrope both of its tensors.
+    """
+    pairs = int(layer.head_dim * layer.share) // 2
+    for name, numbers in tensors.items():
+        if len(numbers) != pairs or not all(0 < number < math.inf for number in numbers):
+            accepted = f"{pairs} numbers above 0, one for each pair, are accepted"
+            raise FileError(keys.path, f"tensor {name} cannot be used ({len(numbers)} numbers); {accepted}")
+    original = keys.find_integer("rope.scaling.original_context_length") or length
+    if DIVISORS in tensors:
+        return _apply_divisors(layer, tensors[DIVISORS], keys, original)
+    if LONG in tensors and SHORT in tensors:
+        factor = keys.find_number("rope.scaling.attn_factor") or 1.0
+        return _scale(layer, "longrope", _list_divisors(tensors[SHORT], tensors[LONG], original, factor))
+    if LONG in tensors or SHORT in tensors:
+        raise FileError(keys.path, f"has one of the tensors {SHORT} and {LONG}; both are needed")
+    if keys.find_text("rope.scaling.type") == "longrope":
+        keys.refuse("rope.scaling.type", f"longrope with the tensors {SHORT} and {LONG} is accepted")
+    return layer
+
+
+def _scale(layer: LayerStatement, kind: str, values: Mapping[str, KeyValue]) -> LayerStatement:
+    return replace(layer, older=replace(layer.block, kind=kind, values=values))
+
+
+def _list_divisors(
+    short: tuple[float, ...], long: tuple[float, ...], original: int | None, attention_factor: float
+) -> dict[str, KeyValue]:
+    stated = {} if original is None else {"original_max_position_embeddings": float(original)}
+    return {"short_factor": short, "long_factor": long, **stated, "attention_factor": attention_factor}
+
+
+def _apply_divisors(
+    layer: LayerStatement, divisors: tuple[float, ...], keys: Keys, original: int | None
+) -> LayerStatement:
+    block = layer.block
+    still, pairs = sum(divisor >= STILL for divisor in divisors), len(divisors)
+    is_plain = block.kind == "default"
+    if set(divisors) == {1.0}:
+        return layer
+    if is_plain and still and set(divisors[: pairs - still]) <= {1.0}:
+        message = f"{DIVISORS} keeps {still} of {pairs} pairs from turning"
+        keys.report(_SCALING_IN_TENSOR, message, scaling="proportional", still=still)
+        return replace(_scale(layer, "proportional", {"divisors": divisors}), share=(pairs - still) / pairs)
+    base = layer.default_base if block.base is None else block.base
+    found = _recognise_llama3(divisors, base, original) if is_plain else None
+    if found is not None:
+        message = f"the scaling is in the tensor {DIVISORS}: llama3 with factor {found['factor']:g}"
+        keys.report(_SCALING_IN_TENSOR, message, scaling="llama3", factor=found["factor"])
+        return _scale(layer, "llama3", {**found, "divisors": divisors})
+    message = f"{DIVISORS} divides frequencies by {min(divisors):g} to {max(divisors):g}, which is no known scaling"
+    keys.report(_SCALING_IN_TENSOR, message, scaling="divisors", least=min(divisors), most=max(divisors))
+    if not is_plain:
+        return _scale(layer, block.kind, {**block.values, "divisors": divisors})
+    return _scale(layer, "longrope", {**_list_divisors(divisors, divisors, original, 1.0), "divisors": divisors})
+
+
+def _recognise_llama3(divisors: tuple[float, ...], base: float, original: int | None) -> dict[str, float] | None:
+    """Find the constants of llama3 that give these divisors; None where no published ones do."""
+    width, factor = 2 * len(divisors), round(max(divisors), 4)
+    ladder = compute_ladder(base, width)
+    for length in dict.fromkeys((_LLAMA3_LENGTH, original or _LLAMA3_LENGTH)):
+        for low, high in _LLAMA3_ENDS:
+            keys = {"low_freq_factor": low, "high_freq_factor": high, "factor": factor}
+            scaled = scale_llama3(base, width, original=length, **keys).frequencies
+            found = (float(before / after) for before, after in zip(ladder, scaled, strict=True))
+            if all(abs(one / divisor - 1) <= _TOLERANCE for one, divisor in zip(found, divisors, strict=True)):
+                return {**keys, "original_max_position_embeddings": float(length)}
+    return None

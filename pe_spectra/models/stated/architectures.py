@@ -1,0 +1,110 @@
+"""What llama.cpp does by the name of an architecture, and no key of a GGUF file says; read as of 2026.
+
+Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pe_spectra.errors import FileError, shorten
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.statement import SchemeName
+
+#: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
+INTERLEAVED = frozenset((
+    "llama", "llada", "llama4", "deci", "baichuan", "internlm2", "minicpm", "xverse", "command-r", "cohere2",
+    "cohere2moe", "olmo", "arctic", "deepseek", "deepseek2", "deepseek2-ocr", "deepseek32", "plm",
+    "chatglm", "glm4", "granite", "granitemoe", "granitehybrid", "chameleon", "bailingmoe", "neo-bert", "smollm3",
+    "arcee", "ernie4_5", "ernie4_5-moe", "mistral3", "eagle3", "mistral4", "llama-embed", "maincoder", "glm-dsa",
+    "nanbeige",
+))  # fmt: skip
+#: Pairs are channels (i, i + D/2), ROPE_TYPE_NEOX, MROPE and IMROPE.
+HALF = frozenset((
+    "falcon", "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe",
+    "eurobert", "stablelm", "bitnet", "qwen", "qwen2", "dream", "qwen2moe", "qwen3", "qwen3moe", "llada-moe",
+    "rnd1", "olmo2", "olmoe", "phi2", "phi3", "phimoe", "plamo", "plamo2", "plamo3", "gemma", "gemma2", "gemma3",
+    "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "starcoder2", "openelm", "gptneox", "codeshell",
+    "orion", "nemotron", "exaone", "exaone4", "exaone-moe", "minicpm3", "bailingmoe2", "dots1", "hunyuan-moe",
+    "jais2", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "seed_oss", "grovemoe",
+    "apertus", "minimax-m2", "cogvlm", "pangu-embedded", "afmoe", "laguna", "qwen3next", "mimo2", "step35",
+    "mellum", "glm4moe", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
+))  # fmt: skip
+#: Biases that grow with the distance; Baichuan only with 40 layers.
+ALIBI = frozenset(("bloom", "mpt", "refact", "jina-bert-v2", "jais"))
+#: A table with a row for each position is added.
+LEARNED = frozenset(("gpt2", "starcoder", "bert"))
+T5 = frozenset(("t5", "t5encoder"))
+#: No position enters.
+NONE = frozenset((
+    "mamba", "mamba2", "jamba", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7", "nemotron_h", "nemotron_h_moe",
+    "kimi-linear", "wavtokenizer-dec",
+))  # fmt: skip
+
+#: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
+WITH_WINDOWS = frozenset((
+    "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
+    "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
+))  # fmt: skip
+#: The window where no key gives it.
+WINDOWS = {"gemma2": 4096, "llama4": 8192}
+#: Of these, sliding layers have base 10000 where no key says another, and no scaling.
+LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
+#: Of these, sliding layers have the base of the others, and no scaling.
+LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
+#: Of these, layers that see everything are not turned.
+UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "afmoe", "llama4"))
+#: Every fourth layer is not turned.
+UNTURNED_FOURTH = frozenset(("smollm3",))
+#: `rope.scaling.finetuned` says whether anything is turned.
+SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
+#: beta_fast where no key gives another.
+BETA_FAST = {"grok": 8.0}
+
+#: The tensor of a learned table.
+POSITIONS = "position_embd.weight"
+_UNKNOWN_ARCHITECTURE = Kind(
+    code="unknown-architecture",
+    levels=("warning",),
+    phrase="the architecture is not known",
+    reasoning="The keys of a GGUF file do not say how channels are paired; llama.cpp knows it by architecture. For one "
+    "that is not known here the layout is a guess.",
+    formula="general.architecture is not in the list of llama_model_rope_type",
+    references=("ggml-org/llama.cpp, src/llama-model.cpp",),
+)
+
+
+def choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> SchemeName:
+    """Return the kind of positional encoding that llama.cpp gives an architecture; of one that is not known a guess.
+
+    Parameters
+    ----------
+    keys : of the architecture. shapes : of tensors by name.
+
+    Raises
+    ------
+    FileError : it is not known, and no key speaks of rotation.
+
+    >>> choose_scheme("llama", Keys({}, "model.gguf"), {})
+    'rotary'
+    """
+    bias = keys.find_number("attention.max_alibi_bias", zero=True)
+    is_large_baichuan = name == "baichuan" and keys.find_integer("block_count") == 40
+    if is_large_baichuan or (name in ALIBI and bias != 0) or (bias or 0) > 0:
+        return "alibi"
+    if name in T5:
+        return "t5"
+    if name in NONE or (name in SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
+        return "none"
+    rotates = name in INTERLEAVED or name in HALF
+    if name in (*LEARNED, *ALIBI) or (POSITIONS in shapes and not rotates):
+        return "learned"
+    if rotates:
+        return "rotary"
+    if not keys.has_any("rope.freq_base", "rope.dimension_count", "rope.scaling.type"):
+        shown = shorten(repr(name))
+        raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
+    message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
+    keys.report(_UNKNOWN_ARCHITECTURE, message, name=name)
+    return "rotary"

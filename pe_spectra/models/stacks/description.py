@@ -70,11 +70,8 @@ class Description:
         if block.base is None:
             taken = write_number(layer.default_base)
             self.notes.append(f"the file gives it no base, so {taken} is taken, the default of its class")
-        self.values = {"d": layer.head_dim}
+        self.values = {"d": layer.head_dim, "share": layer.share, "layout": layer.layout, "scaling": scaling}
         self.take("base", base, block.base_key or "rope_theta")
-        given = {"share": layer.share, "layout": layer.layout, "scaling": scaling}
-        plain = {"share": 1, "layout": "half", "scaling": "none"}
-        self.values |= {name: value for name, value in given.items() if value != plain[name]}
 
     def take(self, name: str, value: KeyValue, key: str) -> None:
         """Take a value that the catalogue accepts for a parameter; key is what it comes from, for messages."""
@@ -113,7 +110,7 @@ class Description:
 
     def leave_unscaled(self, why: str) -> None:
         """Scale nothing."""
-        self.values.pop("scaling", None)
+        self.values["scaling"] = "none"
         self.notes.append(why)
 
     def list_unread(self, *keys: str) -> str:

@@ -158,7 +158,8 @@ def _read_yarn_of_keras(found: Description) -> None:
 
 
 def _note_conversion(found: Description) -> None:
-    if found.values.pop("layout", "half") != "half":
+    if found.values["layout"] != "half":
+        found.values["layout"] = "half"
         found.notes.append("the layers turn halves: the rows of q and k must be permuted")
     if found.block is not found.layer.older and found.block.kind != "default":
         found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")

@@ -115,7 +115,7 @@ class Stack:
         for step in (*self.begin, reading.follow, *self.finish):
             step(found)
         # a step may have put another scaling in its place
-        formula = reading.formula if found.values.get("scaling") == scaling else None
+        formula = reading.formula if found.values["scaling"] == scaling else None
         return _compute(found, formula, configuration.dtype if self.dtype == _OF_MODEL else self.dtype)
 
 
@@ -134,9 +134,9 @@ def _compute(found: Description, formula: Callable[[Description, int], Scaled] |
         *computed,
         rope=rope,
         base=values["base"],
-        scaling=values.get("scaling", "none"),
-        options={key: value for key, value in values.items() if key not in _OWN},
-        layout=values.get("layout", "half"),
+        scaling=values["scaling"],
+        options={key: value for key, value in values.items() if key not in _OWN and (key, value) != ("share", 1)},
+        layout=values["layout"],
         dtype=dtype,
         notes=tuple(found.notes),
     )

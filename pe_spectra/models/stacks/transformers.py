@@ -61,8 +61,8 @@ _OF_YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_
 
 def _ignore_share(found: Description) -> None:
     share = found.layer.share
-    if found.layer.share_ignored and share != 1 and "scaling" not in found.values:
-        found.values.pop("share")
+    if found.layer.share_ignored and share != 1 and found.values["scaling"] == "none":
+        found.values["share"] = 1.0
         found.notes.append(
             f"the share {write_number(share)} is not read: its class turns all channels of a plain ladder"
         )
@@ -174,8 +174,7 @@ def _choose_share(found: Description) -> None:
     if share is None and layer.newer is not None and layer.older is None and known.is_known:
         share = known.share
     if share is not None:
-        found.values.pop("share", None)
-        found.values |= {"share": share} if share != 1 else {}
+        found.values["share"] = share
 
 
 def _read_longrope(found: Description) -> None:

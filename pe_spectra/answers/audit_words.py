@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -15,8 +15,7 @@ from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.checks import KINDS
-from pe_spectra.models.rotation import MANY_TURNS, Rotation
-from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent
 
@@ -37,8 +36,7 @@ def find_gravest(findings: Sequence[Finding]) -> Finding | None:
     >>> find_gravest([Finding(level="note", code="precision", message="")]) is None
     True
     """
-    wrong = [finding for finding in findings if finding.level != "note"]
-    return max(wrong, key=lambda finding: RANKS[finding.level], default=None)
+    return max((one for one in findings if one.level != "note"), key=lambda one: RANKS[one.level], default=None)
 
 
 def _find_main(audit: ModelAudit) -> LayerAudit:
@@ -164,21 +162,15 @@ def _say_learned(audit: ModelAudit) -> str:
     return f"Learned: {int(values['rows']):,} rows{kept}" + (f" for {length:,} positions" if length is not None else "")
 
 
-def _say_sinusoidal(audit: ModelAudit) -> str:
-    return f"Sinusoidal: {audit.scheme_parameters['d']} columns by formula, for any number of positions"
-
-
-def _say_none(_: ModelAudit) -> str:
-    return "No positional encoding: order is in the recurrence"
-
-
-_SCHEMES = {
+_SCHEMES: Mapping[str, Callable[[ModelAudit], str]] = {
     "rotary": _say_rotary,
     "alibi": _say_alibi,
     "t5": _say_t5,
     "learned": _say_learned,
-    "sinusoidal": _say_sinusoidal,
-    "none": _say_none,
+    "sinusoidal": lambda audit: (
+        f"Sinusoidal: {audit.scheme_parameters['d']} columns by formula, for any number of positions"
+    ),
+    "none": lambda _: "No positional encoding: order is in the recurrence",
 }
 
 
@@ -222,33 +214,32 @@ def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
 
 
 def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
-    rotation, statement = layer.rotation, layer.statement
-    facts = []
-    if rotation is not None:
+    is_turned, facts = layer.rotation is not None, []
+    if is_turned:
         facts += [
-            ("head width", _say_width(layer, statement)),
-            ("base", f"{_write(layer.base)}, {_say_origin(rotation, statement)}"),
+            ("head width", _say_width(layer)),
+            ("base", f"{_write(layer.base)}, {_say_origin(layer)}"),
             ("scaling", _say_scaling(layer)),
             ("layout", _say_layout(layer)),
         ]
-    elif not statement.turns:
+    elif not layer.statement.turns:
         facts.append(("rotation", "none: these layers are not turned"))
     facts.append(("context", _say_lengths(layer)))
-    if rotation is not None:
+    if is_turned:
         facts += _list_periods(layer)
         facts += [("how it is read", note) for note in layer.notes if _OF_CLASS not in note]
     return facts
 
 
-def _say_width(layer: LayerAudit, statement: LayerStatement) -> str:
+def _say_width(layer: LayerAudit) -> str:
     turned = "all" if layer.rotary_dim == layer.head_dim else str(layer.rotary_dim)
-    beside = f"; beside them {statement.beside} that are not" if statement.beside else ""
+    beside = f"; beside them {layer.statement.beside} that are not" if layer.statement.beside else ""
     return f"{layer.head_dim} channels, {turned} of them turned{beside}"
 
 
-def _say_origin(rotation: Rotation, statement: LayerStatement) -> str:
-    blocks = [block for block in (statement.newer, statement.older) if block is not None and block.base is not None]
-    read = [block.base_key for block in blocks if block.base == rotation.base and block.base_key]
+def _say_origin(layer: LayerAudit) -> str:
+    blocks = [block for block in (layer.statement.newer, layer.statement.older) if block is not None]
+    read = [block.base_key for block in blocks if block.base == layer.base and block.base_key]
     return f"from {read[0]}" if read else "from none of the keys: the default of the model's class"
 
 

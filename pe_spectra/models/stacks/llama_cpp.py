@@ -24,7 +24,7 @@ from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
 from pe_spectra.models.stated.gguf_metadata import STILL
-from pe_spectra.models.stated.statement import NO_BLOCK, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.wording import write_number
 
 #: Models whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1), by model_type; others have (i, i + D/2).
@@ -124,16 +124,15 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
     >>> turn_gguf_layer(stated, stated.layers[0]).frequencies.tolist()
     [1.0, 0.01]
     """
-    block = layer.older or NO_BLOCK
-    stated = {key: block.values[key] for key in _NAMES if block.values.get(key) is not None}
-    options: dict[str, object] = {_NAMES[key]: spell_option(_NAMES[key], value) for key, value in stated.items()}
-    if layer.share != 1:
-        options["share"] = layer.share
+    block = layer.block
+    options: dict[str, Any] = {
+        name: spell_option(name, block.values[key]) for key, name in _NAMES.items() if key in block.values
+    }
     if block.kind == "longrope":
         options["served"] = served or configuration.length or options.get("original")
     base = layer.default_base if block.base is None else block.base
     try:
-        scaled = _scale(layer, block, base, options) if layer.turns else Scaled(())
+        scaled = _scale(layer, base, options) if layer.turns else Scaled(())
     except InputError as error:
         raise FileError(configuration.path, str(error)) from error
     if not all(math.isfinite(theta) for theta in scaled.frequencies):
@@ -143,7 +142,7 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
         *scaled,
         base=base if layer.turns else None,
         scaling={"default": "none", "dynamic": "ntk"}.get(block.kind, block.kind),
-        options=options,
+        options=options if layer.share == 1 else {**options, "share": layer.share},
         dtype="float32",
         # divisors were converted in float32
         error_bound=FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0,
@@ -165,15 +164,14 @@ def _find_rope(rotation: Rotation) -> Rope | None:
     return rope
 
 
-def _scale(layer: LayerStatement, block: RotaryBlock, base: float, given: Mapping[str, Any]) -> Scaled:
+def _scale(layer: LayerStatement, base: float, options: Mapping[str, Any]) -> Scaled:
     """Scale as ggml does, then divide by the numbers of a tensor; llama3 is in the tensor alone."""
-    options = {key: value for key, value in given.items() if key != "share"}
-    divisors = block.values.get("divisors")
+    block, divisors = layer.block, layer.block.values.get("divisors")
     function = _FUNCTIONS.get(block.kind) if block.kind != "longrope" or divisors is None else None
     if block.kind == "yarn":
         # max(0.001, high - low): with the ends in the wrong order ggml has a step at the first
         fast = options.get("beta_fast", 32.0)
-        options["beta_slow"] = min(options.get("beta_slow", 1.0), fast)
+        options = {**options, "beta_slow": min(options.get("beta_slow", 1.0), fast)}
     if function in (scale_yarn, scale_longrope) and "original" not in options:
         raise InputError("context_length is not stated", accepted=f"{block.kind} depends on it")
     width = int(layer.head_dim * layer.share) if block.kind != "proportional" else layer.head_dim

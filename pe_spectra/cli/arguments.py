@@ -63,22 +63,6 @@ class PaperGroup(TyperGroup):
         super().format_help(ctx, formatter)
 
 
-def rewrite_arguments(command: Any, ctx: Any, args: list[str]) -> list[str]:
-    """Write the arguments of a command as Typer reads them, and refuse a variable that sets a flag to nonsense.
-
-    >>> from pe_spectra.cli.commands import Commands
-    >>> command = Commands()["reconstruct"]
-    >>> rewrite_arguments(command, command.context_class(command), ["--s", "5", "40"])
-    ['--s=5', '--s=40']
-    """
-    rewritten = _Rewriter(command, ctx).rewrite(list(args))
-    for option in command.params if rewritten != ["--help"] else ():
-        value = os.environ.get(str(option.envvar), "")
-        if getattr(option, "is_flag", False) and value and value.lower() not in _SWITCHES:
-            raise InputError(f"{option.envvar} is not known", value, f"accepted: {', '.join(_SWITCHES)}")
-    return rewritten
-
-
 def fit_terminal(formatter: Any) -> None:
     """Let help be written for a narrow terminal, too, and break placeholders that are too long for a line."""
     columns = shutil.get_terminal_size((80, 24)).columns
@@ -121,7 +105,15 @@ def _names_file(text: str) -> bool:
     return text.endswith((".json", ".gguf")) or "/" in text or os.path.exists(text)
 
 
-class _Rewriter:
+class Rewriter:
+    """Writes the arguments of a command as Typer reads them.
+
+    >>> from pe_spectra.cli.commands import Commands
+    >>> command = Commands()["reconstruct"]
+    >>> Rewriter(command, command.context_class(command)).rewrite(["--s", "5", "40"])
+    ['--s=5', '--s=40']
+    """
+
     def __init__(self, command: Any, ctx: Any) -> None:
         parameters = command.get_params(ctx)
         self.elsewhere = command.elsewhere
@@ -133,6 +125,7 @@ class _Rewriter:
         self.behind: dict[int, Any] = {}
 
     def rewrite(self, tokens: list[str]) -> list[str]:
+        """Rewrite the arguments; refuse what is wrong with them, and a variable that sets a flag to nonsense."""
         before = tokens[: tokens.index("--")] if "--" in tokens else tokens
         if "--help" in before or "-h" in before:
             return ["--help"]
@@ -153,6 +146,10 @@ class _Rewriter:
                 latest = self.options.get(token.partition("=")[0])
                 result += self._read_option(token, tokens)
         self._check_arguments(given)
+        for option in self.options.values():
+            value = os.environ.get(str(option.envvar), "")
+            if getattr(option, "is_flag", False) and value and value.lower() not in _SWITCHES:
+                raise InputError(f"{option.envvar} is not known", value, f"accepted: {', '.join(_SWITCHES)}")
         return [*result, "--", *given] if given else result
 
     def _check_arguments(self, given: list[str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
+from pe_spectra.cli.run import Outcome, Run, explain_code, plot
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pe_spectra.models.audit import ModelAudit
     from pe_spectra.vocabulary import Level
@@ -37,7 +37,7 @@ def audit(
     lengths = {"trained": trained, "served": served}
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
-    with Progress("auditing", quiet=run.quiet) as progress:
+    with run.progress("auditing") as progress:
         files = _audit_all(configs, lengths, progress)
         errors = tuple(one.error for one in files if one.error)
         # a file that was asked for holds all of the answer, or is not written
@@ -56,7 +56,7 @@ def _answer(
     from pe_spectra.answers.audits import answer_audits
 
     rows = _choose_rows(run, files)
-    answer = answer_audits(files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.watched)
+    answer = answer_audits(files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched)
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
@@ -70,14 +70,16 @@ def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pa
     return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
 
 
-def _audit_all(configs: Sequence[str], lengths: dict[str, int | None], progress: Progress) -> list[ModelAudit]:
+def _audit_all(
+    configs: Sequence[str], lengths: dict[str, int | None], progress: Callable[[int, int], None]
+) -> list[ModelAudit]:
     from pe_spectra.model_sources import read_model
     from pe_spectra.models.audit import ModelAudit
     from pe_spectra.models.checks import audit_configuration
 
     files: list[ModelAudit] = []
     for text in configs:
-        progress.step(len(files), len(configs))
+        progress(len(files), len(configs))
         try:
             files.append(replace(audit_configuration(read_model(text), **lengths), file=text))
         except (FileError, InputError) as error:
@@ -109,7 +111,7 @@ def context(run: Run, d: int, base: float | None, trained: int | None, target: i
     model = _join_model(base, trained, target)
     if run.figure is not None and model is None:
         raise InputError("--figure has nothing to draw without a model", str(run.figure), "--base and --trained")
-    with Progress("looking for negative sums", quiet=run.quiet):
+    with run.progress("looking for negative sums"):
         report = propose_bases(d, target) if model is None else compare_methods(d, *model, target)
         every_pair = run.format == "csv" and run.screen.full
         return run.finish(

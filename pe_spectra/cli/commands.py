@@ -14,7 +14,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from pe_spectra.cli.arguments import fit_terminal, rewrite_arguments
+from pe_spectra.cli.arguments import Rewriter, fit_terminal
 from pe_spectra.cli.options import OPTIONS
 from pe_spectra.cli.run import Outcome, prepare_run
 from pe_spectra.cli.settings import load_settings, note_unknown_variables
@@ -196,7 +196,7 @@ class DeclaredCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Rewrite the arguments, then let Typer parse them; completion sees them as they were typed."""
-        return super().parse_args(ctx, args if ctx.resilient_parsing else rewrite_arguments(self, ctx, args))
+        return super().parse_args(ctx, args if ctx.resilient_parsing else Rewriter(self, ctx).rewrite(list(args)))
 
     def invoke(self, ctx: Any) -> Outcome:
         """Check the shared options, run the function, and say where a value that it refuses came from."""

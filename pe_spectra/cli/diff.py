@@ -53,7 +53,7 @@ def diff(
     if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, trained, served)
-    setting = replace(setting, full=run.screen.full, listed=not run.watched, check=check, again=again)
+    setting = replace(setting, full=run.screen.full, listed=not run.screen.watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.run import Outcome, Progress, Run, explain_code, plot
+from pe_spectra.cli.run import Outcome, Run, explain_code, plot
 from pe_spectra.cli.subject import Subject, check_together, check_work
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
@@ -54,9 +54,9 @@ def compare(
     seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
     sizes = [subject.length or choose_length(encoding) for encoding in encodings]
     check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
-    with Progress("comparing", quiet=run.quiet) as progress:
+    with run.progress("comparing") as progress:
         compared = compare_encodings(
-            encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress.step
+            encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress
         )
         order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
@@ -100,7 +100,7 @@ def inspect(
     if encoding.is_random or not isinstance(encoding, Learned):
         numbers = (subject.length or encoding.default_length) * int(getattr(encoding, "d", 1))
         check_work("--length and the width", numbers, MAX_INSPECTED_NUMBERS)
-    with Progress("looking at rows and spectra", quiet=run.quiet):
+    with run.progress("looking at rows and spectra"):
         resized = _resize(encoding, new, method, align_corners, subject.length)
         portrait = draw_portrait(encoding, length=subject.length, resized=resized)
         return run.finish(
@@ -205,7 +205,7 @@ def precision(
 
     requirements = parse_requirements(require or [], ("separation", "ulp_margin"))
     (encoding,) = subject.build()
-    with Progress("rounding", quiet=run.quiet):
+    with run.progress("rounding"):
         report = _measure(encoding, subject.length, dtype or COMMON_DTYPES, recipe, embedding)
         answer = answer_precision(report, check_requirements(requirements, _list_codes(report)))
         return run.finish(answer, plot("pe_spectra.plots.staircases.compose_precision", report))

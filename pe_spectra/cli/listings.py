@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pe_spectra.cli.run import Outcome, Progress, Run
+from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject, check_work, read_times
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
@@ -22,12 +22,12 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
     from pe_spectra.figures import RECIPES, build_figures, check_figures, compare_figures, list_figure_files
     from pe_spectra.files.places import check_writable
 
-    with Progress("computing figures", quiet=run.quiet) as progress:
+    with run.progress("computing figures") as progress:
         if check:
-            found = check_figures(place, grid=grid, progress=progress.step)
+            found = check_figures(place, grid=grid, progress=progress)
             return run.finish(answer_checked(output, found, len(RECIPES)))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
-        files = build_figures(grid=grid, progress=progress.step)
+        files = build_figures(grid=grid, progress=progress)
         titles = {recipe.name: recipe.title for recipe in RECIPES}
         before = compare_figures(files, place)
         outcome = run.finish(
@@ -50,8 +50,8 @@ def claims(run: Run, check: bool) -> Outcome:
     from pe_spectra.answers.catalogues import answer_claims
     from pe_spectra.claims import find_disagreements, grade_claims
 
-    with Progress("grading claims", quiet=run.quiet) as progress:
-        graded = grade_claims(progress.step)
+    with run.progress("grading claims") as progress:
+        graded = grade_claims(progress)
     differing = [
         f"claim {claim.id}: recorded {claim.expected_verdict}, computed {claim.verdict}"
         for claim in find_disagreements(graded)

@@ -44,7 +44,7 @@ class Option(NamedTuple):
     Attributes
     ----------
     typed : how it is typed, `--encoding -e`; a bare word before that names its value, alone it is an argument.
-    metavar : what stands for its value; empty for a flag.
+    metavar : what stands for its value; empty for a flag, and for a choice of words, which stand for it themselves.
     several : whether it takes several values.
     reads : what its values are; they stay text where what they mean depends on the encoding.
     words : what its values are completed to, where that is not what it reads.
@@ -83,12 +83,13 @@ class Option(NamedTuple):
 
     def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
         """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
-        declared: dict[str, Any] = {"help": self.help, "metavar": self.metavar or None, "show_default": False}
+        words = "|".join(self.reads.members) + "..." * self.several if isinstance(self.reads, Choice) else ""
+        declared: dict[str, Any] = {"help": self.help, "metavar": self.metavar or words or None, "show_default": False}
         declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
         if not self.flags:
             nargs = -1 if self.several else 1
             return TyperArgument(param_decls=[self.name], required=self.required, nargs=nargs, **declared)
-        if not self.metavar:
+        if not declared["metavar"]:
             declared |= {"is_flag": True, "default": False}
         declared["envvar"] = f"PE_SPECTRA_{command}_{max(self.flags, key=len).lstrip('-')}".replace("-", "_").upper()
         return TyperOption(param_decls=[self.name, *self.flags], multiple=self.several, **declared, **settings)
@@ -203,7 +204,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "boundary": Option(
         "--boundary",
-        "|".join(BOUNDARIES),
+        "",
         "the kernel at 0 and pi: cut off as in the paper, or reflected  [none]",
         Choice(members=BOUNDARIES),
         usual=BOUNDARIES[0],
@@ -235,15 +236,11 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "align_corners": Option("--align-corners", "", "keep the first and last rows in place"),
     "dtype": Option(
-        "--dtype",
-        "|".join(DTYPES) + "...",
-        f"number types to look at  [{' '.join(COMMON_DTYPES)}]",
-        Choice(members=DTYPES),
-        several=True,
+        "--dtype", "", f"number types to look at  [{' '.join(COMMON_DTYPES)}]", Choice(members=DTYPES), several=True
     ),
     "recipe": Option(
         "--recipe",
-        "|".join(RECIPE_NAMES) + "...",
+        "",
         "which steps are in the type: none but the sum; only the final cast; positions first and the final cast; all"
         "  [every one]",
         _Recipes(members=RECIPE_NAMES),
@@ -285,22 +282,19 @@ OPTIONS: Mapping[str, Option] = {
         several=True,
     ),
     "fail_on": Option(
-        "--fail-on",
-        "|".join(FINDING_LEVELS),
-        "exit 1 when there is a finding of that level or above",
-        Choice(members=FINDING_LEVELS),
+        "--fail-on", "", "exit 1 when there is a finding of that level or above", Choice(members=FINDING_LEVELS)
     ),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
     "explain:completed": Option("--explain", "CODE", "the reasoning behind a finding", words=_complete_code),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     # where the answer goes, and in which form
-    "format": Option("form --format", "|".join(FORMATS), "form of the answer  [table]", Choice(members=FORMATS)),
+    "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),
     "output": Option("--output", "FILE", "write the answer to FILE (.json, .csv, .txt)"),
     "output:array": Option("--output", "FILE", ".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
     "output:folder": Option("--output", "DIR", "folder of the figures  [figures]", default="figures", usual="figures"),
-    "what": Option("--what", "|".join(EXPORTED), "what to export  [the first that it has]", Choice(members=EXPORTED)),
+    "what": Option("--what", "", "what to export  [the first that it has]", Choice(members=EXPORTED)),
     "full": Option("--full", "", "all rows of a table on a terminal"),
     "figure": Option("--figure", "PATH", "draw to PATH (.png, .svg, .pdf)"),
     "no_figure": Option("--no-figure", "", "draw nothing"),
@@ -311,8 +305,6 @@ OPTIONS: Mapping[str, Option] = {
     "no_title": Option("--no-title", "", "no sentence above the panels of the figure"),
     "no_caption": Option("--no-caption", "", "no small print below the panels of the figure"),
     "quiet": Option("--quiet -q", "", "no notes on stderr"),
-    "color": Option(
-        "--color", "|".join(COLOURS), "colours on a terminal  [auto]", Choice(members=COLOURS), default="auto"
-    ),
+    "color": Option("--color", "", "colours on a terminal  [auto]", Choice(members=COLOURS), default="auto"),
     "settings": Option("--settings", "FILE", "defaults from a TOML file: flat keys, or a [command] table"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.run import Outcome, Progress, Run, plot
+from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.cli.subject import Subject, check_count, check_together, check_work
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_ANALYSED, MAX_COUNTED_FREQUENCIES, MAX_PRINTED_NUMBERS, MAX_STREAMED_ENTRIES
@@ -48,7 +48,7 @@ def spectrum(
     from pe_spectra.answers.spectra import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum, count_low_frequencies
 
-    with Progress("computing spectra", quiet=run.quiet):
+    with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
         then = _follow_spectrum(run, spectra)
@@ -79,7 +79,7 @@ def reconstruct(
     from pe_spectra.answers.reconstructions import answer_reconstructions
     from pe_spectra.reconstruction import reconstruct_positions
 
-    with Progress("reconstructing", quiet=run.quiet):
+    with run.progress("reconstructing"):
         spectra, reflected = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         results = [reconstruct_positions(spectrum, positions) for spectrum in spectra]
         kernels, missing = _compute_kernels(results) if window_free else (None, ())
@@ -106,7 +106,7 @@ def faithfulness(
     from pe_spectra.answers.injectivity import answer_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
 
-    with Progress("measuring separation and rank", quiet=run.quiet):
+    with run.progress("measuring separation and rank"):
         results = [measure_faithfulness(e, length=subject.length, limit=limit, within=within) for e in encodings]
         then = _follow_faithfulness(run, results)
         found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import RealRange
@@ -20,23 +20,13 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 _BOUND = RealRange(minimum=-1e300, maximum=1e300)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requirement:
+class Requirement(NamedTuple):
     """One demand: injective, or a quantity compared with a bound."""
 
     text: str
     quantity: str
     comparison: str = ""
     bound: float = 0.0
-
-    def find_fault(self, injective: bool | None, values: Mapping[str, float | None]) -> str:
-        """Say what was found in place of what is demanded; empty where it holds. What is not known does not hold."""
-        if self.quantity == "injective":
-            return {True: "", False: "not injective", None: "not decided"}[injective]
-        value = values[self.quantity]
-        if value is not None and _COMPARE[self.comparison](value, self.bound):
-            return ""
-        return f"{self.quantity} {'not known' if value is None else f'{value:.6g}'}"
 
 
 def parse_requirements(texts: Sequence[str], known: Sequence[str]) -> tuple[Requirement, ...]:
@@ -58,21 +48,20 @@ def parse_requirements(texts: Sequence[str], known: Sequence[str]) -> tuple[Requ
 
 def _parse(text: str, known: Sequence[str]) -> Requirement:
     if text == "injective":
-        return Requirement(text=text, quantity="injective")
+        return Requirement(text, "injective")
     match = _PATTERN.fullmatch(text)
-    if match is None or match.group(1) not in known:
+    if match is None or match[1] not in known:
         listed = " or ".join(f"'{name}>=NUMBER'" for name in known[:2])
         more = ", or another metric" if known[2:] else ""
         accepted = f"accepted: 'injective', {listed}{more} (also <=, <, >)"
         raise InputError("--require is not known", text or "''", accepted)
-    bound = _BOUND.parse(match.group(3), f"--require {match.group(1)}")
-    return Requirement(text=text, quantity=match.group(1), comparison=match.group(2), bound=bound)
+    return Requirement(text, match[1], match[2], _BOUND.parse(match[3], f"--require {match[1]}"))
 
 
 def check_requirements(
     requirements: Sequence[Requirement], measured: Sequence[tuple[str, bool | None, Mapping[str, float | None]]]
 ) -> tuple[str, ...]:
-    """Return a sentence for each demand that does not hold.
+    """Return a sentence for each demand that does not hold; what is not known does not.
 
     Parameters
     ----------
@@ -81,9 +70,16 @@ def check_requirements(
     >>> check_requirements(parse_requirements(["rank>=80"], ["rank"]), [("dft", True, {"rank": 8.0})])
     ('required: rank>=80; found: rank 8 (dft)',)
     """
-    return tuple(
-        f"required: {requirement.text}; found: {fault} ({label})"
-        for label, injective, values in measured
-        for requirement in requirements
-        if (fault := requirement.find_fault(injective, values))
-    )
+    failed = []
+    for label, injective, values in measured:
+        for text, quantity, comparison, bound in requirements:
+            value = values.get(quantity)
+            if quantity == "injective":
+                holds = bool(injective)
+                found = "not decided" if injective is None else "not injective"
+            else:
+                holds = value is not None and _COMPARE[comparison](value, bound)
+                found = f"{quantity} {'not known' if value is None else f'{value:.6g}'}"
+            if not holds:
+                failed.append(f"required: {text}; found: {found} ({label})")
+    return tuple(failed)

@@ -6,7 +6,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -71,14 +72,42 @@ class Run:
     typed: Typed
     drawing: FigureOptions | None = None
 
-    @property
-    def watched(self) -> bool:
-        """Whether the answer takes the form that people read; a pipe has the rows of CSV, in their order."""
-        return self.format == "table" and self.screen.watched
-
     def propose(self, command: str, **changed: str | Sequence[str] | bool | None) -> str:
         """Write a command to try next with what was typed for this one, but for what is changed; None leaves it out."""
         return compose_command(command, **{**self.typed, **changed})
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """Say on a terminal's stderr what is being done and for how long, after the first second.
+
+        What this gives is told how many of how many parts are done.
+        """
+        if self.quiet or not is_terminal(sys.stderr):
+            yield lambda *_: None
+            return
+        is_done, step = threading.Event(), ""
+
+        def tell(done: int, total: int) -> None:
+            nonlocal step
+            step = f", {done} of {total}"
+
+        def watch() -> None:
+            start = time.monotonic()
+            end = ""
+            while not is_done.wait(_PATIENCE):
+                sys.stderr.write(f"{_CLEAR}{what}{step} ({time.monotonic() - start:.0f} s)")
+                sys.stderr.flush()
+                end = _CLEAR
+            sys.stderr.write(end)
+            sys.stderr.flush()
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield tell
+        finally:
+            is_done.set()
+            thread.join()
 
     def finish(
         self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
@@ -182,7 +211,7 @@ def prepare_run(
         place, notes = _find_default_place(default_figure)
     return Run(
         format=chosen,
-        screen=look_at_screen(color if chosen == "table" else "never", full=full, to_file=target is not None),
+        screen=look_at_screen(chosen, color, full=full, to_file=target is not None),
         output=target,
         figure=place,
         figure_asked=figure is not None,
@@ -228,42 +257,6 @@ def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
     except (FileError, InputError, OSError) as error:
         return None, (f"note: no figure is drawn: {error}",)
     return Path(name), ()
-
-
-class Progress:
-    """While it is entered, says on a terminal's stderr what is being done and for how long, after the first second."""
-
-    def __init__(self, what: str, *, quiet: bool = False) -> None:
-        self._what = what
-        self._shown = not quiet and is_terminal(sys.stderr)
-        self._done = threading.Event()
-        self._step = ""
-
-    def __enter__(self) -> Progress:
-        if self._shown:
-            self._thread = threading.Thread(target=self._watch, daemon=True)
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        if self._shown:
-            self._thread.join()
-
-    def step(self, done: int, total: int) -> None:
-        """Report that `done` of `total` parts are done."""
-        self._step = f", {done} of {total}"
-
-    def _watch(self) -> None:
-        start = time.monotonic()
-        wrote = False
-        while not self._done.wait(_PATIENCE):
-            sys.stderr.write(f"{_CLEAR}{self._what}{self._step} ({time.monotonic() - start:.0f} s)")
-            sys.stderr.flush()
-            wrote = True
-        if wrote:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
 
 
 def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:

@@ -225,12 +225,13 @@ class Screen:
 
     Attributes
     ----------
-    terminal : whether a person watches. hinted : whether that person reads standard error, too.
+    watched : whether the answer takes the form that people read; a pipe has the rows of CSV, in their order.
+    hinted : whether a person watches who reads standard error, too.
     width, height : characters of a line, and lines.
     full : whether everything was asked for.
     """
 
-    terminal: bool
+    watched: bool
     hinted: bool
     width: int
     height: int
@@ -238,28 +239,25 @@ class Screen:
     unicode: bool
     full: bool
 
-    @property
-    def watched(self) -> bool:
-        """Whether the answer takes the form that people read."""
-        return self.terminal or self.colour
 
-
-def look_at_screen(colour: str, *, full: bool, to_file: bool) -> Screen:
+def look_at_screen(form: str, colour: str, *, full: bool, to_file: bool) -> Screen:
     """Describe where the answer goes.
 
     Parameters
     ----------
-    colour : auto, always or never.
+    form : table, json or csv.
+    colour : of a table: auto, always or never.
     full : whether all rows were asked for.
     to_file : the answer goes to a file instead of standard output.
     """
     terminal = is_terminal(sys.stdout) and not to_file
+    is_bright = colour == "always" or (colour == "auto" and terminal and not os.environ.get("NO_COLOR"))
     return Screen(
-        terminal=terminal,
+        watched=form == "table" and (terminal or is_bright),
         hinted=terminal and is_terminal(sys.stderr),
         width=_measure_width(),
         height=shutil.get_terminal_size(_USUAL).lines,
-        colour=colour == "always" or (colour == "auto" and terminal and not os.environ.get("NO_COLOR")),
+        colour=form == "table" and is_bright,
         unicode=to_file or is_unicode(sys.stdout),
         full=full,
     )

@@ -164,7 +164,7 @@ def _answer() -> tuple[object, dict[str, list[float]]]:
 
 def _measure_form(form: str) -> Measured:
     answer, lists = _answer()
-    screen = Screen(width=80, height=24, terminal=False, hinted=False, colour=False, unicode=True, full=True)
+    screen = Screen(width=80, height=24, watched=False, hinted=False, colour=False, unicode=True, full=True)
     return compare(lambda: render(answer, form, screen, None), lambda: json.dumps(lists))
 
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from pe_spectra.cli.arguments import _Rewriter
+from pe_spectra.cli.arguments import Rewriter
 from pe_spectra.cli.program import build_command
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import ListOf, RealRange
@@ -29,7 +29,7 @@ def rewrite():
 
     def run(tokens):
         found = {}
-        for token in _Rewriter(command, context).rewrite(list(tokens)):
+        for token in Rewriter(command, context).rewrite(list(tokens)):
             name, equals, value = token.partition("=")
             name = next(long for table in (SEVERAL, SINGLE, FLAGS) for long, names in table.items() if name in names)
             if not equals:
@@ -117,9 +117,9 @@ def test_help_wins_wherever_it_stands():
     command = build_command().commands["reconstruct"]
     context = command.context_class(command, info_name="reconstruct")
     for tokens in (["-h"], ["--s", "5", "--help"], ["--s", "--help"], ["--nonsense", "-h"]):
-        assert _Rewriter(command, context).rewrite(list(tokens)) == ["--help"]
+        assert Rewriter(command, context).rewrite(list(tokens)) == ["--help"]
     with pytest.raises(InputError):
-        _Rewriter(command, context).rewrite(["--", "--help"])
+        Rewriter(command, context).rewrite(["--", "--help"])
 
 
 def test_completion_sees_the_line_as_it_was_typed():

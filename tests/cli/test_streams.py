@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -185,8 +186,8 @@ def test_a_terminal_sees_signs_of_life_of_long_work_alone(monkeypatch, patience,
     monkeypatch.setenv("TERM", "xterm")
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with run.Progress("auditing") as shown:
-        shown.step(3, 7)
+    with run.Run.progress(SimpleNamespace(quiet=False), "auditing") as tell:
+        tell(3, 7)
         end = time.monotonic() + 10
         while True:
             time.sleep(0.01)

@@ -16,7 +16,7 @@ class Nothing(Body):
 
 
 def show(width=80, height=24, full=False, **answer):
-    screen = Screen(terminal=True, hinted=False, width=width, height=height, colour=False, unicode=True, full=full)
+    screen = Screen(watched=True, hinted=False, width=width, height=height, colour=False, unicode=True, full=full)
     verdict = Verdict(level="ok", code="fine", text="All is well.")
     return render(Answer(body=Nothing(), verdict=verdict, **answer), "table", screen, None).splitlines()
 

@@ -109,7 +109,7 @@ def _compute_hann_fall(count: int) -> list[Decimal]:
     if count < 2:
         return [_ONE] * count
     # c_j = cos(j a) by c_(j+1) = 2 cos(a) c_j - c_(j-1); the errors grow as count squared, from 60 digits
-    step = _compute_cosine(CONTEXT.divide(PI, Decimal(count - 1)))
+    step = compute_cosine(CONTEXT.divide(PI, Decimal(count - 1)))
     cosines = [_ONE, step]
     while len(cosines) < count:
         twice = CONTEXT.multiply(CONTEXT.multiply(_TWO, step), cosines[-1])
@@ -118,8 +118,15 @@ def _compute_hann_fall(count: int) -> list[Decimal]:
     return [CONTEXT.divide(CONTEXT.add(_ONE, cosine), _TWO) for cosine in cosines]
 
 
-def _compute_cosine(angle: Decimal) -> Decimal:
-    square, total, term, n = CONTEXT.multiply(angle, angle), _ONE, _ONE, 0
+def compute_cosine(angle: Decimal) -> Decimal:
+    """Compute a cosine from its series, of the angle in rad without whole turns.
+
+    >>> compute_cosine(Decimal(7)) == compute_cosine(Decimal(7) - TWO_PI)
+    True
+    """
+    turns = CONTEXT.divide(angle, TWO_PI).to_integral_value(ROUND_HALF_EVEN)
+    rest = CONTEXT.subtract(angle, CONTEXT.multiply(turns, TWO_PI))
+    square, total, term, n = CONTEXT.multiply(rest, rest), _ONE, _ONE, 0
     while abs(term) > Decimal("1e-70"):
         n += 2
         term = CONTEXT.divide(CONTEXT.multiply(term, square), Decimal(-n * (n - 1)))

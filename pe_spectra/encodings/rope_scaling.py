@@ -272,17 +272,19 @@ def _scale_clipped(base: float, width: int, *, clipped_pairs: int = 20, taper: s
 
 
 class Scaling(NamedTuple):
-    """One way to scale: the function, which keys it takes, and which of them it cannot do without."""
+    """One way to scale: the function, which keys it takes, which of them it cannot do without, and what others are."""
 
     function: Callable[..., Scaled]
     keys: tuple[str, ...]
     needed: tuple[str, ...]
+    defaults: Mapping[str, object]
 
 
 def _describe(function: Callable[..., Scaled], *others: str) -> Scaling:
     found = {k: a for k, a in signature(function).parameters.items() if a.kind is Argument.KEYWORD_ONLY}
     keys = tuple(key for key in found if key != "share")  # the share of the head width goes with all of them
-    return Scaling(function, (*keys, *others), tuple(key for key in keys if found[key].default is Argument.empty))
+    defaults = {key: a.default for key, a in found.items() if a.default is not Argument.empty}
+    return Scaling(function, (*keys, *others), tuple(key for key in keys if key not in defaults), defaults)
 
 
 #: Every way to scale, by the name that `scaling=` has for it. xpos keeps the frequencies; its decay is apart.

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
 from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU
+from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.wording import write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
@@ -202,28 +200,19 @@ def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
         return
     last = layer.served_length - 1
     fastest = float(layer.frequencies.max())
-    merged = int(1 / ROUNDOFF[kind])  # from here on the spacing of the type is above 1
+    merged = 1 << DTYPES[kind].digits  # from here on the spacing of the type is above 1
     if last <= merged:
         return
-    error, in_float32 = (_measure_half_spacing(name, last * fastest) for name in (kind, "float32"))
+    error, in_float32 = (DTYPES[name].measure_ulp(last * fastest) / 2 for name in (kind, "float32"))
     beyond = f"; positions above {_LARGEST[kind]:g} overflow" if last > _LARGEST[kind] else ""
     message = (
         f"computed in {kind}, as the weights are stored, angles at position {last:,} would be off by up to "
         f"{write_rounded(error)} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
         f"{write_rounded(in_float32, 2)} rad)"
     )
-    numbers: dict[str, Any] = {
-        "dtype": kind,
-        "phase_error": error,
-        "phase_error_float32": in_float32,
-        "merged_above": merged,
-    }
-    yield layer.find(_PRECISION, message, **numbers)
-
-
-def _measure_half_spacing(name: str, number: float) -> float:
-    """Half the distance of neighbouring numbers of a type at a number: what rounding to it leaves at most."""
-    return math.ldexp(ROUNDOFF[name], math.frexp(number)[1] - 1)
+    yield layer.find(
+        _PRECISION, message, dtype=kind, phase_error=error, phase_error_float32=in_float32, merged_above=merged
+    )
 
 
 CHECKS = (_check_unseen, _check_base_size, _check_aliases, _check_table, _check_precision)

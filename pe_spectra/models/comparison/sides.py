@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from inspect import Parameter as Argument
-from inspect import signature
 
 import numpy as np
 
@@ -254,13 +252,7 @@ def _label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
 def _fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
     """Return the scaling and its options, with the defaults of those that are not set, in one spelling."""
     scaling = SCALINGS.get(rotation.scaling or "")
-    if scaling is None:
-        return rotation.scaling, dict(rotation.options)
-    found: dict[str, object] = {
-        name: argument.default
-        for name, argument in signature(scaling.function).parameters.items()
-        if argument.kind is Argument.KEYWORD_ONLY and argument.default is not Argument.empty
-    }
+    found = dict(scaling.defaults) if scaling else {}
     found |= {key: value for key, value in rotation.options.items() if value is not None}
     spelled = {"yes": True, "no": False}
     return rotation.scaling, {

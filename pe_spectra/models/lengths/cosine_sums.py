@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.exact import CONTEXT, F64, TWO_PI
+from pe_spectra.encodings.rope_ladders import compute_cosine, compute_ladder
+from pe_spectra.exact import CONTEXT, F64
 
 #: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
 _FIRST_BLOCK, _LARGEST_BLOCK, _HELD = 1 << 10, 1 << 18, 1 << 20
@@ -91,20 +91,7 @@ def _sum_exactly(frequencies: Sequence[Decimal], lag: int) -> Decimal:
     """
     total = Decimal(0)
     for theta in frequencies:
-        total = CONTEXT.add(total, _compute_cosine(CONTEXT.multiply(theta, Decimal(lag))))
-    return total
-
-
-def _compute_cosine(angle: Decimal) -> Decimal:
-    """Compute a cosine from its series, of the angle without whole turns."""
-    turns = CONTEXT.divide(angle, TWO_PI).to_integral_value()
-    rest = CONTEXT.subtract(angle, CONTEXT.multiply(turns, TWO_PI))
-    square, total, term = CONTEXT.multiply(rest, rest), Decimal(1), Decimal(1)
-    for n in itertools.count(2, 2):
-        term = CONTEXT.divide(CONTEXT.multiply(term, square), Decimal(-n * (n - 1)))
-        total = CONTEXT.add(total, term)
-        if abs(term) < Decimal("1e-62"):
-            break
+        total = CONTEXT.add(total, compute_cosine(CONTEXT.multiply(theta, Decimal(lag))))
     return total
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pe_spectra.encodings.rope_ladders import (
     blend_by_turns,
@@ -277,7 +277,7 @@ class Scaling(NamedTuple):
     function: Callable[..., Scaled]
     keys: tuple[str, ...]
     needed: tuple[str, ...]
-    defaults: Mapping[str, object]
+    defaults: Mapping[str, Any]
 
 
 def _describe(function: Callable[..., Scaled], *others: str) -> Scaling:

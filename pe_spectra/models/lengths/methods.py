@@ -250,15 +250,17 @@ class _Scaled(NamedTuple):
 def _list_ways(
     d: int, base: float, trained: int, target: int, proposed: Mapping[str, float | None]
 ) -> tuple[list[_Scaled], list[str]]:
-    """Every way; and why one of the two larger bases of the literature is left out."""
+    """Every way, with its published keys; and why one of the two larger bases of the literature is left out."""
     given: dict[str, float | int] = {"factor": target / trained, "original": trained, "served": target}
     ways, remarks = [], []
     for name in WAYS:
         raised = proposed.get(_PROPOSED.get(name, ""))
         if name in SCALINGS:
-            keys = {key: given[key] for key in SCALINGS[name].keys if key in given} | dict(WAYS[name].keys)
+            scaling = SCALINGS[name]
+            known = {**scaling.defaults, **given}
+            keys = {key: known[key] for key in scaling.keys if known.get(key) is not None}
             notes = (f"the same as base {proposed['ntk-base']:.6g}",) if name == "ntk" else ()
-            ways.append(_Scaled(name, SCALINGS[name].function(base, d, **keys), {"base": base, **keys}, notes))
+            ways.append(_Scaled(name, scaling.function(base, d, **keys), {"base": base, **keys}, notes))
         elif raised is not None and raised > base:
             ways.append(_Scaled(name, scale_nothing(raised, d), {"base": raised}))
         else:

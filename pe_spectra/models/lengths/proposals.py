@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
 from pe_spectra.encodings.rope_scaling import enlarge_base
@@ -37,10 +36,9 @@ _FLOAT32_EPSILON = 2.0**-23
 
 
 class _Way(NamedTuple):
-    """What a way does, its published keys besides those of the lengths, a remark."""
+    """What a way does, and a remark."""
 
     does: str
-    keys: Options = MappingProxyType({})
     remark: str = ""
 
 
@@ -55,18 +53,13 @@ WAYS: Mapping[str, _Way] = {
     ),
     "yarn": _Way(
         does="divides slow pairs and keeps fast ones, in between by index",
-        keys={"beta_fast": 32, "beta_slow": 1, "truncate": True},
         remark="as coded: the ramp is linear in the index of the pair",
     ),
     "yarn-paper": _Way(
         does="divides slow pairs and keeps fast ones, in between by periods",
-        keys={"beta_fast": 32, "beta_slow": 1},
         remark="as the paper says: the ramp is linear in the periods; no common library computes this",
     ),
-    "llama3": _Way(
-        does="divides slow pairs and keeps fast ones, as Llama 3.1 does",
-        keys={"low_freq_factor": 1, "high_freq_factor": 4},
-    ),
+    "llama3": _Way(does="divides slow pairs and keeps fast ones, as Llama 3.1 does"),
     "critical-base": _Way(does="takes the critical base", remark="Liu et al.: meant for fine-tuning at the target"),
     "men-base": _Way(
         does="takes the smallest base of Men et al.",

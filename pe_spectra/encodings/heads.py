@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.codes import as_lags, check_held, number_equal_rows
+from pe_spectra.encodings.codes import as_lags, check_held
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, Parameter
 from pe_spectra.encodings.protocol import Encoding

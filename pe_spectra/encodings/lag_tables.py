@@ -9,7 +9,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.codes import as_integers, check_held, number_equal_rows
+from pe_spectra.encodings.codes import as_integers, check_held
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.heads import (
     HEAD,
     LAG_LENGTH,

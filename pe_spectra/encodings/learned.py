@@ -10,7 +10,8 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.codes import as_positions, check_rows, number_equal_rows
+from pe_spectra.encodings.codes import as_positions, check_rows
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError

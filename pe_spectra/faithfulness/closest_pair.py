@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.exact import F64, I64, find_largest, two_product, two_sum
 
 _EPS = float(np.finfo(float).eps)

@@ -2,7 +2,7 @@
 
 Numbers of a type are carried in float32, or in float64 where they need it, so that they can be computed
 with: every number of a narrow type is one of float32. A cast from float64 that goes through float32 rounds
-twice (1 + 2**-8 + 2**-40 would become 1 in bfloat16), so what is inexact is rounded to odd on the way.
+twice (1 + 2**-8 + 2**-40 would become 1 in bfloat16), so the bits of whatever is given are rounded as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,28 +126,29 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
         return _normalise(values.astype(np.float64))
     if kind.digits == 24:
         return _normalise(values.astype(np.float32))
-    single = values if values.dtype == np.float32 else _round_to_odd(values)
-    bits = np.ascontiguousarray(single).view(np.uint32)
-    shift = np.uint32(24 - kind.digits)
-    last = (bits >> shift) & np.uint32(1)
-    half = np.uint32((1 << (23 - kind.digits)) - 1)
-    rounded = ((bits + half + last) >> shift << shift).view(np.float32)
-    return _mend(single, rounded, kind)
+    word: Any
+    word, digits = (np.uint32, 24) if values.dtype == np.float32 else (np.uint64, 53)
+    bits = np.ascontiguousarray(values).view(word)
+    shift = word(digits - kind.digits)
+    last = (bits >> shift) & word(1)
+    half = word((1 << (digits - 1 - kind.digits)) - 1)
+    rounded = ((bits + half + last) >> shift << shift).view(values.dtype)
+    return _normalise(_mend(values, rounded, kind, digits).astype(np.float32, copy=False))
 
 
-def _mend(single: Carried, rounded: Carried, kind: NumberType) -> Carried:
-    """Put right what is no normal number of the type."""
-    size = np.abs(single)
-    small = size < np.float32(math.ldexp(1.0, kind.exponent))
+def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> Carried:
+    """Put right what is no normal number of the type; `digits` has the significand of the values."""
+    size, carrier = np.abs(values), values.dtype.type
+    small = size < carrier(math.ldexp(1.0, kind.exponent))
     if small.any():
         # the addition rounds to a multiple of the step, once
-        shift = np.float32(1.5 * 2.0**23 * kind.step)
-        rounded = np.where(small, (single + shift) - shift, rounded)
-    if not (size <= np.float32(kind.largest)).all():
-        over = np.abs(rounded) > np.float32(kind.largest)
-        rounded = np.where(over, np.copysign(np.float32(kind.overflow), single), rounded)
-        rounded = np.where(np.isnan(single), np.float32(_NAN), rounded)
-    return _normalise(rounded)
+        shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
+        rounded = np.where(small, (values + shift) - shift, rounded)
+    if not (size <= carrier(kind.largest)).all():
+        over = np.abs(rounded) > carrier(kind.largest)
+        rounded = np.where(over, np.copysign(carrier(kind.overflow), values), rounded)
+        rounded = np.where(np.isnan(values), carrier(_NAN), rounded)
+    return rounded
 
 
 def _normalise(values: Carried) -> Carried:
@@ -156,21 +157,6 @@ def _normalise(values: Carried) -> Carried:
     if result.size and np.isnan(result.sum()):
         result[np.isnan(result)] = _NAN
     return result
-
-
-def _round_to_odd(values: F64 | Carried) -> NDArray[np.float32]:
-    """Round to float32 so that a second rounding, to two bits less or more, errs no more than one would.
-
-    What is inexact is cut off and its last bit set: it then lies on neither side of a number of a narrower
-    type, or between two of them, on the side where it was (Boldo & Melquiond 2008).
-    """
-    single = values.astype(np.float32)
-    back = single.astype(np.float64)
-    inexact = (back != values) & ~np.isnan(values)
-    beyond = inexact & (np.abs(back) > np.abs(values))
-    bits = single.view(np.uint32) - beyond.astype(np.uint32)
-    odd: NDArray[np.float32] = (bits | inexact.astype(np.uint32)).view(np.float32)
-    return odd
 
 
 def multiply(a: Carried, b: Carried, kind: NumberType) -> Carried:

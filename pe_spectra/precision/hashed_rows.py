@@ -1,8 +1,5 @@
 """Equal and nearest rows of a rounded table that is too long to hold.
 
-Rows whose hashes differ are different. Those whose hashes agree are computed again and compared, so
-that the number of distinct rows is exact.
-
 The exact distance of two codes of a ladder is a function of their lag; a rounded one differs from it by
 at most twice the error of a row. So only lags whose exact distance is within that of the best so far need
 be gone through, and most often that is lag 1 alone.
@@ -12,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pe_spectra.encodings.equal_rows import U64, find_first_equal, hash_rows
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.precision.dtypes import Carried
@@ -24,9 +21,6 @@ from pe_spectra.precision.dtypes import Carried
 #: Computes rows by their numbers, (n,) -> (n, columns).
 Evaluate = Callable[[I64], Carried]
 
-U64 = NDArray[np.uint64]
-#: Columns that the first hash looks at; they tell nearly all rows apart.
-_SAMPLED = 64
 #: Numbers that are worked on at a time, so that they stay in cache.
 BLOCK = 1 << 15
 #: Share by which a sum of squares in float32 may be wrong, up to 8192 columns; beyond, in proportion.
@@ -48,23 +42,6 @@ def list_blocks(rows: int, columns: int) -> Iterator[I64]:
     step = max(1, BLOCK // max(1, columns))
     for start in range(0, rows, step):
         yield np.arange(start, min(start + step, rows))
-
-
-def _hash(block: Carried, columns: I64) -> U64:
-    """Hash rows to 128 bits, shape (n, 2): words times random odd numbers, summed modulo 2**64."""
-    word = np.uint32 if block.dtype == np.float32 else np.uint64
-    words = np.ascontiguousarray(block[:, columns]).view(word).astype(np.uint64)
-    if word is np.uint64:
-        words ^= words >> np.uint64(32)  # doubles of few digits have their bits on top, where a product loses them
-    result: U64 = words @ _draw_factors(len(columns))
-    return result
-
-
-@lru_cache(maxsize=8)
-def _draw_factors(columns: int) -> U64:
-    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, (columns, 2), dtype=np.uint64)
-    odd: U64 = factors | np.uint64(1)
-    return odd
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,19 +101,17 @@ class Gathering:
     pair: tuple[int, int] | None = None
     _odd: list[I64] = field(default_factory=list)
     _hashes: U64 = field(init=False)
-    _sampled: I64 = field(init=False)
     _first: Carried | None = None
     _last: Carried | None = None
 
     def __post_init__(self) -> None:
         self.constant = np.arange(self.columns)
         self._hashes = np.empty((self.rows, 2), dtype=np.uint64)
-        self._sampled = np.unique(np.linspace(0, self.columns - 1, min(self.columns, _SAMPLED)).astype(np.int64))
 
     def add(self, numbers: I64, block: Carried) -> None:
         """Look at the next rows."""
         start, stop = int(numbers[0]), int(numbers[-1]) + 1
-        self._hashes[start:stop] = _hash(block, self._sampled)
+        self._hashes[start:stop] = hash_rows(block)
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(block.sum(axis=1))
         if not finite.all():
@@ -177,7 +152,7 @@ class Gathering:
 
     def find_first_equal(self) -> I64:
         """Return for each row the number of the first row that equals it; shape (rows,)."""
-        return _find_first_equal(self._hashes, self.evaluate, self.columns)
+        return find_first_equal(self._hashes, self.evaluate, self.columns)
 
 
 def _measure_distances(a: Carried, b: Carried) -> F64:
@@ -185,55 +160,6 @@ def _measure_distances(a: Carried, b: Carried) -> F64:
     difference = a.astype(np.float64) - b.astype(np.float64)
     result: F64 = np.sqrt(np.sum(difference * difference, axis=1))
     return result
-
-
-def _find_first_equal(hashes: U64, evaluate: Evaluate, columns: int) -> I64:
-    """Compare by hashes (rows, 2) of some or all columns first: where they differ, rows do."""
-    keys = np.arange(len(hashes))
-    open_rows, groups = keys, hashes
-    while len(open_rows):
-        first = _find_leaders(groups)
-        members = np.flatnonzero(first != np.arange(len(first)))
-        if not len(members):
-            break
-        equal = _compare(open_rows[members], open_rows[first[members]], evaluate, columns)
-        keys[open_rows[members[equal]]] = open_rows[first[members[equal]]]
-        left = members[~equal]
-        # what only looked equal is told apart by a hash of whole rows, then again by bytes
-        open_rows = open_rows[left]
-        groups = np.concatenate([groups[left], _hash_whole(open_rows, evaluate, columns)], axis=1)
-    return keys
-
-
-def _find_leaders(groups: U64) -> I64:
-    """Return for each row of integers the number of the first row that equals it."""
-    alone = np.sort(groups[:, 0])
-    if not (alone[1:] == alone[:-1]).any():
-        return np.arange(len(groups))  # one word tells all apart, and is sorted the quickest
-    order = np.lexsort(groups.T)
-    ordered = groups[order]
-    starts = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    # lexsort is stable: the first of a run has the smallest number
-    leaders: I64 = np.empty(len(order), dtype=np.int64)
-    leaders[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
-    return leaders
-
-
-def _compare(a: I64, b: I64, evaluate: Evaluate, columns: int) -> NDArray[np.bool_]:
-    equal = np.empty(len(a), dtype=bool)
-    for part in list_blocks(len(a), columns):
-        left, right = evaluate(a[part]), evaluate(b[part])
-        word = np.uint32 if left.dtype == np.float32 else np.uint64
-        equal[part] = (left.view(word) == right.view(word)).all(axis=1)
-    return equal
-
-
-def _hash_whole(rows: I64, evaluate: Evaluate, columns: int) -> U64:
-    hashes = np.empty((len(rows), 2), dtype=np.uint64)
-    everything = np.arange(columns)
-    for part in list_blocks(len(rows), columns):
-        hashes[part] = _hash(evaluate(rows[part]), everything)
-    return hashes
 
 
 def find_nearest_held(evaluate: Evaluate, rows: int) -> Nearest:

@@ -254,7 +254,7 @@ class LadderPass(Pass):
 
     def _settle_early(self) -> list[Stage]:
         front, waves = self.front, self.front.waves
-        positions = self._describe_positions(front.positions, front.measure_position_error())
+        positions = self._describe_positions(front.cast.positions, front.measure_position_error())
         lost = np.flatnonzero((front.frequencies == 0) & (waves.high != 0))
         frequencies = replace(
             positions,
@@ -299,7 +299,7 @@ class LadderPass(Pass):
         """Add the largest phase error among the first positions: at the ends of what was cast to one, and at each."""
         stair = super()._trace(twins)
         front, offset = self.front, self.front.waves.offset
-        ends = np.concatenate([front.first, front.last]) - offset
+        ends = np.concatenate([front.cast.first, front.cast.last]) - offset
         order = np.argsort(ends, kind="stable")
         so_far = _accumulate(np.concatenate([self._at_first, self._at_last])[order])
         last = self.places.values[stair.counts - 1]

@@ -18,7 +18,7 @@ from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, 
 from pe_spectra.precision.hashed_rows import Places, list_blocks
 from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage
-from pe_spectra.precision.waves import Waves, build_front, cast_positions, find_waves
+from pe_spectra.precision.waves import Front, Waves, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import COMMON_DTYPES
 
@@ -192,8 +192,9 @@ def _prepare(
 ) -> Pass:
     """Build the pass of pipelines that share `steps` up to the sines."""
     if subject.waves is not None:
-        front, groups = build_front(subject.waves, steps, subject.places)
-        places = Places(values=subject.places, groups=groups, keys=subject.keys)
+        cast = cast_positions(subject.places, steps.positions, subject.waves.offset)
+        front = Front(waves=subject.waves, steps=steps, cast=cast)
+        places = Places(values=subject.places, groups=cast.groups, keys=subject.keys)
         return LadderPass(steps=steps, members=members, places=places, moving=moving, spread=spread, front=front)
     positions: Carried | None = None
     groups, exact = np.arange(len(subject.places)), subject.places.astype(np.float64)

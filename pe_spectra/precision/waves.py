@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -114,27 +115,66 @@ def _is_table(waves: Waves, encoding: Encoding) -> bool:
     return bool((np.abs(np.sort(table, axis=1) - np.sort(built, axis=1)) <= allowed).all())
 
 
+class Cast(NamedTuple):
+    """Positions after their cast, each once, in order of appearance.
+
+    Attributes
+    ----------
+    positions : (n,) as cast; groups : (S,) the number, among these, of each position that was given.
+    first, last : (n,) the exact positions, offset included, that a cast position stands for: from .. to.
+    """
+
+    positions: Carried
+    groups: I64
+    first: F64
+    last: F64
+
+
+def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> Cast:
+    """Cast positions, and group those that become equal.
+
+    >>> from pe_spectra.precision.dtypes import DTYPES
+    >>> found = cast_positions(np.array([255, 256, 257]), DTYPES["bfloat16"])
+    >>> found.positions.tolist(), found.groups.tolist()
+    ([255.0, 256.0], [0, 1, 1])
+    """
+    exact = (places + offset).astype(np.float64)
+    cast = round_to(exact, kind)
+    _, leaders, inverse = np.unique(cast, return_index=True, return_inverse=True)
+    order = np.argsort(leaders, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    groups = rank[inverse.ravel()]
+    low, high = np.full(len(order), math.inf), np.full(len(order), -math.inf)
+    np.minimum.at(low, groups, exact)
+    np.maximum.at(high, groups, exact)
+    return Cast(cast[leaders[order]], groups, low, high)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Front:
     """The steps up to sines and cosines, in their types; rows belong to the positions given.
 
-    Attributes
-    ----------
-    first, last : (n,) the exact positions, offset included, that a cast position stands for: from .. to.
-    positions : (n,) as cast.
-    frequencies : (M,) as cast.
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.precision.dtypes import RECIPES
+    >>> steps = RECIPES["bf16-positions"].resolve("bfloat16")
+    >>> cast = cast_positions(np.array([256, 257, 258]), steps.positions)
+    >>> Front(waves=find_waves(Sinusoidal(d=2)), steps=steps, cast=cast).compute_phases(np.arange(2)).tolist()
+    [[256.0], [258.0]]
     """
 
     waves: Waves
     steps: Steps
-    first: F64
-    last: F64
-    positions: Carried
-    frequencies: Carried
+    cast: Cast
+
+    @cached_property
+    def frequencies(self) -> Carried:
+        """Frequencies as cast, (M,)."""
+        return round_to(self.waves.high, self.steps.frequencies)
 
     def compute_phases(self, rows: I64) -> Carried:
         """Products of position and frequency, rounded; (n, M)."""
-        return multiply(self.positions[rows][:, None], self.frequencies, self.steps.phases)
+        return multiply(self.cast.positions[rows][:, None], self.frequencies, self.steps.phases)
 
     def compute_sines(self, phases: Carried) -> Carried:
         """Sines, then cosines, of rounded phases, themselves rounded; (n, columns)."""
@@ -152,7 +192,7 @@ class Front:
 
     def measure_errors(self, rows: I64, phases: Carried) -> tuple[F64, F64]:
         """Errors of rounded phases in rad at the first and last position of each row, each (n, M), as magnitudes."""
-        angles, first, last = phases.astype(np.float64), self.first[rows], self.last[rows]
+        angles, first, last = phases.astype(np.float64), self.cast.first[rows], self.cast.last[rows]
         exactly = self.steps.phases.is_double
         errors = self._subtract(angles, first, exactly=exactly)
         return errors, errors if np.array_equal(first, last) else self._subtract(angles, last, exactly=exactly)
@@ -176,24 +216,25 @@ class Front:
     def refine_error(self, row: int) -> float:
         """Largest phase error of one row, right to the last digits."""
         angles = self.compute_phases(np.array([row])).astype(np.float64)
-        ends = (self.first[[row]], self.last[[row]])
+        ends = (self.cast.first[[row]], self.cast.last[[row]])
         return max(float(self._subtract(angles, one, exactly=True).max()) for one in ends)
 
     def measure_position_error(self) -> float | None:
         """Largest error of w s that casting positions alone makes, in rad."""
-        error = max(float(np.abs(self.positions - ends).max()) for ends in (self.first, self.last))
+        error = max(float(np.abs(self.cast.positions - ends).max()) for ends in (self.cast.first, self.cast.last))
         return error * float(self.waves.high.max()) if math.isfinite(error) else None
 
     def measure_cast_error(self) -> float | None:
         """Largest error of w s that casting positions and frequencies makes, in rad, with an exact product."""
         worst = 0.0
-        is_exact = np.array_equal(self.positions, self.first) and np.array_equal(self.first, self.last)
+        positions, _, first, last = self.cast
+        is_exact = np.array_equal(positions, first) and np.array_equal(first, last)
         # where positions are exact the error grows with them
-        rows = np.array([int(np.argmax(np.abs(self.first)))]) if is_exact else np.arange(len(self.first))
+        rows = np.array([int(np.argmax(np.abs(first)))]) if is_exact else np.arange(len(first))
         cast = self.frequencies.astype(np.float64)
         for part in np.array_split(rows, -(-len(rows) * len(cast) // (1 << 20))):
-            product, rest = _multiply_exactly(self.positions[part].astype(np.float64)[:, None], cast)
-            for ends in (self.first[part], self.last[part]):
+            product, rest = _multiply_exactly(positions[part].astype(np.float64)[:, None], cast)
+            for ends in (first[part], last[part]):
                 exact, error = _multiply_exactly(ends[:, None], self.waves.high)
                 found = (product - exact) + ((rest - error) - ends[:, None] * self.waves.low)
                 worst = max(worst, float(np.abs(found).max())) if np.isfinite(found).all() else math.inf
@@ -204,55 +245,6 @@ def _multiply_exactly(a: F64, b: F64) -> tuple[F64, F64]:
     shape = np.broadcast_shapes(a.shape, b.shape)
     with np.errstate(invalid="ignore", over="ignore"):
         return two_product(np.broadcast_to(a, shape), np.broadcast_to(b, shape))
-
-
-def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> tuple[Carried, I64, F64, F64]:
-    """Cast positions, and group those that become equal.
-
-    Returns
-    -------
-    The cast positions, each once, in order of appearance; for each place the number of its group; for each
-    group its smallest and largest exact position, offset included.
-
-    >>> from pe_spectra.precision.dtypes import DTYPES
-    >>> cast, groups, low, high = cast_positions(np.array([255, 256, 257]), DTYPES["bfloat16"])
-    >>> cast.tolist(), groups.tolist()
-    ([255.0, 256.0], [0, 1, 1])
-    """
-    exact = (places + offset).astype(np.float64)
-    cast = round_to(exact, kind)
-    word = np.uint32 if cast.dtype == np.float32 else np.uint64
-    _, first, inverse = np.unique(cast.view(word), return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    groups = rank[inverse.ravel()]
-    low, high = np.full(len(order), math.inf), np.full(len(order), -math.inf)
-    np.minimum.at(low, groups, exact)
-    np.maximum.at(high, groups, exact)
-    return cast[first[order]], groups, low, high
-
-
-def build_front(waves: Waves, steps: Steps, places: I64) -> tuple[Front, I64]:
-    """Cast positions and frequencies; return the steps that follow, and for each place the number of its row.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision.dtypes import RECIPES
-    >>> steps = RECIPES["bf16-positions"].resolve("bfloat16")
-    >>> front, groups = build_front(find_waves(Sinusoidal(d=2)), steps, np.array([256, 257, 258]))
-    >>> groups.tolist()
-    [0, 0, 1]
-    """
-    positions, groups, first, last = cast_positions(places, steps.positions, waves.offset)
-    front = Front(
-        waves=waves,
-        steps=steps,
-        first=first,
-        last=last,
-        positions=positions,
-        frequencies=round_to(waves.high, steps.frequencies),
-    )
-    return front, groups
 
 
 @lru_cache(maxsize=8)

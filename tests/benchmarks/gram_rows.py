@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.spectrum import compute_gram_kernel
 from tests.benchmarks.measuring import Measured, compare, trace_peak

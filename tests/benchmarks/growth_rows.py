@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pe_spectra import Sinusoidal, compute_spectrum, reconstruct
-from pe_spectra.encodings.codes import number_equal_rows
+from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.pair_lags import find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words

@@ -1,4 +1,4 @@
-"""The closest two rows of any table, against brute force in exact arithmetic; equal rows against NumPy."""
+"""The closest two rows of any table, against brute force in exact arithmetic."""
 
 import math
 from fractions import Fraction
@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from pe_spectra.encodings import codes as equal_module
-from pe_spectra.encodings.codes import number_equal_rows
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import closest_pair as closest_module
 from pe_spectra.faithfulness.closest_pair import ROOMY, find_closest_pair, measure_pairs, scale_down, scale_up
@@ -171,50 +169,6 @@ def test_memory_stays_small_where_everything_ties():
     finally:
         tracemalloc.stop()
     assert peak < 4 * table.nbytes
-
-
-# ----------------------------------------------------------------------------------- equal rows
-
-
-def number_slowly(table):
-    """The first row that each row is equal to."""
-    firsts = {}
-    return [firsts.setdefault(tuple(0.0 if x == 0 else x for x in row), s) for s, row in enumerate(table.tolist())]
-
-
-@given(
-    arrays.arrays(
-        np.float64,
-        st.tuples(st.integers(1, 12), st.integers(1, 3)),
-        elements=st.sampled_from([0.0, -0.0, 1.0, 2.0, -1.0, 5e-324, 1e308, 0.1]),
-    )
-)
-def test_equal_rows_have_one_number(table):
-    found = number_equal_rows(table)
-    assert_array_equal(found, number_slowly(table))
-    _, inverse = np.unique(table + 0.0, axis=0, return_inverse=True)
-    same = inverse.ravel()[:, None] == inverse.ravel()
-    assert_array_equal(found[:, None] == found, same)
-
-
-def test_rows_are_compared_where_hashes_agree(monkeypatch):
-    monkeypatch.setattr(equal_module, "_hash_rows", lambda table: np.zeros(len(table), dtype=np.int64))
-    table = np.array([[1.0], [2.0], [1.0], [3.0], [2.0], [-0.0], [0.0]])
-    assert_array_equal(number_equal_rows(table), [0, 1, 0, 3, 1, 5, 5])
-
-
-def test_many_equal_rows_among_many():
-    table = np.round(draw_table(20000, 2), 1)
-    found = number_equal_rows(table)
-    assert len(np.unique(found)) == len(np.unique(table + 0.0, axis=0))
-    assert_array_equal(table[found], table)
-
-
-def test_hashes_of_rows_with_few_digits_rarely_agree():
-    whole = np.stack(np.divmod(np.arange(65536.0), 256), axis=1)
-    assert len(np.unique(equal_module._hash_rows(whole))) > 65000
-    swapped = np.concatenate([whole, whole[:, ::-1]])
-    assert len(np.unique(number_equal_rows(swapped))) == 65536
 
 
 # ----------------------------------------------------------------------------------- what surrounds it

@@ -24,7 +24,7 @@ from pe_spectra import (
 )
 from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.cli.program import build_command
-from pe_spectra.encodings import codes
+from pe_spectra.encodings.equal_rows import hash_rows
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags
 from pe_spectra.inspection import KINDS
@@ -33,7 +33,7 @@ from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.proposals import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.precision import hashed_rows, measure_precision
+from pe_spectra.precision import measure_precision
 from pe_spectra.precision.dtypes import DTYPES
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 
@@ -203,14 +203,9 @@ def find_keyword(function: Callable[..., object], name: str) -> object:
     return default
 
 
-def hash_size() -> int:
-    """Bytes of the hash of a row."""
-    return codes._hash_rows(np.eye(2)).dtype.itemsize
-
-
 def count_hash_bits() -> int:
-    """Bits of the hash of a rounded row."""
-    found = hashed_rows._hash(np.eye(2), np.arange(2))[0]
+    """Bits of the hash of a row."""
+    found = hash_rows(np.eye(2))[0]
     return 8 * found.size * found.dtype.itemsize
 
 

@@ -109,7 +109,7 @@ SENTENCES = (
         lambda: (DEFAULT_BANDWIDTH, 2 * DEFAULT_BANDWIDTH),
     ),
     Sentence(FAITHFULNESS, "the higher peak is the wrong one, at {}:", lambda: (numbers.find_wrong_peak(),)),
-    Sentence(FAITHFULNESS, "A {}-bit hash of each row", lambda: (8 * numbers.hash_size(),)),
+    Sentence(FAITHFULNESS, "A {}-bit hash of each row", lambda: (numbers.count_hash_bits(),)),
     Sentence(
         FAITHFULNESS,
         "{} buckets up to {} merge lags {} and {} (causal) or {} and {} (both directions), and all lags from {} or "

@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal
+from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal, equal_rows
 from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
@@ -38,21 +36,14 @@ def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
     encoding = Sinusoidal(d=12)
     expected = measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows
 
-    def hash_poorly(block, columns):
+    def hash_poorly(block, columns=(0,)):
         # one bit of the first of the columns: groups of some hundred rows that are not equal
         words = np.ascontiguousarray(block[:, columns[:1]]).view(np.uint32).astype(np.uint64)
         return np.concatenate([words >> np.uint64(31), words & np.uint64(0)], axis=1)
 
-    monkeypatch.setattr(hashed_rows, "_hash", hash_poorly)
+    for module in (hashed_rows, equal_rows):
+        monkeypatch.setattr(module, "hash_rows", hash_poorly)
     assert measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows == expected
-
-
-@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=60), st.integers(0, 3))
-def test_the_first_equal_row_is_found(values, bits):
-    table = np.array(values, dtype=np.float32)
-    hashes = (table[:, :2].astype(np.uint64)) >> np.uint64(bits)
-    found = hashed_rows._find_first_equal(hashes, lambda numbers: table[numbers], 3)
-    assert found.tolist() == [values.index(value) for value in values]
 
 
 def test_more_columns_than_are_sampled_tell_rows_apart():

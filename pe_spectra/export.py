@@ -24,6 +24,7 @@ from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import EXPORTED
@@ -33,7 +34,7 @@ SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Exported:
+class Exported(ReadOnly):
     """An array of an encoding.
 
     Attributes
@@ -52,10 +53,6 @@ class Exported:
     index: I64 | F64
     columns: tuple[str, ...]
     values: F64
-
-    def __post_init__(self) -> None:
-        self.index.flags.writeable = False
-        self.values.flags.writeable = False
 
 
 def list_exports(encoding: Encoding) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
 
+import numpy as np
+
 from pe_spectra.faces import Cell, make_dataframe, simplify, write_latex, write_markdown, write_short
 
 Document = dict[str, object]
@@ -103,7 +105,23 @@ def derived(text: str, **more: Any) -> Callable[[Callable[[Any], _Value]], Deriv
     return lambda function: Derived(function, Quantity(text=text, **more))
 
 
-class Result:
+class ReadOnly:
+    """A frozen record whose arrays nobody changes; one that was given stays its owner's to change.
+
+    >>> from pe_spectra.spectrum import Kernel
+    >>> Kernel(values=np.ones((1, 3)), source="exact").values.flags.writeable
+    False
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and value.flags.writeable:
+                view = value.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
+
+class Result(ReadOnly):
     """What a function of the package returns: a frozen record of declared numbers.
 
     >>> @dataclass(frozen=True, kw_only=True)

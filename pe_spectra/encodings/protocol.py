@@ -26,13 +26,14 @@ from pe_spectra.encodings.parameters import (
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, find_largest
 from pe_spectra.limits import DEFAULT_LENGTH
+from pe_spectra.quantities import ReadOnly
 
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Frequencies:
+class Frequencies(ReadOnly):
     """The angular frequencies of an encoding.
 
     Attributes
@@ -54,10 +55,6 @@ class Frequencies:
     phases: F64
     #: What every sine and cosine is multiplied with.
     amplitude: float = 1.0
-
-    def __post_init__(self) -> None:
-        for array in (self.values, self.low, self.masses, self.phases):
-            array.flags.writeable = False
 
 
 class Theorem(NamedTuple):

@@ -88,7 +88,6 @@ def _summarise(values: F64, d: int, length: int, exponent: int = 0) -> Condition
 def _list_largest(values: F64, exponent: int) -> F64 | None:
     with np.errstate(over="ignore", under="ignore"):
         largest: F64 = np.ldexp(values[:_MOST_VALUES], exponent)
-    largest.flags.writeable = False
     return largest if np.isfinite(largest).all() else None
 
 

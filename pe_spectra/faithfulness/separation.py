@@ -76,7 +76,6 @@ class Separation:
         """The distances at each lag; None where there are too many to print."""
         if self.by_lag is None or len(self.by_lag) > MAX_CURVE:
             return None
-        self.by_lag.flags.writeable = False
         return self.by_lag
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from pe_spectra.exact import F64
 from pe_spectra.inspection.periods import FEWEST_ROWS
 from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.quantities import ReadOnly
 
 Layout = Literal["interleaved", "concatenated", "tensor2tensor"]
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "concatenated", "tensor2tensor")
@@ -25,7 +26,7 @@ _BASES = np.exp(np.linspace(math.log(1.5), math.log(1e8), 100))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChannelPeriods:
+class ChannelPeriods(ReadOnly):
     """The dominant period of each column.
 
     Attributes
@@ -96,7 +97,6 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
         shares[place] = np.where(found, np.minimum(share, 1.0), 0.0)
         explained += float(np.minimum(gained, energy).sum())
         total += float(energy.sum())
-    periods.flags.writeable = shares.flags.writeable = False
     return ChannelPeriods(periods=periods, shares=shares, explained=explained / total if total > _TINY else None)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64, list_blocks
+from pe_spectra.quantities import ReadOnly
 
 Mask = NDArray[np.bool_]
 
@@ -35,7 +36,7 @@ JUMP_WIDTH = 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RowSignals:
+class RowSignals(ReadOnly):
     """What each row, and each pair of neighbouring rows, shows.
 
     Attributes
@@ -77,8 +78,6 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
             cosines[pairs] = _compare_neighbours(block)
             centred[pairs] = _compare_neighbours(block - mean)
             jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
-    for values in (norms, steps, cosines, centred, jumps):
-        values.flags.writeable = False
     return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps)
 
 

@@ -22,6 +22,7 @@ from pe_spectra.inspection.rows import bridge_rows, compute_mean_row
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.quantities import ReadOnly
 
 PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
@@ -36,7 +37,7 @@ _LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Helix:
+class Helix(ReadOnly):
     """The first three principal components of a table: a curve in space.
 
     Attributes
@@ -51,7 +52,7 @@ class Helix:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TableInspection:
+class TableInspection(ReadOnly):
     """What `inspect_table` saw. Rows are rows of the file (`row_offset` added).
 
     Attributes
@@ -183,7 +184,6 @@ def compute_helix(table: F64, exponent: int = 0) -> Helix:
         peaks = coordinates[np.argmax(np.abs(coordinates), axis=0), np.arange(3)]
         coordinates *= np.where(peaks < 0, -1.0, 1.0)
         shares[:count] = singular[:count] ** 2 / total
-    coordinates.flags.writeable = shares.flags.writeable = False
     return Helix(coordinates=_restore(coordinates, exponent), shares=shares)
 
 
@@ -257,7 +257,6 @@ def _restore(lengths: F64, exponent: int) -> F64:
     if not exponent:
         return lengths
     restored: F64 = np.ldexp(lengths, exponent)
-    restored.flags.writeable = False
     return restored
 
 
@@ -275,5 +274,4 @@ def _open_wraps(values: F64, grid: tuple[int, int] | None, prefix: int) -> F64:
     opened = values.copy()
     opened[prefix + grid[1] - 1 :: grid[1]] = np.nan
     opened[:prefix] = np.nan
-    opened.flags.writeable = False
     return opened

@@ -226,7 +226,6 @@ def _find_kernel(encoding: Encoding, size: int) -> F64 | None:
     if not line[0] > 0:
         return None
     normalised: F64 = line / line[0]
-    normalised.flags.writeable = False
     return normalised
 
 

@@ -104,10 +104,6 @@ class GridSpectrum(Result):
         down = vertical @ self.omega_vertical / vertical.sum()
         return float(down), float(horizontal @ (2 * np.pi / width * k) / horizontal.sum())
 
-    def __post_init__(self) -> None:
-        for array in (self.omega_vertical, self.omega_horizontal, self.weights, self.kernel):
-            array.flags.writeable = False
-
 
 @np.errstate(under="ignore")
 def compute_grid_spectrum(

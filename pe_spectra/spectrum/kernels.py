@@ -12,6 +12,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, count_grid_pairs, measure_toeplitz_share
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
@@ -25,7 +26,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Kernel:
+class Kernel(ReadOnly):
     """Similarity of two positions as a function of their lag.
 
     Attributes
@@ -48,9 +49,6 @@ class Kernel:
     length: int | None = None
     toeplitz_share: float | None = None
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        self.values.flags.writeable = False
 
 
 def check_length(encoding: Encoding, length: int | None) -> int:

@@ -15,6 +15,7 @@ from pe_spectra.exact import F64, find_largest, two_product, two_sum
 from pe_spectra.fourier import compute_omega
 from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES, MAX_WIDTH
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, normalise
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.record import Spectrum
@@ -152,7 +153,7 @@ def _smooth(power: F64, grid: int, bandwidth: float) -> F64:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LocalSpectra:
+class LocalSpectra(ReadOnly):
     """Spectra of stretches of positions.
 
     Attributes
@@ -174,10 +175,6 @@ class LocalSpectra:
     centres: F64
     omega: F64
     weights: F64
-
-    def __post_init__(self) -> None:
-        for array in (self.centres, self.omega, self.weights):
-            array.flags.writeable = False
 
 
 def compute_local_spectra(

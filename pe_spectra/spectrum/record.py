@@ -259,11 +259,6 @@ class Spectrum(Result):
     #: What a reader must know about these numbers.
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        for array in (self.omega, self.weights, self.log_weights, self.head_weights):
-            if array is not None:
-                array.flags.writeable = False
-
     @property
     def multipliers(self) -> F64:
         """What Algorithm 1 multiplies the coefficients at omega_k with, shape (N // 2 + 1,)."""

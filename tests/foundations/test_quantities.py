@@ -17,7 +17,7 @@ from pe_spectra.answers.documents import describe_result
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import simplify
-from pe_spectra.quantities import Result, derived, list_column_names, quantity, tabulate
+from pe_spectra.quantities import ReadOnly, Result, derived, list_column_names, quantity, tabulate
 
 CALLS = []
 
@@ -196,3 +196,25 @@ def test_a_dataframe_has_the_columns(monkeypatch):
 @pytest.mark.parametrize("encoding", [Sinusoidal(d=4), Dft(d=4)])
 def test_results_with_encodings_have_their_labels_in_tables(encoding):
     assert Curve(encoding=encoding, values=np.ones(1)).to_columns()["encoding"] == [encoding.label]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairs(ReadOnly):
+    """Arrays, of which one may be missing."""
+
+    values: F64
+    more: F64 | None = None
+
+
+@pytest.mark.parametrize("given", [np.arange(4.0), np.arange(8.0)[::2], np.ones((2, 2)).T])
+def test_arrays_of_a_record_cannot_be_changed_and_what_was_given_can(given):
+    record = Pairs(values=given)
+    with pytest.raises(ValueError, match="read-only"):
+        record.values[0] = 7.0
+    assert np.shares_memory(record.values, given)
+    given[0] = 7.0
+    assert (record.values[0] == 7.0).all()
+    assert record.more is None
+    again = dataclasses.replace(record, more=record.values)
+    assert again.values is record.values
+    assert not again.more.flags.writeable

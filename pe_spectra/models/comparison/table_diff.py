@@ -108,8 +108,6 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
     near = bool(_find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
     in_place = near or bool(_find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
     found = replace(found, explained=True, shift=0, factor=1.0) if in_place else _find_match(found, a, b, tolerance)
-    if found.columns is not None:
-        found.columns.flags.writeable = False
     findings = [] if in_place else [_state_match(found)] if found.explained else list(_state_moved_rows(a, b))
     within = max(dtypes, key=lambda name: ROUNDOFF[name]) if near else "angles" if in_place else ""
     if near and dtypes[0] != dtypes[1]:

@@ -49,9 +49,6 @@ class Dump(Rotation):
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
     arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
 
-    def __post_init__(self) -> None:
-        self.frequencies.flags.writeable = self.error_bounds.flags.writeable = False
-
     @property
     def signs(self) -> tuple[int, int]:
         """The signs that sines and cosines are to be multiplied by."""

@@ -274,8 +274,6 @@ def _measure(way: _Scaled, before: F64, trained: int, target: int, scanned: int)
     after = _to_float(way.scaled)
     unseen, unseen_share = _find_unseen(before * trained, after * target)
     turns = after * target / TURN
-    for array in (after, unseen, turns):
-        array.flags.writeable = False
     return MethodResult(
         method=way.name,
         parameters=MappingProxyType(dict(way.parameters)),

@@ -151,7 +151,6 @@ def make_rotation(
     4
     """
     values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
-    values.flags.writeable = False
     stated = {"name": layer.name, "head_dim": layer.head_dim, "layout": layer.layout, "offset": 0}
     computed = {"frequencies": values, "rotary_dim": 2 * len(values), "attention_scaling": float(attention_scaling)}
     return Rotation(**{**stated, **computed, **others})

@@ -9,19 +9,7 @@ from typing import Any
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, propose
 from pe_spectra.claims import GradedClaim
-from pe_spectra.encodings import (
-    ENCODINGS,
-    VARIANTS,
-    Encoding,
-    HasBias,
-    HasBiasMap,
-    HasContinuousTable,
-    HasExactKey,
-    HasFrequencies,
-    HasKernel,
-    HasLagTable,
-    HasTable,
-)
+from pe_spectra.encodings import ENCODINGS, VARIANTS, Encoding
 from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
 from pe_spectra.findings import CODE_PATTERN, Kind
@@ -39,15 +27,16 @@ CLAIM_VERDICTS = Verdicts(
 )
 _PHRASES = {"ok": "hold", "partly": "partly hold", "wrong": "are wrong", "not tested": "cannot be tested here"}
 _ORDER = ("wrong", "partly", "ok", "not tested")
+#: What an encoding can be asked for, and the attribute of its class that answers.
 _VIEWS = {
-    "table": HasTable,
-    "real positions": HasContinuousTable,
-    "frequencies": HasFrequencies,
-    "kernel": HasKernel,
-    "bias": HasBias,
-    "bias map": HasBiasMap,
-    "lag table": HasLagTable,
-    "exact key": HasExactKey,
+    "table": "table",
+    "real positions": "table_at",
+    "frequencies": "frequencies",
+    "kernel": "kernel",
+    "bias": "bias",
+    "bias map": "bias_map",
+    "lag table": "lag_table",
+    "exact key": "theorem",
 }
 _KEY_PATTERN = "^[a-z][a-z0-9_]*$"
 _DEFAULT_SCHEMA = {"type": ["number", "string", "array", "null"], "items": {"type": ["number", "string"]}}
@@ -180,18 +169,12 @@ def _list_variants(cls: type[Encoding]) -> list[tuple[str, str]]:
     return [("variants", ", ".join(others))] if others else []
 
 
-def _offers(cls: type[Encoding], view: type) -> bool:
-    # protocols with fields (d) answer for instances only, so their methods are looked for
-    methods = [name for name in dir(view) if not name.startswith("_") and name != "d"]
-    return all(hasattr(cls, name) for name in methods)
-
-
 def _describe(cls: type[Encoding], encoding: Encoding | None = None) -> CatalogueRow:
     return CatalogueRow(
         name=cls.name,
         family=cls.family,
         summary=cls.summary,
-        views=tuple(name for name, view in _VIEWS.items() if _offers(cls, view)),
+        views=tuple(name for name, attribute in _VIEWS.items() if getattr(cls, attribute, None) is not None),
         parameters=_describe_parameters(cls, {} if encoding is None else encoding.parameters),
         formula=cls.formula,
         source=cls.source,

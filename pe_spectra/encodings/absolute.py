@@ -157,7 +157,7 @@ class DfsTrans(OnLattice):
     def exact_key(self, positions: I64) -> I64:
         """The position modulo d, and whether it is the first or last of those given."""
         key: I64 = np.mod(positions, self._period)
-        key[_ends(len(positions))] += self._period
+        key[[0, -1][: len(key)]] += self._period
         return key
 
     @property
@@ -171,10 +171,6 @@ class DfsTrans(OnLattice):
             kind="period",
             text=f"its columns repeat after {self._period} positions, and only both ends carry a factor of their own",
         )
-
-
-def _ends(count: int) -> list[int]:
-    return [0, count - 1] if count > 1 else [0]
 
 
 @final

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.protocol import Encoding, HasBias, HasExactKey, HasLagTable, HasTable, Theorem
+from pe_spectra.encodings.protocol import Encoding, HasBias, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION
@@ -88,16 +88,6 @@ def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:
     return read_codes(encoding, encoding.rows or cells)[-cells:]
 
 
-def find_theorem(encoding: Encoding) -> Theorem | None:
-    """Return why codes are equal exactly where the encoding's keys are; None where no theorem says so.
-
-    >>> from pe_spectra import Dft, read_encoding
-    >>> find_theorem(Dft(d=8)).kind, find_theorem(read_encoding("hybrid"))
-    ('period', None)
-    """
-    return encoding.theorem if isinstance(encoding, HasExactKey) else None
-
-
 def find_exact_key(encoding: Encoding, places: I64) -> I64 | None:
     """Return integers, (S,), that are equal exactly where the codes are, by a theorem; None without one.
 
@@ -105,7 +95,7 @@ def find_exact_key(encoding: Encoding, places: I64) -> I64 | None:
     >>> find_exact_key(Dft(d=4), np.arange(6)).tolist()
     [0, 1, 2, 3, 0, 1]
     """
-    return encoding.exact_key(places) if isinstance(encoding, HasExactKey) and encoding.theorem is not None else None
+    return None if encoding.theorem is None else encoding.exact_key(places)
 
 
 def check_encoding(given: object) -> None:

@@ -67,7 +67,7 @@ class _GivenFrequencies(Pairs):
         return positions if self._moves else np.zeros_like(positions)
 
     @property
-    def theorem(self) -> Theorem:
+    def theorem(self) -> Theorem | None:
         """As for every rational frequency, and doubles are rational; or all frequencies are 0."""
         if not self._moves:
             return Theorem(kind="constant", text="every frequency is 0, so that every position has the same vector")

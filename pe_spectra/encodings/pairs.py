@@ -99,7 +99,7 @@ class Pairs(Encoding):
         return np.concatenate([sine, cosine], axis=1)
 
     @property
-    def theorem(self) -> Theorem:
+    def theorem(self) -> Theorem | None:
         """Equal position vectors need a lag that is a multiple of 2 pi/w, for a rational w."""
         return Theorem(
             kind="irrational-period",

@@ -58,7 +58,7 @@ class Frequencies(ReadOnly):
 
 
 class Theorem(NamedTuple):
-    """Why :meth:`HasExactKey.exact_key` is exact: equal keys if and only if equal position vectors.
+    """Why :meth:`Encoding.exact_key` is exact: equal keys if and only if equal position vectors.
 
     >>> from pe_spectra.encodings import Sinusoidal
     >>> Sinusoidal(d=8).theorem.text
@@ -97,7 +97,7 @@ class Encoding(metaclass=ByName):
     def __init_subclass__(cls, *, keeps_theorem: bool = False, **more: Any) -> None:
         super().__init_subclass__(**more)
         cls.accepts = tuple({p.keyword: p for p in (*cls.accepts, *list_declared(cls))}.values())
-        if not keeps_theorem and "theorem" not in vars(cls) and hasattr(cls, "theorem"):
+        if not keeps_theorem and "theorem" not in vars(cls):
             type.__setattr__(cls, "theorem", None)  # proved of its parents, and of what they compute
 
     @property
@@ -140,8 +140,24 @@ class Encoding(metaclass=ByName):
         """What a reader must know about how the encoding was read; of itself, that its values were drawn."""
         return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()
 
+    @property
+    def theorem(self) -> Theorem | None:
+        """Why `exact_key` is exact; None where nothing is proved, and the key is void.
+
+        What was proved of a class holds of those made from it only if they say `keeps_theorem=True`.
+        """
+        return None
+
     def exact_key(self, positions: I64) -> I64:
-        """Return the position or lag itself, which is unique where a theorem says that no two vectors are equal."""
+        """Return integers, (S,), of positions or lags, which by the theorem are equal if and only if the vectors are.
+
+        Unless a class says otherwise, positions themselves: no two vectors are equal.
+
+        >>> import numpy as np
+        >>> from pe_spectra.encodings import Dft
+        >>> Dft(d=8).exact_key(np.array([1, 9, 10])).tolist()
+        [1, 1, 2]
+        """
         return positions
 
     def bound_error(self, table: F64) -> float | None:
@@ -357,27 +373,3 @@ class HasLagTable(_Directed, Protocol):
 
     def lag_table(self, lags: ArrayLike) -> F64:
         """Return the vectors of the lags (query minus key), shape (L, d)."""
-
-
-@runtime_checkable
-class HasExactKey(Protocol):
-    """An encoding for which equality of position vectors is decided without comparing computed floats.
-
-    >>> import numpy as np
-    >>> from pe_spectra.encodings import Dft
-    >>> Dft(d=8).exact_key(np.array([1, 9, 10])).tolist()
-    [1, 1, 2]
-    """
-
-    def exact_key(self, positions: I64) -> I64:
-        """Return integers, shape (S,): equal if and only if the position vectors are equal.
-
-        Where `domain` is "lags", the lags are given in place of positions.
-        """
-
-    @property
-    def theorem(self) -> Theorem | None:
-        """Return why the key is exact; None where no theorem applies to these parameters, and the key is void.
-
-        What was proved of a class holds of those made from it only if they say `keeps_theorem=True`.
-        """

@@ -13,9 +13,9 @@ from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasBiasMap, HasExactKey
+from pe_spectra.encodings import Dft, Encoding, HasBiasMap
 from pe_spectra.encodings.absolute import OneHot, Ramp
-from pe_spectra.encodings.codes import find_exact_key, find_theorem
+from pe_spectra.encodings.codes import find_exact_key
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.pairs import Pairs
@@ -203,7 +203,7 @@ def certify(table: CodeTable, limit: int) -> Decision:
 
 def _decide_by_key(table: CodeTable, limit: int) -> Decision | None:
     """By a theorem about the encoding itself."""
-    theorem, key = find_theorem(table.encoding), find_exact_key(table.encoding, table.places)
+    theorem, key = table.encoding.theorem, find_exact_key(table.encoding, table.places)
     if theorem is None or key is None:
         return None
     found = _find_collisions(key, limit, table.places)
@@ -239,13 +239,13 @@ def _decide_sampled(table: CodeTable, limit: int) -> Decision | None:
 
 def _find_rational_theorem(encoding: Encoding) -> Theorem | None:
     """The theorem that holds for rational positions as it does for integers, if there is one."""
-    theorem = find_theorem(encoding)
+    theorem = encoding.theorem
     return theorem if theorem is not None and theorem.kind in (*_RATIONAL, "constant") else None
 
 
 def _is_constant(encoding: Encoding) -> bool:
     """Whether all positions have one code, by a theorem that tells all of them apart otherwise."""
-    return isinstance(encoding, HasExactKey) and len(np.unique(encoding.exact_key(np.arange(2)))) == 1
+    return len(np.unique(encoding.exact_key(np.arange(2)))) == 1
 
 
 def _decide_sum(table: CodeTable, limit: int) -> Decision | None:
@@ -258,7 +258,7 @@ def _decide_sum(table: CodeTable, limit: int) -> Decision | None:
     # frequencies of a scaled rotary encoding may be polynomials in 1/pi
     if len(waves) != 1 or not isinstance(waves[0], Pairs) or waves[0].family == "rotary":
         return None
-    theorem = find_theorem(waves[0])
+    theorem = waves[0].theorem
     if theorem is None or theorem.kind not in _RATIONAL:
         return None
     text = (

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from pe_spectra import Dft, read_encoding
 from pe_spectra.encodings import codes as module
-from pe_spectra.encodings.codes import find_codes, find_exact_key, find_theorem, list_places, read_codes
+from pe_spectra.encodings.codes import find_codes, find_exact_key, list_places, read_codes
 from pe_spectra.errors import InputError
 
 
@@ -47,7 +47,7 @@ def test_what_is_too_large_to_hold_is_refused(monkeypatch):
 
 def test_keys_stand_only_with_a_theorem():
     made = read_encoding("hybrid")
-    assert find_theorem(made) is None
+    assert made.theorem is None
     assert find_exact_key(made, np.arange(3)) is None
-    assert find_theorem(Dft(d=4)).kind == "period"
+    assert Dft(d=4).theorem.kind == "period"
     assert_array_equal(find_exact_key(Dft(d=4), np.arange(5)), [0, 1, 2, 3, 0])

@@ -14,7 +14,6 @@ from pe_spectra.encodings.parameters import GivenArray
 from pe_spectra.encodings.protocol import (
     HasBias,
     HasContinuousTable,
-    HasExactKey,
     HasFrequencies,
     HasKernel,
     HasTable,
@@ -369,8 +368,9 @@ def test_frequencies_that_are_all_zero_tell_nothing_apart():
 
 def test_each_has_the_views_it_truly_has():
     for encoding in PAIRED:
-        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey):
+        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel):
             assert isinstance(encoding, view), (encoding, view)
+        assert encoding.theorem is not None
         assert not isinstance(encoding, HasBias)
     assert not isinstance(Ramp(), HasKernel | HasFrequencies)
     assert isinstance(Ramp(), HasContinuousTable)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import measure_faithfulness
-from pe_spectra.encodings.codes import find_exact_key, find_theorem
+from pe_spectra.encodings.codes import find_exact_key
 from pe_spectra.encodings.pairs import Pairs, scale_to_words
 from pe_spectra.encodings.parameters import parameter
 from pe_spectra.encodings.sinusoidal import Sinusoidal, Tape
@@ -46,7 +46,7 @@ class Turned(Sinusoidal):
 
 
 def test_a_ladder_of_ones_own_has_no_theorem():
-    assert find_theorem(Octave()) is None
+    assert Octave().theorem is None
     assert find_exact_key(Octave(), np.arange(9)) is None
     found = measure_faithfulness(Octave(), length=9)
     assert found.injective is None
@@ -55,14 +55,14 @@ def test_a_ladder_of_ones_own_has_no_theorem():
 
 
 def test_a_class_that_states_a_theorem_in_its_own_body_has_it():
-    assert find_theorem(Proved()).kind == "irrational-period"
+    assert Proved().theorem.kind == "irrational-period"
     assert measure_faithfulness(Proved(), length=9).injective is True
 
 
 @pytest.mark.parametrize("parent", [Sinusoidal, Tape])
 def test_a_theorem_is_not_inherited(parent):
-    assert find_theorem(parent(d=4)) is not None
+    assert parent(d=4).theorem is not None
     child = type("Child", (parent,), {})
-    assert find_theorem(child(d=4)) is None
-    assert find_theorem(type("Grandchild", (child,), {})(d=4)) is None
-    assert find_theorem(Turned(d=4)) is None
+    assert child(d=4).theorem is None
+    assert type("Grandchild", (child,), {})(d=4).theorem is None
+    assert Turned(d=4).theorem is None

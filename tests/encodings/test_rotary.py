@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import HasContinuousTable, HasExactKey, HasFrequencies, HasKernel, HasTable
+from pe_spectra.encodings import HasContinuousTable, HasFrequencies, HasKernel, HasTable
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.encodings.rotary_variants import Fope, RopeAxial
@@ -18,11 +18,11 @@ from tests.encodings.rotary_scalings import build, every_scaling
 
 def test_views():
     for cls, views in (
-        (Rope, (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey)),
-        (RopeAxial, (HasTable, HasExactKey)),
+        (Rope, (HasTable, HasContinuousTable, HasFrequencies, HasKernel)),
+        (RopeAxial, (HasTable,)),
         (Fope, (HasTable,)),
     ):
-        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel, HasExactKey):
+        for view in (HasTable, HasContinuousTable, HasFrequencies, HasKernel):
             assert isinstance(cls(), view) == (view in views), (cls, view)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from pe_spectra.encodings import HasExactKey, HasTable
+from pe_spectra.encodings import Encoding, HasTable
 from tests.laws.variants import choose_lags, choose_positions, every, has_theorem, is_of_lags, list_codes
 
 
@@ -16,7 +16,7 @@ def compare_rows(table):
     return equal
 
 
-@every(HasExactKey, HasTable, where=has_theorem)
+@every(Encoding, HasTable, where=has_theorem)
 def test_equal_keys_are_equal_rows(encoding):
     for length in (1, 2, 3, encoding.d, 2 * encoding.d + 3, 60):
         s = choose_positions(encoding, np.arange(min(length, 60)))
@@ -26,7 +26,7 @@ def test_equal_keys_are_equal_rows(encoding):
         assert_array_equal(np.equal.outer(keys, keys), compare_rows(encoding.table(s)))
 
 
-@every(HasExactKey, where=lambda e: is_of_lags(e) and has_theorem(e))
+@every(Encoding, where=lambda e: is_of_lags(e) and has_theorem(e))
 def test_equal_keys_of_lags_are_equal_codes(encoding):
     lags = choose_lags(encoding, np.arange(40))
     keys = encoding.exact_key(lags)
@@ -35,7 +35,7 @@ def test_equal_keys_of_lags_are_equal_codes(encoding):
     assert_array_equal(np.equal.outer(keys, keys), compare_rows(list_codes(encoding, lags)))
 
 
-@every(HasExactKey, where=has_theorem)
+@every(Encoding, where=has_theorem)
 def test_keys_do_not_change_what_they_are_given(encoding):
     places = choose_lags(encoding) if is_of_lags(encoding) else choose_positions(encoding)
     kept = places.copy()
@@ -43,7 +43,7 @@ def test_keys_do_not_change_what_they_are_given(encoding):
     assert_array_equal(places, kept)
 
 
-@every(HasExactKey, where=has_theorem)
+@every(Encoding, where=has_theorem)
 def test_the_theorem_has_a_name_and_a_sentence(encoding):
     assert encoding.theorem.kind.replace("-", "").isalnum()
     assert len(encoding.theorem.text) > 20

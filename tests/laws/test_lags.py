@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pe_spectra.encodings import HasBias, HasBiasMap, HasExactKey, HasLagTable, HasTable
+from pe_spectra.encodings import HasBias, HasBiasMap, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_WIDTH
 from tests.laws.variants import LAGS, NO_INTEGERS, choose_lags, every, every_class, has_parameter, is_of_lags, show
@@ -65,7 +65,7 @@ def test_lag_table_has_shape_type_and_finite_numbers(encoding):
 def list_lag_views(encoding):
     """What takes lags."""
     found = [getattr(encoding, name) for name in ("bias", "lag_table") if hasattr(encoding, name)]
-    return found + ([encoding.exact_key] if isinstance(encoding, HasExactKey) else [])
+    return found + ([encoding.exact_key] if encoding.theorem is not None else [])
 
 
 @every(where=lambda e: isinstance(e, HasBias | HasLagTable))

@@ -9,7 +9,7 @@ from pe_spectra.encodings.bias_maps import Fire, Swin, Tupe
 from pe_spectra.encodings.biases import Alibi, Kerple, Sandwich
 from pe_spectra.encodings.heads import HeadedEncoding
 from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
-from pe_spectra.encodings.protocol import HasBias, HasBiasMap, HasExactKey, HasKernel, HasLagTable, HasTable
+from pe_spectra.encodings.protocol import HasBias, HasBiasMap, HasKernel, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION
 
@@ -45,7 +45,7 @@ def test_views_are_those_of_lags(cls):
     assert encoding.causal in (True, False)
     assert sum(isinstance(encoding, view) for view in (HasBias, HasBiasMap, HasLagTable)) == 1
     assert not isinstance(encoding, HasTable | HasKernel)
-    assert isinstance(encoding, HasExactKey) == (not isinstance(encoding, HasBiasMap))
+    assert (encoding.theorem is not None) == (not isinstance(encoding, HasBiasMap))
     assert encoding.family == "relative"
 
 

@@ -140,21 +140,17 @@ class Description:
             raise InputError("max_position_embeddings is not stated", "", accepted, "key-missing")
         return int(_check("original", int(length), "max_position_embeddings"))
 
-    def find_original(self) -> int:
-        """Return original_max_position_embeddings, or max_position_embeddings where it is not stated."""
+    def take_original(self) -> int:
+        """Take the original length, or max_position_embeddings where it is not stated; return it too."""
         stated = self.block.find("original_max_position_embeddings")
-        if stated is None:
-            return self.find_length()
-        return int(_check("original", int(stated), "original_max_position_embeddings"))
+        original = self.find_length() if stated is None else int(stated)
+        self.take("original", original, "original_max_position_embeddings")
+        return original
 
     def copy_truncate(self) -> None:
         """Read truncate, which says no only where it is false."""
         if self.block.values.get("truncate") is False:
             self.values["truncate"] = "no"
-
-    def take_original(self) -> None:
-        """Take the original length, or max_position_embeddings where it is not stated."""
-        self.values["original"] = self.find_original()
 
     def find_served(self) -> int | None:
         """Return the length that is served: the one that is asked for, else what the file states.
@@ -167,12 +163,8 @@ class Description:
 
     def take_longrope_lengths(self) -> None:
         """Take the lengths of longrope as stacks do that have the attention factor from nothing else."""
-        length, original = self.find_length(), self.find_original()
-        self.values |= {
-            "original": original,
-            "factor": max(1.0, length / original),
-            "served": self.find_served() or length,
-        }
+        length, original = self.find_length(), self.take_original()
+        self.values |= {"factor": max(1.0, length / original), "served": self.find_served() or length}
         if {"factor", "attention_factor"} & set(self.block.values):
             self.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
 

@@ -10,13 +10,11 @@ from pe_spectra.encodings.rope_scaling import Scaled, compute_ntk_exponent, comp
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT
 from pe_spectra.models.stacks.description import SCALING_KEYS, Description
-from pe_spectra.models.stacks.stack import Reading, Stack
+from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.meta_release import LLAMA3, LLAMA4, LLAMA_LENGTH
 from pe_spectra.wording import write_number
 
 _ONE, _TWO, _TENTH = Decimal(1), Decimal(2), Decimal("0.1")
-#: What every implementation needs for linear.
-_LINEAR = Reading(needs=("factor",))
 
 
 # --------------------------------------------------------------------- vLLM: one table for the whole run
@@ -79,10 +77,6 @@ def _read_deepseek(found: Description) -> None:
         found.values["attention_factor"] = 0.1 * mscale * math.log(max(1.0, found.values["factor"])) + 1
 
 
-def _step_at_high_end(found: Description) -> None:
-    found.step_at_end("low_freq_factor", "high_freq_factor")
-
-
 def _refuse_turns(found: Description) -> None:
     if found.layer.layout == "interleaved":
         accepted = "rope_type longrope needs it"
@@ -98,7 +92,7 @@ VLLM = Stack(
     # older spellings are translated by patch_legacy_rope_type
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
     readings={
-        "linear": _LINEAR,
+        "linear": LINEAR,
         "ntk": Reading(needs=("factor",), formula=_scale_ntk_shifted),
         "dynamic": Reading(then=(_read_dynamic,), formula=_scale_dynamic_fixed),
         "yarn": Reading(
@@ -106,7 +100,7 @@ VLLM = Stack(
         ),
         "llama3": Reading(
             needs=("factor", "low_freq_factor", "high_freq_factor"),
-            then=(_step_at_high_end, Description.take_original),
+            then=(lambda found: found.step_at_end("low_freq_factor", "high_freq_factor"), Description.take_original),
         ),
         "longrope": Reading(
             needs=("short_factor", "long_factor"),
@@ -174,7 +168,7 @@ KERAS_HUB = Stack(
     kinds=("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"),
     choose=lambda layer: (layer.block.fill_base(layer.older), ()),
     readings={
-        "linear": _LINEAR,
+        "linear": LINEAR,
         "dynamic": Reading(
             needs=("factor",),
             formula=_scale_by_power,
@@ -259,7 +253,7 @@ YARN_PAPER = Stack(
     reader="the paper of YaRN",
     kinds=("default", "linear", "yarn"),
     readings={
-        "linear": _LINEAR,
+        "linear": LINEAR,
         "yarn": Reading(
             needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_paper)
         ),

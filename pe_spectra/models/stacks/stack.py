@@ -47,6 +47,10 @@ class Reading(NamedTuple):
         found.notes += self.notes
 
 
+#: What every implementation needs for linear.
+LINEAR = Reading(needs=("factor",))
+
+
 class Refusal(NamedTuple):
     """An implementation does not take this file.
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.description import KINDS, Description
-from pe_spectra.models.stacks.stack import Reading, Stack
+from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
@@ -52,7 +52,14 @@ def _read_mscale(found: Description) -> None:
     found.take_original()
 
 
-_LINEAR, _DYNAMIC = Reading(needs=("factor",)), Reading(then=(_read_dynamic,))
+def _take_lengths(found: Description) -> float:
+    """Take the original length and the one that is served; return the factor of longrope that the stated one gives."""
+    length, original = found.find_length(), found.take_original()
+    found.values["served"] = found.find_served() or length
+    return max(1.0, length / original)
+
+
+_DYNAMIC = Reading(then=(_read_dynamic,))
 _OF_YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
 
 
@@ -105,13 +112,11 @@ def _note_original(found: Description) -> None:
 
 
 def _read_longrope_of_five(found: Description) -> None:
-    original = found.find_original()
-    found.values |= {"original": original, "served": found.find_served() or original}
+    ratio = _take_lengths(found)
     if found.configuration.model == "phimoe":
-        found.values["served"] = original
+        found.values["served"] = found.values["original"]
         found.notes.append("short_factor serves every length: the class of Phi-3.5-MoE does not hand the length on")
-    if "factor" not in found.values:
-        found.values["factor"] = max(1.0, (found.configuration.length or original) / original)
+    found.values.setdefault("factor", ratio)
 
 
 FIVE = Stack(
@@ -123,7 +128,7 @@ FIVE = Stack(
     of_model=_OF_PHI3,
     begin=(_ignore_share, _refuse_su),
     readings={
-        "linear": _LINEAR,
+        "linear": LINEAR,
         "dynamic": _DYNAMIC,
         "yarn": Reading(takes=("factor", *_OF_YARN), then=(_read_mscale, _read_factor, _read_truncate_of_five)),
         "llama3": Reading(
@@ -178,10 +183,9 @@ def _choose_share(found: Description) -> None:
 
 
 def _read_longrope(found: Description) -> None:
-    length, original = found.find_length(), found.find_original()
-    found.values |= {"original": original, "served": found.find_served() or length}
+    ratio = _take_lengths(found)
     if _ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
-        found.values["factor"] = max(1.0, length / original)
+        found.values["factor"] = ratio
     elif "attention_factor" not in found.values:
         found.need_keys("factor")
 
@@ -196,7 +200,7 @@ FOUR = Stack(
     choose=_choose_older,
     begin=(_choose_share,),
     readings={
-        "linear": _LINEAR,
+        "linear": LINEAR,
         "dynamic": _DYNAMIC,
         "yarn": Reading(needs=("factor",), takes=_OF_YARN, then=(_read_mscale, Description.copy_truncate)),
         "llama3": Reading(needs=("factor", "low_freq_factor", "high_freq_factor", "original")),

@@ -27,7 +27,6 @@ from pe_spectra.models.stated.statement import (
     Configuration,
     LayerStatement,
     RotaryBlock,
-    limit_length,
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_bin
@@ -241,7 +240,7 @@ class LayerAudit(Result):
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""
-        return limit_length(length, self.reach)
+        return min(length, self.reach or length)
 
     @cached_property
     def states(self) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ from pe_spectra.models.comparison.sides import Sides
 from pe_spectra.models.dumps.inverse_frequencies import Dump
 from pe_spectra.models.dumps.rounding import ROUNDOFF
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stated.statement import limit_length
 
 #: Scores stay where q and k turn alike, and nothing else does.
 _SCORES_STAY = "so scores stay, but turned keys of one cannot be used with the other"
@@ -69,7 +68,7 @@ def compare_rotations(
     pairs, missing = _pair_layers(a, b)
     compared = []
     for name, one, other in pairs:
-        layer = compare_frequencies(name, one, other, limit_length(length, windows.get(name)))
+        layer = compare_frequencies(name, one, other, min(length, windows.get(name, length)))
         compared.append(Sides(a=one, b=other, layer=layer, base_keys=base_keys))
     compared, remarks, unknown = _leave_other_layers(compared)
     merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])

@@ -21,7 +21,6 @@ from pe_spectra.models.stated.statement import (
     KeyValue,
     LayerStatement,
     RotaryBlock,
-    limit_length,
     state_served,
 )
 from pe_spectra.quantities import Result, quantity
@@ -193,7 +192,7 @@ def _describe_row(
     row = replace(row, attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
     if isinstance(reference, Refusal):
         return row
-    (compared,) = compare_rotations([reference], [found], length=limit_length(length, layer.window)).layer_types
+    (compared,) = compare_rotations([reference], [found], length=min(length, layer.window or length)).layer_types
     row = replace(row, max_phase_error=compared.max_phase_error, first_position_off=compared.first_position_off)
     a, b = reference.frequencies, found.frequencies
     if a is None or b is None or len(a) != len(b):

@@ -219,17 +219,13 @@ def _explain_nothing(keys: Keys) -> str:
     return f"names no positional encoding{named}; looked for {looked}"
 
 
-def _read_t5(keys: Keys) -> dict[str, int | float | str]:
-    return {
+_READERS: Mapping[str, Callable[[Keys], dict[str, int | float | str]]] = {
+    "alibi": lambda keys: {"heads": keys.read_integer(*HEADS)},
+    "t5": lambda keys: {
         "buckets": keys.find_integer("relative_attention_num_buckets") or 32,
         "max_distance": keys.find_integer("relative_attention_max_distance") or 128,
         "heads": keys.read_integer(*HEADS),
-    }
-
-
-_READERS: Mapping[str, Callable[[Keys], dict[str, int | float | str]]] = {
-    "alibi": lambda keys: {"heads": keys.read_integer(*HEADS)},
-    "t5": _read_t5,
+    },
     "sinusoidal": lambda keys: {"d": keys.read_integer(*WIDTHS)},
 }
 

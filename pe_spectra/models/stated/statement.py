@@ -88,15 +88,6 @@ def state_served(block: RotaryBlock, length: int | None) -> int | None:
     return max(length or 0, round(min(factor * original, MAX_CONTEXT)))
 
 
-def limit_length(length: int, window: int | None) -> int:
-    """Return the part of a length that layers with a window (None: without) see at once, both in positions.
-
-    >>> limit_length(8192, 4096), limit_length(8192, None)
-    (4096, 8192)
-    """
-    return length if window is None else min(length, window)
-
-
 @dataclass(frozen=True, kw_only=True)
 class LayerStatement:
     """What a file states about the rotation in the layers of one type."""

@@ -12,20 +12,8 @@ from pe_spectra.models.stacks.conformance import REFERENCE, ConformanceRow
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.wording import count
 
-VERDICTS = Verdicts(
-    ("stacks-agree", "ok", "{what}."),
-    ("stacks-differ", "warning", "{what}."),
-    (
-        "reference-refuses",
-        "warning",
-        "{reference} refuses this file, so there is nothing to compare the others with: {reason}.",
-    ),
-)
-TABLE_VERDICTS = Verdicts(
-    ("same", "ok", "The same: {how}."),
-    ("explained", "note", "Different: {how}."),
-    ("differs", "warning", "Different: {how}."),
-)
+VERDICTS = Verdicts({"stacks-agree": "ok", "stacks-differ": "warning", "reference-refuses": "warning"})
+TABLE_VERDICTS = Verdicts({"same": "ok", "explained": "note", "differs": "warning"})
 _EMPTY: Mapping[str, object] = {"type": "array", "items": {"type": "null"}, "maxItems": 0}
 _SHAPE: Mapping[str, object] = {
     "type": "array",
@@ -116,13 +104,14 @@ def _judge(name: str, rows: Sequence[ConformanceRow]) -> Verdict:
     if REFERENCE in refused:
         reason = next(row.refusal for row in rows if row.stack == REFERENCE and row.refusal is not None)
         reason = (reason or "").removeprefix(f"{name}: ")
-        return VERDICTS.say("reference-refuses", reference=REFERENCE, reason=reason)
+        nothing = "refuses this file, so there is nothing to compare the others with"
+        return VERDICTS.say("reference-refuses", f"{REFERENCE} {nothing}: {reason}.")
     wrong = [n for n in names if n not in refused and any(_is_other(row) for row in rows if row.stack == n)]
     alike = [n for n in names if n not in refused and n not in wrong]
     parts = [f"{len(alike)} of {len(names)} implementations give this file the same frequencies"]
     parts += [f"{', '.join(wrong)} {'give' if len(wrong) > 1 else 'gives'} others"] if wrong else []
     parts += [f"{', '.join(refused)} {'refuse' if len(refused) > 1 else 'refuses'} it"] if refused else []
-    return VERDICTS.say("stacks-differ" if wrong or refused else "stacks-agree", what="; ".join(parts))
+    return VERDICTS.say("stacks-differ" if wrong or refused else "stacks-agree", f"{'; '.join(parts)}.")
 
 
 def _gather_notes(rows: Sequence[ConformanceRow], examples: Sequence[ConformanceRow]) -> tuple[str, ...]:
@@ -262,8 +251,6 @@ def answer_tables(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = 
 def _judge_tables(found: TableDiff) -> Verdict:
     """Say whether two tables are the same, one explains the other, or neither."""
     if found.agree:
-        return TABLE_VERDICTS.say("same", how=found.findings[0])
-    every = "; ".join(found.findings)
-    if not found.explained:
-        return TABLE_VERDICTS.say("differs", how=every)
-    return TABLE_VERDICTS.say("explained", how=every if found.in_place else found.findings[0])
+        return TABLE_VERDICTS.say("same", f"The same: {found.findings[0]}.")
+    said = found.findings[:1] if found.explained and not found.in_place else found.findings
+    return TABLE_VERDICTS.say("explained" if found.explained else "differs", f"Different: {'; '.join(said)}.")

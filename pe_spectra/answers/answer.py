@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -29,24 +29,16 @@ class Verdict(Result):
     text: str = quantity("The sentence, as the first line of a table has it.")
 
 
-class Verdicts:
-    """Every verdict that one kind of answer can have: its code, its level and the form of its sentence.
+class Verdicts(dict[str, Level]):
+    """Every verdict that one kind of answer can have besides its findings: code -> level.
 
-    >>> verdicts = Verdicts(("flat", "ok", "Flat: all {bins} frequencies weigh nearly the same."))
-    >>> verdicts.say("flat", bins=129)
+    >>> Verdicts(flat="ok").say("flat", "Flat: all 129 frequencies weigh nearly the same.")
     Verdict(level='ok', code='flat', text='Flat: all 129 frequencies weigh nearly the same.')
     """
 
-    def __init__(self, *rows: tuple[str, Level, str]) -> None:
-        self._rows = rows
-
-    def say(self, code: str, level: Level | None = None, /, **words: object) -> Verdict:
-        """Fill in the sentence of a verdict: the first of this code, or the one of a level."""
-        known, form = next((known, form) for one, known, form in self._rows if one == code and level in (known, None))
-        return Verdict(level=known, code=code, text=form.format(**words))
-
-    def __iter__(self) -> Iterator[tuple[str, Level, str]]:
-        return iter(self._rows)
+    def say(self, code: str, text: str) -> Verdict:
+        """Make the verdict of a code."""
+        return Verdict(level=self[code], code=code, text=text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +74,7 @@ class Answer:
     results : the results whose declared numbers are the rows of tables and CSV.
     columns : these rows by column, where they are not simply those of `results`.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
-        "group: label" are printed together.
+        "group: label" are printed together, one without a text is left out.
     details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
     notes : known problems of the numbers, and why a value is missing.
     remarks : notes that a terminal has among the details.
@@ -118,7 +110,9 @@ class Answer:
         if not self.columns:
             object.__setattr__(self, "columns", tabulate(self.results))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
-        object.__setattr__(self, "details", (*self.details, *(("note", remark) for remark in self.remarks)))
+        details = (*self.details, *(("note", remark) for remark in self.remarks))
+        object.__setattr__(self, "facts", tuple(fact for fact in self.facts if fact[1]))
+        object.__setattr__(self, "details", tuple(fact for fact in details if fact[1]))
 
     @property
     def kind(self) -> str:

@@ -19,10 +19,7 @@ from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent
 
-VERDICTS = Verdicts(
-    ("clean", "ok", "{what}. Nothing wrong found."),
-    ("unusable-files", "error", "{what}."),
-)
+VERDICTS = Verdicts({"clean": "ok", "unusable-files": "error"})
 #: Files that a sentence names, and numbers of a list that are written out.
 _NAMED, _WRITTEN = 4, 4
 _FULL = "full_attention"
@@ -60,7 +57,7 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
 def _judge_one(audit: ModelAudit) -> Verdict:
     what, gravest = _SCHEMES[audit.scheme or "none"](audit), find_gravest(audit.findings)
     if gravest is None:
-        return VERDICTS.say("clean", what=what)
+        return VERDICTS.say("clean", f"{what}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
     parts = join([count(counts[level], level) for level in ("error", "warning") if counts[level]])
     first = ", first" if counts.total() > 1 else ""
@@ -81,7 +78,7 @@ def _judge_many(models: Sequence[ModelAudit]) -> Verdict:
     text = f"{len(models)} configurations: {', '.join(parts)}"
     worst = find_gravest([finding for _, finding in gravest if finding is not None])
     if bad:
-        return VERDICTS.say("unusable-files", what=text)
+        return VERDICTS.say("unusable-files", f"{text}.")
     return Verdict(level=worst.level if worst else "ok", code=worst.code if worst else "clean", text=f"{text}.")
 
 

@@ -15,33 +15,15 @@ from pe_spectra.spectrum.record import EMPTY_BAND, LOW_BINS, explain_signs
 from pe_spectra.wording import join, percent, shorten
 
 VERDICTS = Verdicts(
-    ("no-shares", "warning", "{name}{why}."),
-    ("irregular", "note", "{name}At real positions the largest weight is at {peak:.4g} rad/position."),
-    ("flat", "ok", "{name}Flat: all {bins} frequencies have nearly the same weight{above}."),
-    (
-        "over-smoothed",
-        "warning",
-        "{name}Blurred flat: a kernel of {width} spans all {bins}; try a smaller bandwidth.",
-    ),
-    (
-        "crowded-low-bin",
-        "note",
-        "{name}Crowded at the bottom: the first {low} of {bins} frequencies hold {held} of the weight{above}.",
-    ),
-    (
-        "uneven",
-        "note",
-        "{name}Uneven: the largest weight is at {peak:.4g} rad (bin {bin} of {bins}), mean {mean:.4g} rad{above}.",
-    ),
+    {
+        "no-shares": "warning",
+        "irregular": "note",
+        "flat": "ok",
+        "over-smoothed": "warning",
+        "crowded-low-bin": "note",
+        "uneven": "note",
+    }
 )
-#: Form of the weights -> code of the verdict.
-_CODES = {
-    "signed": "no-shares",
-    "flat": "flat",
-    "blurred": "over-smoothed",
-    "crowded": "crowded-low-bin",
-    "uneven": "uneven",
-}
 #: At most so many encodings are named in one sentence of a figure.
 _MOST_NAMES = 4
 #: Mean frequencies closer than this share are said to be the same.
@@ -108,21 +90,26 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
     'crowded-low-bin'
     """
     summary, bins = spectrum.summary, len(spectrum.omega)
+    peak, above = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad", ""
     empty = summary.empty_upper_band or 0.0
-    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
-    return VERDICTS.say(
-        "irregular" if spectrum.estimator == "nudft" else _CODES[spectrum.form],
-        name=name,
-        above=above if empty >= EMPTY_BAND else "",
-        why=explain_signs(spectrum) if spectrum.form == "signed" else "",
-        width="" if spectrum.bandwidth is None else _count_bins(spectrum),
-        bins=bins,
-        low=LOW_BINS,
-        held=write_low(summary),
-        peak=spectrum.omega[summary.peak_bin],
-        bin=summary.peak_bin,
-        mean=summary.centroid,
-    )
+    if empty >= EMPTY_BAND:
+        above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    if spectrum.estimator == "nudft":
+        code, text = "irregular", f"At real positions {peak}/position"
+    elif spectrum.form == "signed":
+        code, text = "no-shares", explain_signs(spectrum)
+    elif spectrum.form == "flat":
+        code, text = "flat", f"Flat: all {bins} frequencies have nearly the same weight{above}"
+    elif spectrum.form == "blurred":
+        width = f"a kernel of {_count_bins(spectrum)} spans all {bins}"
+        code, text = "over-smoothed", f"Blurred flat: {width}; try a smaller bandwidth"
+    elif spectrum.form == "crowded":
+        held = f"the first {LOW_BINS} of {bins} frequencies hold {write_low(summary)} of the weight"
+        code, text = "crowded-low-bin", f"Crowded at the bottom: {held}{above}"
+    else:
+        where = f"(bin {summary.peak_bin} of {bins}), mean {summary.centroid:.4g} rad"
+        code, text = "uneven", f"Uneven: {peak} {where}{above}"
+    return VERDICTS.say(code, f"{name}{text}.")
 
 
 def entitle_spectra(spectra: Sequence[Spectrum]) -> str:

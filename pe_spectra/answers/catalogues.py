@@ -17,14 +17,8 @@ from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.vocabulary import FAMILIES
 from pe_spectra.wording import count, join
 
-VERDICTS = Verdicts(
-    ("catalogue", "ok", "{number} encodings; pe-spectra encodings NAME shows one with its formula and parameters."),
-    ("encoding", "ok", "{label}: {summary}."),
-)
-CLAIM_VERDICTS = Verdicts(
-    ("claims-graded", "note", "Of {statements} {grades}."),
-    ("claims-differ", "warning", "Of {statements} {grades}."),
-)
+VERDICTS = Verdicts({"catalogue": "ok", "encoding": "ok"})
+CLAIM_VERDICTS = Verdicts({"claims-graded": "note", "claims-differ": "warning"})
 _PHRASES = {"ok": "hold", "partly": "partly hold", "wrong": "are wrong", "not tested": "cannot be tested here"}
 _ORDER = ("wrong", "partly", "ok", "not tested")
 #: What an encoding can be asked for, and the attribute of its class that answers.
@@ -124,10 +118,10 @@ def answer_catalogue() -> Answer:
     >>> len(answer_catalogue().columns["name"])
     31
     """
-    rows = tuple(_describe(cls) for cls in ENCODINGS)
+    rows, shows = tuple(map(_describe, ENCODINGS)), "NAME shows one with its formula and parameters"
     return Answer(
         body=EncodingsBody(rows=rows),
-        verdict=VERDICTS.say("catalogue", number=len(rows)),
+        verdict=VERDICTS.say("catalogue", f"{len(rows)} encodings; pe-spectra encodings {shows}."),
         results=rows,
         shown=("name", "family", "summary"),
         rows="all",
@@ -143,16 +137,16 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
     'dft: the discrete Fourier transform of the one-hot position function.'
     """
     row = _describe(cls, encoding)
-    columns = tabulate(row.parameters)
+    columns, label = tabulate(row.parameters), cls.name if encoding is None else encoding.label
     if encoding is None:
         del columns["value"]
     return Answer(
         body=EncodingsBody(rows=(row,)),
-        verdict=VERDICTS.say("encoding", label=cls.name if encoding is None else encoding.label, summary=cls.summary),
+        verdict=VERDICTS.say("encoding", f"{label}: {cls.summary}."),
         facts=(
             ("formula", cls.formula),
             ("views", ", ".join(row.views)),
-            *_list_variants(cls),
+            ("variants", _list_variants(cls)),
             ("pitfalls", cls.pitfalls),
             ("source", cls.source),
         ),
@@ -161,12 +155,11 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
     )
 
 
-def _list_variants(cls: type[Encoding]) -> list[tuple[str, str]]:
+def _list_variants(cls: type[Encoding]) -> str:
     """Keys of this encoding that name another one."""
-    others = [
+    return ", ".join(
         f"{key}={value} is {other}" for (name, key, value), other in VARIANTS.items() if name == cls.name != other
-    ]
-    return [("variants", ", ".join(others))] if others else []
+    )
 
 
 def _describe(cls: type[Encoding], encoding: Encoding | None = None) -> CatalogueRow:
@@ -229,13 +222,11 @@ def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -
     'Of 1 statement 1 hold.'
     """
     ordered = tuple(sorted(claims, key=lambda claim: _ORDER.index(claim.verdict)))
-    counts = Counter[str](claim.verdict for claim in ordered)
+    counts, statements = Counter[str](claim.verdict for claim in ordered), count(len(ordered), "statement")
     grades = join([f"{counts[word]} {phrase}" for word, phrase in _PHRASES.items() if counts[word]])
     return Answer(
         body=ClaimsBody(rows=ordered),
-        verdict=CLAIM_VERDICTS.say(
-            "claims-differ" if failed else "claims-graded", statements=count(len(ordered), "statement"), grades=grades
-        ),
+        verdict=CLAIM_VERDICTS.say("claims-differ" if failed else "claims-graded", f"Of {statements} {grades}."),
         results=ordered,
         shown=("section", "statement", "verdict", "computed"),
         next_command="pe-spectra figures",

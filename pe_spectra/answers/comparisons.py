@@ -11,7 +11,6 @@ from pe_spectra.answers.answer import (
     Body,
     Drawing,
     Verdict,
-    Verdicts,
     agree,
     gather_notes,
     name_apart,
@@ -22,13 +21,8 @@ from pe_spectra.encodings.learned import describe_part
 from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import Comparison
 from pe_spectra.quantities import quantity
-from pe_spectra.vocabulary import Level
-from pe_spectra.wording import count, join, tell_apart, write_time
+from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 
-VERDICTS = Verdicts(
-    ("compared", "ok", "{none} collisions found."),
-    ("compared", "note", "{some} (positions or lags with one vector) in {merged} of {total} ({names})."),
-)
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
 _TIE = 1e-9
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
@@ -99,10 +93,11 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     names = ", ".join(merged[:3]) + (", .." if merged[3:] else "")
     ranking = _rank(compared, sorted_by)
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
-    begin = f"{ranking}; " if ranking else ""
-    words = {"none": f"{begin}no" if ranking else "No", "some": f"{begin}collisions" if ranking else "Collisions"}
-    level: Level = "note" if merged else "ok"
-    return VERDICTS.say("compared", level, **words, merged=len(merged), total=len(compared), names=names)
+    text = "no collisions found."
+    if merged:
+        text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
+    text = f"{ranking}; {text}" if ranking else capitalise(text)
+    return Verdict(level="note" if merged else "ok", code="compared", text=text)
 
 
 def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:

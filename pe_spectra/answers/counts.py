@@ -11,10 +11,7 @@ from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import LowBinCount
 from pe_spectra.wording import percent
 
-VERDICTS = Verdicts(
-    ("crowded-low-bin", "note", "{counts}."),
-    ("sparse-low-bin", "ok", "{counts}."),
-)
+VERDICTS = Verdicts({"crowded-low-bin": "note", "sparse-low-bin": "ok"})
 #: A larger share of the frequencies in the lowest bin is worth a note.
 _CROWDED = 0.25
 #: So many counts have a clause of their own in the verdict.
@@ -57,7 +54,7 @@ def _judge(counts: Sequence[LowBinCount]) -> Verdict:
     code = "crowded-low-bin" if any(count.share_inside > _CROWDED for count in counts) else "sparse-low-bin"
     parts = [_say(count) for count in counts]
     shown = parts if len(parts) <= _MOST_NAMED else [*parts[: _MOST_NAMED - 1], f"and {len(parts) - 4} more"]
-    return VERDICTS.say(code, counts="; ".join(shown))
+    return VERDICTS.say(code, f"{'; '.join(shown)}.")
 
 
 def _say(count: LowBinCount) -> str:

@@ -12,13 +12,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.wording import count, join
 
-VERDICTS = Verdicts(
-    ("same", "ok", "The same: {how}."),
-    ("same-as-known", "ok", "The same, as far as is known: {how}; unknown: {parts}."),
-    ("undecided", "note", "Not decided: {part} is unknown ({why})."),
-    ("differs", "warning", "{how}."),
-    ("breaks", "error", "Different: breaks from position {first:,} on{where} ({how}){width}."),
-)
+VERDICTS = Verdicts({"same": "ok", "same-as-known": "ok", "undecided": "note", "differs": "warning", "breaks": "error"})
 #: The parts that frequencies are made of.
 _OF_FREQUENCIES = ("base", "scaling", "frequencies")
 #: Columns of the parts; the last two are shown on a terminal where they say anything.
@@ -113,35 +107,35 @@ def _judge(diff: Diff) -> Verdict:
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:
-            return _judge_break(diff, min(breaking, key=lambda one: one.first_position or 0))
-        return VERDICTS.say("differs", how=_state_difference(diff))
+            return VERDICTS.say("breaks", f"Different: breaks from position {_say_break(diff, breaking)}.")
+        return VERDICTS.say("differs", f"{_state_difference(diff)}.")
     known = [layer for layer in diff.layer_types if layer.agree]
     if not known:
-        return VERDICTS.say("undecided", part=diff.unknown[0].what, why=diff.unknown[0].why)
+        return VERDICTS.say("undecided", f"Not decided: {diff.unknown[0].what} is unknown ({diff.unknown[0].why}).")
     pairs = len(known[0].pairs)
     many = "both" if pairs == 2 else f"all {pairs}"
     how = f"the frequencies of {many} pairs agree" if pairs else "nothing is turned"
     if diff.agree:
-        return VERDICTS.say("same", how=f"{how}, and so does every other part")
+        return VERDICTS.say("same", f"The same: {how}, and so does every other part.")
     parts = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
-    return VERDICTS.say("same-as-known", how=how, parts=parts)
+    return VERDICTS.say("same-as-known", f"The same, as far as is known: {how}; unknown: {parts}.")
 
 
-def _judge_break(diff: Diff, first: Difference) -> Verdict:
+def _say_break(diff: Diff, breaking: Sequence[Difference]) -> str:
+    """The first position from which on sides break, in which layers, and how."""
+    first = min(breaking, key=lambda one: one.first_position or 0)
+    begin = f"{first.first_position:,} on"
     layer = next((one for one in diff.layer_types if one.name in first.layers), None)
     if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
-        return VERDICTS.say("breaks", first=first.first_position, where="", how=first.effect, width="")
-    where = f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
+        return f"{begin} ({first.effect})"
+    begin += f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
     pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
-    breaking = layer.pairs[layer.breaking_pair]
-    if breaking.frequency_a is None or breaking.frequency_b is None:
+    slowed = layer.pairs[layer.breaking_pair]
+    if slowed.frequency_a is None or slowed.frequency_b is None:
         # at one position the fastest pair is the furthest off
         fastest = ", the fastest of them," if layer.breaking_pair else ""
-        how = f"{width}; {pair}{fastest} is off by more than pi/8"
-        return VERDICTS.say("breaks", first=first.first_position, where=where, how=how, width="")
-    how = f"{pair} is off by more than pi/8{_find_unit(diff)}"
-    beside = f"; {width}" if width else ""
-    return VERDICTS.say("breaks", first=first.first_position, where=where, how=how, width=beside)
+        return f"{begin} ({width}; {pair}{fastest} is off by more than pi/8)"
+    return f"{begin} ({pair} is off by more than pi/8{_find_unit(diff)})" + (f"; {width}" if width else "")
 
 
 def _find_width(diff: Diff, layer: LayerDiff) -> str:

@@ -10,10 +10,7 @@ from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts(
-    ("figures-written", "ok", "Drew {figures} in {directory}."),
-    ("figures-agree", "ok", "All {number} figures match a fresh computation."),
-    ("figures-missing", "error", "{first} in {directory}; pe-spectra figures --output {directory} draws the figures."),
-    ("figures-differ", "error", "{columns} of the figures in {directory} differ, first {first}."),
+    {"figures-written": "ok", "figures-agree": "ok", "figures-missing": "error", "figures-differ": "error"}
 )
 _ANY_TEXT = {"type": "string"}
 #: So many of the figures whose numbers have changed are named.
@@ -83,7 +80,7 @@ def answer_drawn(
     """
     return Answer(
         body=FiguresBody(output=directory, files=tuple(files)),
-        verdict=VERDICTS.say("figures-written", figures=count(len(titles), "figure"), directory=directory),
+        verdict=VERDICTS.say("figures-written", f"Drew {count(len(titles), 'figure')} in {directory}."),
         columns={"file": list(files)},
         facts=(
             *titles.items(),
@@ -122,12 +119,13 @@ def answer_checked(directory: str, differences: Sequence[Mismatch], number: int)
 
 def _judge(differences: Sequence[Mismatch], directory: str, number: int) -> Verdict:
     if not differences:
-        return VERDICTS.say("figures-agree", number=number)
+        return VERDICTS.say("figures-agree", f"All {number} figures match a fresh computation.")
     first = _say(differences[0])
     if all(one.column is None and one.row is None for one in differences):
-        return VERDICTS.say("figures-missing", first=first, directory=directory)
+        draws = f"pe-spectra figures --output {directory} draws the figures"
+        return VERDICTS.say("figures-missing", f"{first} in {directory}; {draws}.")
     columns = count(len(differences), "column")
-    return VERDICTS.say("figures-differ", columns=columns, directory=directory, first=first)
+    return VERDICTS.say("figures-differ", f"{columns} of the figures in {directory} differ, first {first}.")
 
 
 def _say(difference: Mismatch) -> str:

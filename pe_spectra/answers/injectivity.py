@@ -24,11 +24,7 @@ from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 
-VERDICTS = Verdicts(
-    ("injective", "ok", "{said}"),
-    ("undecided", "note", "{said}"),
-    ("not-injective", "warning", "{said}"),
-)
+VERDICTS = Verdicts({"injective": "ok", "undecided": "note", "not-injective": "warning"})
 _NO_CONDITION = "> 1e15"
 #: Significant digits of a distance in a table, at most.
 _TABLE_DIGITS = 6
@@ -94,7 +90,7 @@ def judge_faithfulness(results: Sequence[Faithfulness]) -> Verdict:
     """
     found = {result.injective for result in results}
     code = "not-injective" if False in found else "undecided" if None in found else "injective"
-    return VERDICTS.say(code, said=_say(results[0]) if len(results) == 1 else _say_all(results))
+    return VERDICTS.say(code, _say(results[0]) if len(results) == 1 else _say_all(results))
 
 
 def entitle_separations(results: Sequence[Faithfulness]) -> str:
@@ -176,13 +172,12 @@ def _list_every_fact(result: Faithfulness) -> list[tuple[str, str]]:
 
 
 def _list_facts(result: Faithfulness) -> list[tuple[str, str]]:
-    facts = [
+    return [
         ("collisions", _list_collisions(result)),
         ("near pairs", _list_near(result)),
         ("rank", _describe_rank(result)),
         ("longer", _describe_growth(result)),
     ]
-    return [(label, text) for label, text in facts if text]
 
 
 def _list_details(result: Faithfulness) -> list[tuple[str, str]]:

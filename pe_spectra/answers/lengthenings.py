@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
@@ -12,24 +12,7 @@ from pe_spectra.models.lengths.proposals import Bound
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import count, join
 
-VERDICTS = Verdicts(
-    (
-        "all-phases-seen",
-        "ok",
-        "At {target:,} positions no pair has out-of-range phases (not covered in training), even unchanged.",
-    ),
-    (
-        "unseen-phases",
-        "note",
-        "At {target:,} positions {unseen} of {pairs} pairs have out-of-range phases (not covered in training); {best}.",
-    ),
-    ("smallest-base", "ok", "For {target:,} positions at d = {d} take {advice}."),
-    (
-        "base-not-found",
-        "note",
-        "For {target:,} positions at d = {d}: Men et al. fit base {fit:,.3g}; the smallest was not found: {reason}.",
-    ),
-)
+VERDICTS = Verdicts({"all-phases-seen": "ok", "unseen-phases": "note", "smallest-base": "ok", "base-not-found": "note"})
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
 _SHOWN = (
     *("method", "unseen_pairs", "never_turn", "kept_pairs", "min_wavelength", "first_negative_lag"),
@@ -96,43 +79,40 @@ def entitle_way(row: MethodResult, report: ContextReport) -> tuple[str, str]:
 
 
 def _judge_methods(report: ContextReport) -> Verdict:
-    before, best = report.methods[0], _find_best(report)
+    before, best, phases = report.methods[0], _find_best(report), "out-of-range phases (not covered in training)"
+    at = f"At {report.target:,} positions"
     if not before.unseen_pairs:
-        return VERDICTS.say("all-phases-seen", target=report.target)
+        return VERDICTS.say("all-phases-seen", f"{at} no pair has {phases}, even unchanged.")
     left = best.unseen_pairs or "none"
     kept = f"{best.kept_pairs} of {report.pairs} unchanged" if best.kept_pairs != 1 else "only the fastest unchanged"
     is_base = best.factor is None
     name = f"base {best.base:.4g} ({best.method})" if is_base else f"{best.method} with factor {best.factor:.6g}"
     others = sum(row.unseen_pairs == best.unseen_pairs for row in report.methods[1:]) - 1
     equals = f"; {count(others, 'other')} {'leaves' if others == 1 else 'leave'} {left} too" if others else ""
-    return VERDICTS.say(
-        "unseen-phases",
-        target=report.target,
-        unseen=before.unseen_pairs,
-        pairs=report.pairs,
-        best=f"{name} leaves {left} and keeps {kept}{equals}",
-    )
+    said = f"{name} leaves {left} and keeps {kept}{equals}"
+    return VERDICTS.say("unseen-phases", f"{at} {before.unseen_pairs} of {report.pairs} pairs have {phases}; {said}.")
 
 
 def _judge_bases(report: ContextReport) -> Verdict:
     found = {bound.name: bound for bound in report.bounds}
     exact, settled = found["men-exact"], found["men-settled"]
-    asked = {"target": report.target, "d": report.d}
+    asked = f"For {report.target:,} positions at d = {report.d}"
     if exact.value is None:
-        return VERDICTS.say("base-not-found", **asked, fit=found["men-fit"].value, reason=exact.remark)
+        fit = f"Men et al. fit base {found['men-fit'].value:,.3g}"
+        return VERDICTS.say("base-not-found", f"{asked}: {fit}; the smallest was not found: {exact.remark}.")
     if settled.value is None:
         advice = (
             f"more than base {exact.value:,.10g}, the smallest with two significant digits whose sum of cosines is "
             f"negative at no lag (Men et al.): {exact.remark or 'the larger ones up to twice it hold too'}"
         )
-        return replace(VERDICTS.say("smallest-base", **asked, advice=advice), level="note")
+        return Verdict(level="note", code="smallest-base", text=f"{asked} take {advice}.")
     advice = (
         f"base {settled.value:,.10g}: from there to twice that no base with two significant digits has a negative sum "
         f"of cosines at any lag (Men et al.)"
     )
     if exact.remark:
         advice += f"; {exact.value:,.10g} is the smallest, but {exact.remark}"
-    return VERDICTS.say("smallest-base", **asked, advice=advice)
+    return VERDICTS.say("smallest-base", f"{asked} take {advice}.")
 
 
 def _list_facts(report: ContextReport) -> list[tuple[str, str]]:

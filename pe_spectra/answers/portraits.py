@@ -20,11 +20,7 @@ from pe_spectra.spectrum import Spectrum
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import percent, shorten
 
-VERDICTS = Verdicts(
-    ("rows-not-looked-at", "note", "{name}: its rows were not looked at one by one ({why})."),
-    ("clean", "ok", "{name}: nothing out of the ordinary."),
-    *((kind.code, level, "{name}: {message}{also}") for kind in KINDS.values() for level in kind.levels),
-)
+VERDICTS = Verdicts({"rows-not-looked-at": "note", "clean": "ok"})
 #: Findings whose rows are ringed among the norms, and among the steps.
 MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
 MARKED_STEPS = ("seam", "stray-rows")
@@ -83,11 +79,11 @@ def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
     if findings:
         worst, *rest = order_findings(findings)
         also = f" Also: {'; '.join(dict.fromkeys(map(_say_briefly, rest)))}." if rest else ""
-        return VERDICTS.say(worst.code, worst.level, name=name, message=worst.message, also=also)
+        return Verdict(level=worst.level, code=worst.code, text=f"{name}: {worst.message}{also}")
     if portrait.table is not None and portrait.inspection is None:
         why = "a single row, with no other to compare it with" if portrait.length == 1 else "see the notes"
-        return VERDICTS.say("rows-not-looked-at", name=name, why=why)
-    return VERDICTS.say("clean", name=name)
+        return VERDICTS.say("rows-not-looked-at", f"{name}: its rows were not looked at one by one ({why}).")
+    return VERDICTS.say("clean", f"{name}: nothing out of the ordinary.")
 
 
 def _name_part(portrait: Portrait) -> str:
@@ -106,10 +102,9 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     facts = []
     found = portrait.inspection
     if found is not None:
+        periods = ", ".join(map(_say_period, found.dominant_periods[:8]))
         facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
-        periods = ", ".join(_say_period(one) for one in found.dominant_periods[:8])
-        if periods:
-            facts.append(("dominant periods", f"{periods} positions"))
+        facts.append(("dominant periods", f"{periods} positions" if periods else ""))
     facts += _list_metrics(portrait, _FACTS)
     for spectrum in portrait.spectra:
         where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"

@@ -17,11 +17,7 @@ from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
 from pe_spectra.vocabulary import BOUNDARIES
 from pe_spectra.wording import capitalise, count, join
 
-VERDICTS = Verdicts(
-    ("exact", "ok", "Exact: through {exact} a single position comes back as it was."),
-    ("peak-moved", "warning", "{clauses}."),
-    ("blurred", "note", "{clauses}."),
-)
+VERDICTS = Verdicts({"peak-moved": "warning", "blurred": "note", "exact": "ok"})
 #: What a width is.
 WIDTH = "full width at half maximum"
 #: What counts as coming back exactly: the rounding of two transforms.
@@ -122,7 +118,7 @@ def answer_reconstructions(
 
 
 def _judge(results: Sequence[Reconstruction]) -> Verdict:
-    fares: dict[str, list[tuple[str, PositionReconstruction]]] = {"peak-moved": [], "blurred": [], "exact": []}
+    fares: dict[str, list[tuple[str, PositionReconstruction]]] = {code: [] for code in VERDICTS}
     for name, result in zip(_name_all(results), results, strict=True):
         one = result.positions[0]  # as the others: all are shifts of one
         code = "peak-moved" if one.shift else "blurred" if one.relative_error > EXACT else "exact"
@@ -130,14 +126,14 @@ def _judge(results: Sequence[Reconstruction]) -> Verdict:
     back = join([name for name, _ in fares["exact"]], _MOST_NAMED)
     code = next(code for code, found in fares.items() if found)
     if code == "exact":
-        return VERDICTS.say(code, exact=back)
+        return VERDICTS.say(code, f"Exact: through {back} a single position comes back as it was.")
     moved = [f"{name} ({count(one.shift, 'position')} away)" for name, one in fares["peak-moved"]]
     clauses = [f"a single position comes back elsewhere through {join(moved, _MOST_NAMED)}"] if moved else []
     clauses += [_say_blurred(fares["blurred"])] if fares["blurred"] else []
     clauses += [f"through {back} it comes back exactly"] if back else []
     bandwidths = _list_bandwidths(results)
     at = f"at bandwidth {bandwidths[0]:g} " if len(bandwidths) == 1 else ""
-    return VERDICTS.say(code, clauses=capitalise(at + "; ".join(clauses)))
+    return VERDICTS.say(code, f"{capitalise(at + '; '.join(clauses))}.")
 
 
 def _say_blurred(blurred: Sequence[tuple[str, PositionReconstruction]]) -> str:

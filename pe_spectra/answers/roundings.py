@@ -15,14 +15,7 @@ from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.wording import capitalise, count, join
 
 VERDICTS = Verdicts(
-    ("all-apart", "ok", "{all}."),
-    (
-        "not-injective",
-        "warning",
-        "Rounding merges nothing: in exact arithmetic {total:,} {domain} have {exact:,} distinct vectors already.",
-    ),
-    ("merged-by-rounding", "warning", "{what}{best}.{others}"),
-    ("not-finite", "warning", "{what}{best}.{others}"),
+    {"all-apart": "ok", "not-injective": "warning", "merged-by-rounding": "warning", "not-finite": "warning"}
 )
 #: Values of the staircase in characters, in even steps of the logarithm.
 _STEPS_DRAWN = 200
@@ -78,13 +71,14 @@ def _judge(report: PrecisionReport) -> Verdict:
     if worst:
         code = "not-finite" if report.find_merged(worst[0]) is None else "merged-by-rounding"
         best, others = _say_best(worst[0].dtype, report), _count_others(worst, report)
-        return VERDICTS.say(code, what=_say_worst(worst[0], report), best=best, others=others)
+        return VERDICTS.say(code, f"{_say_worst(worst[0], report)}{best}.{others}")
     if report.exact_distinct is not None and report.exact_distinct < total:
-        return VERDICTS.say("not-injective", total=total, domain=report.domain, exact=report.exact_distinct)
+        exact = f"in exact arithmetic {total:,} {report.domain} have {report.exact_distinct:,} distinct vectors already"
+        return VERDICTS.say("not-injective", f"Rounding merges nothing: {exact}.")
     if total == 1:
-        return VERDICTS.say("all-apart", all=f"A single one of the {report.domain}: nothing to distinguish")
+        return VERDICTS.say("all-apart", f"A single one of the {report.domain}: nothing to distinguish.")
     every = "with every recipe" if len(report.recipes) > 1 else report.recipes[0].when
-    return VERDICTS.say("all-apart", all=f"In {join(report.dtypes)} all {_count_places(report)} stay distinct {every}")
+    return VERDICTS.say("all-apart", f"In {join(report.dtypes)} all {_count_places(report)} stay distinct {every}.")
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:

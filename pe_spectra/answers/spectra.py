@@ -194,26 +194,26 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
     }
     if spectrum.form == "signed":
         shares = dict.fromkeys(shares, "- (not a distribution)")
-    facts = [("peak", peak), *shares.items()]
-    if low is not None:
-        crossing = "" if low.crossing is None else f" (Eq. 16: l* = {low.crossing:.2f})"
-        edge = f"2 pi/{low.encoding.default_grid}"
-        inside = f"{low.inside} of {low.total} below the first DFT frequency {edge}{crossing}"
-        facts.append(("frequencies", inside))
-    if spectrum.estimator == "lag-window":
-        return facts + _list_kernel_facts(spectrum)
-    ends_at_pi = spectrum.estimator != "nudft" and spectrum.grid % 2 == 0
-    return [*facts, ("at pi" if ends_at_pi else "at the last bin", write_power(spectrum.log_weights[-1]))]
+    facts = [("peak", peak), *shares.items(), ("frequencies", _say_low(low))]
+    if spectrum.estimator != "lag-window":
+        ends_at_pi = spectrum.estimator != "nudft" and spectrum.grid % 2 == 0
+        return [*facts, ("at pi" if ends_at_pi else "at the last bin", write_power(spectrum.log_weights[-1]))]
+    share, negative = spectrum.toeplitz_share, summary.negative_mass
+    alone = f"is a function of the {'lag' if spectrum.axis is None else 'offset'} alone"
+    return [
+        *facts,
+        ("kernel", SOURCES[spectrum.kernel_source or "exact"]),
+        ("Toeplitz share", "" if share is None else f"{percent(share)} {alone}"),
+        ("negative mass", f"{negative:.3g}: more than the estimate can tell" if negative > 1e-9 else ""),
+    ]
 
 
-def _list_kernel_facts(spectrum: Spectrum) -> list[tuple[str, str]]:
-    facts = [("kernel", SOURCES[spectrum.kernel_source or "exact"])]
-    if spectrum.toeplitz_share is not None:
-        what = "lag" if spectrum.axis is None else "offset"
-        facts.append(("Toeplitz share", f"{percent(spectrum.toeplitz_share)} is a function of the {what} alone"))
-    if spectrum.summary.negative_mass > 1e-9:
-        facts.append(("negative mass", f"{spectrum.summary.negative_mass:.3g}: more than the estimate can tell"))
-    return facts
+def _say_low(low: LowBinCount | None) -> str:
+    if low is None:
+        return ""
+    crossing = "" if low.crossing is None else f" (Eq. 16: l* = {low.crossing:.2f})"
+    edge = f"2 pi/{low.encoding.default_grid}"
+    return f"{low.inside} of {low.total} below the first DFT frequency {edge}{crossing}"
 
 
 def _draw(spectrum: Spectrum) -> Drawing:

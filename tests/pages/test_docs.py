@@ -87,9 +87,7 @@ def test_every_stack_is_named_with_the_version_that_was_read() -> None:
 
 def test_every_verdict_of_diff_stands_in_a_table() -> None:
     codes = re.findall(r"^\| `([a-z-]+)` \| [A-Z]", section(PAGES["models.md"], "diff"), re.MULTILINE)
-    assert sorted(codes) == sorted(
-        {code for verdicts in (differences.VERDICTS, agreements.TABLE_VERDICTS) for code, _, _ in verdicts}
-    )
+    assert sorted(codes) == sorted({*differences.VERDICTS, *agreements.TABLE_VERDICTS})
 
 
 def test_every_method_and_bound_of_context_stands_in_a_table() -> None:

@@ -66,13 +66,11 @@ def build_encodings(
     [100.0, 10000.0]
     """
     parsed = [_parse(text, label) for text in specs]
-    if not any(isinstance(spec, FileSpec) and spec.path.endswith((".json", "/")) for spec in parsed):
+    if not any(isinstance(spec, FileSpec) and spec.path.endswith((".json", "/")) for spec, _ in parsed):
         # before any file is opened; what a configuration asks for is not known yet
-        _refuse_options(given, [_find_class(spec, label) for spec in parsed])
-    built: dict[Encoding, None] = {}
-    for spec in parsed:
-        for encoding in _build(spec, given, label, depth=0):
-            built[encoding] = None
+        _refuse_options(given, [cls for _, cls in parsed])
+    described = [_describe(spec, cls, given.get("rows", ()), label) for spec, cls in parsed]
+    built = dict.fromkeys(_construct(one, chosen, tuple(given)) for one in described for chosen in _choose(one, given))
     _refuse_options(given, map(type, built))
     return tuple(built)
 
@@ -83,7 +81,7 @@ def has_option(specs: Iterable[str], option: str, label: str = "--encoding") -> 
     >>> has_option(["dft", "calendar"], "step"), has_option(["dft", "table.npy"], "step")
     (True, False)
     """
-    return any(option in _list_options(_find_class(_parse(text, label), label)) for text in specs)
+    return any(option in _list_options(cls) for _, cls in (_parse(text, label) for text in specs))
 
 
 def read_encoding(spec: str) -> Encoding:
@@ -105,12 +103,15 @@ def read_encoding(spec: str) -> Encoding:
     return encoding
 
 
-def _parse(text: str, label: str) -> NamedSpec | FileSpec:
-    """Read a SPEC, its keys checked; one that names a variant by a key of its relative means the variant."""
+def _parse(text: str, label: str) -> tuple[NamedSpec | FileSpec, type[Encoding]]:
+    """Read a SPEC, its keys checked, and find its class: a file may turn out to be of another than the learned one.
+
+    A SPEC that names a variant by a key of its relative means the variant.
+    """
     spec = parse_spec(text, label)
-    if not isinstance(spec, NamedSpec):
-        _check_keys(dict(spec.parameters), _FILE_KEYS, f"{label} {spec.path}")
-        return spec
+    if isinstance(spec, FileSpec):
+        _check_keys(spec, _FILE_KEYS, f"{label} {spec.path}")
+        return spec, Learned
     for key, value in spec.parameters:
         name = VARIANTS.get((spec.name, key, value))
         if name is not None:
@@ -118,13 +119,8 @@ def _parse(text: str, label: str) -> NamedSpec | FileSpec:
             raw = tuple(pair for pair in spec.raw if pair[0] != key)
             spec = NamedSpec(text=text, name=name, parameters=kept, raw=raw)
     cls = find_encoding(spec.name, label)
-    _check_keys(dict(spec.parameters), [p.name for p in cls.accepts], f"{label} {cls.name}")
-    return spec
-
-
-def _find_class(spec: NamedSpec | FileSpec, label: str) -> type[Encoding]:
-    """The class that a SPEC names; a file may turn out to be of another."""
-    return find_encoding(spec.name, label) if isinstance(spec, NamedSpec) else Learned
+    _check_keys(spec, [p.name for p in cls.accepts], f"{label} {cls.name}")
+    return spec, cls
 
 
 def _refuse_options(given: Mapping[str, Sequence[str]], classes: Iterable[type[Encoding]]) -> None:
@@ -140,24 +136,18 @@ def _list_options(cls: type[Encoding]) -> list[str]:
     return [parameter.name for parameter in cls.accepts] + (["rows"] if cls is Learned else [])
 
 
-def _check_keys(keys: Iterable[str], known: Sequence[str], label: str) -> None:
-    for key in keys:
+def _check_keys(spec: NamedSpec | FileSpec, known: Sequence[str], label: str) -> None:
+    for key, _ in spec.parameters:
         if key not in known:
             accepted = f"{suggest(key, known)}accepted: {', '.join(known) or 'none'}"
             raise InputError(f"{label}: key is not known", key, accepted)
 
 
-def _build(
-    spec: NamedSpec | FileSpec, given: Mapping[str, Sequence[str]], label: str, depth: int
-) -> tuple[Encoding, ...]:
-    description = _describe(spec, given.get("rows", ()), label, depth)
-    return tuple(_construct(description, chosen, tuple(given)) for chosen in _choose(description, given))
-
-
-def _describe(spec: NamedSpec | FileSpec, rows: Sequence[str], label: str, depth: int) -> _Description:
+def _describe(
+    spec: NamedSpec | FileSpec, cls: type[Encoding], rows: Sequence[str], label: str, depth: int = 0
+) -> _Description:
     if isinstance(spec, FileSpec):
         return _describe_file(spec, rows, label)
-    cls = find_encoding(spec.name, label)
     given = [parameter for parameter in cls.accepts if parameter.name in dict(spec.parameters)]
     values = {one.keyword: _read_value(one, spec, f"{label} {cls.name}: {one.name}", depth) for one in given}
     if cls is Learned:
@@ -173,7 +163,7 @@ def _read_value(parameter: Parameter, spec: NamedSpec, name: str, depth: int) ->
         if depth >= _DEEPEST:
             raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
         parts = [_parse(part, name) for part in split_list(dict(spec.raw)[parameter.name])]
-        members = [_describe(part, (), name, depth + 1) for part in parts]
+        members = [_describe(part, cls, (), name, depth + 1) for part, cls in parts]
         if dict(spec.parameters).get("mode", "sum") == "sum":
             shared = share_width([(member.cls, member.values) for member in members])
             members = [replace(member, values=values) for member, values in zip(members, shared, strict=True)]

@@ -33,7 +33,7 @@ class LowBinBody(Body):
     rows: tuple[LowBinCount, ...] = quantity("One row for each encoding.", least=1)
 
 
-def answer_counts(counts: Sequence[LowBinCount], *, next_command: str = "") -> Answer:
+def answer_counts(counts: Sequence[LowBinCount]) -> Answer:
     """Turn one or several low-bin counts into an answer.
 
     >>> from pe_spectra import Sinusoidal, count_low_bin
@@ -46,7 +46,6 @@ def answer_counts(counts: Sequence[LowBinCount], *, next_command: str = "") -> A
         results=counts,
         facts=(("inside", "0 < w < bin_edge, counted exactly; crossing is l* of Eq. 16"),),
         notes=_list_notes(counts),
-        next_command=next_command,
     )
 
 

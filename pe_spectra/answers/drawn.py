@@ -65,8 +65,6 @@ def answer_drawn(
     files: Sequence[str],
     directory: str,
     before: Mapping[str, bool],
-    *,
-    next_command: str = "",
 ) -> Answer:
     """Say which figures were drawn, and whether their numbers are those that stood there before.
 
@@ -88,7 +86,6 @@ def answer_drawn(
             ("numbers", _compare(before)),
         ),
         rows="none",
-        next_command=next_command,
     )
 
 

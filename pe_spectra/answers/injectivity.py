@@ -48,9 +48,7 @@ class FaithfulnessBody(Body):
     rows: tuple[Faithfulness, ...] = quantity("One row for each encoding.", least=1)
 
 
-def answer_faithfulness(
-    results: Sequence[Faithfulness], failed: tuple[str, ...] = (), *, next_command: str = ""
-) -> Answer:
+def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...] = ()) -> Answer:
     """Turn what was measured into an answer; `failed` lists the requirements that do not hold.
 
     >>> from pe_spectra import Dft, measure_faithfulness
@@ -76,7 +74,6 @@ def answer_faithfulness(
         digits=max(count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
         rows="none" if is_one else "all",
         drawing=_draw(results[0]) if len(results) <= MOST_DRAWN else None,
-        next_command=next_command,
         failed=failed,
     )
 

@@ -75,8 +75,6 @@ def answer_reconstructions(
     results: Sequence[Reconstruction],
     kernels: Sequence[F64 | None] | None = None,
     notes: tuple[str, ...] = (),
-    *,
-    next_command: str = "",
 ) -> Answer:
     """Turn reconstructions into an answer, with what the caller has to note.
 
@@ -85,7 +83,6 @@ def answer_reconstructions(
     results : at least one; every one with the same positions.
     kernels : for `--window-free`, the bare kernel of each result's encoding over lags 0 .. N-1,
         divided by its value at 0; None for an encoding that has none.
-    next_command : what to try next.
 
     >>> from pe_spectra import Dft, compute_spectrum, reconstruct_positions
     >>> answer_reconstructions([reconstruct_positions(compute_spectrum(Dft(d=8)), [3])]).verdict.text
@@ -110,7 +107,6 @@ def answer_reconstructions(
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],
         rows="none",
         drawing=_draw(first) if len(results) <= MOST_DRAWN else None,
-        next_command=next_command,
     )
 
 

@@ -115,8 +115,6 @@ def answer_spectra(
     spectra: Sequence[Spectrum],
     low: LowBinCount | None = None,
     planes: Sequence[GridSpectrum] = (),
-    *,
-    next_command: str = "",
 ) -> Answer:
     """Turn one or several spectra into an answer.
 
@@ -125,14 +123,13 @@ def answer_spectra(
     spectra : at least one; of an encoding on a grid one for each direction.
     low : the low-bin count of the first one's encoding, where it has frequencies.
     planes : the two-dimensional spectra of the encodings on a grid.
-    next_command : what to try next.
 
     >>> from pe_spectra import Dft, compute_spectrum
     >>> answer_spectra([compute_spectrum(Dft(d=256))]).verdict.code
     'flat'
     """
     first, is_one = spectra[0], len(spectra) == 1
-    columns, names = tabulate(spectra), name_lines(spectra)
+    columns, names = tabulate(spectra), () if is_one else name_lines(spectra)
     for name in ("encoding", "grid", "bandwidth") if is_one else ():
         del columns[name]
     return Answer(
@@ -147,7 +144,6 @@ def answer_spectra(
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
         rows="none",
         drawing=_draw(first) if is_one else None,
-        next_command=next_command,
     )
 
 

@@ -30,15 +30,9 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
         files = build_figures(grid=grid, progress=progress)
         titles = {recipe.name: recipe.title for recipe in RECIPES}
         before = compare_figures(files, place)
-        outcome = run.finish(
-            answer_drawn(titles, tuple(files), output, before, next_command=run.propose("figures", check=True))
-        )
-    return Outcome(
-        text=outcome.text,
-        messages=outcome.messages,
-        files={place / name: data for name, data in files.items()},
-        makes_folders=True,
-    )
+        answer = answer_drawn(titles, tuple(files), output, before)
+        outcome = run.finish(answer, then=run.propose("figures", check=True))
+    return replace(outcome, files={place / name: data for name, data in files.items()}, makes_folders=True)
 
 
 def claims(run: Run, check: bool) -> Outcome:

@@ -51,9 +51,9 @@ def spectrum(
     with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
-        then = _follow_spectrum(run, spectra)
-        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, next_command=then)
-        return run.finish(replace(answer, notes=(*answer.notes, *notes)), lambda: _draw_spectra(spectra, planes))
+        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes)
+        answer = replace(answer, notes=(*answer.notes, *notes))
+        return run.finish(answer, lambda: _draw_spectra(spectra, planes), then=_follow_spectrum(run, spectra))
 
 
 def reconstruct(
@@ -86,8 +86,9 @@ def reconstruct(
         then = _follow_reconstruction(run, results, subject.length, is_sweep=len(bandwidths) > 1)
         all_notes = notes + missing + reflected
         kernel = next((k for k in kernels or () if k is not None), None)
-        answer = answer_reconstructions(results, kernels, all_notes, next_command=then)
-        return run.finish(answer, plot("pe_spectra.plots.blur.compose_reconstruction", *results, kernel=kernel))
+        answer = answer_reconstructions(results, kernels, all_notes)
+        figure = plot("pe_spectra.plots.blur.compose_reconstruction", *results, kernel=kernel)
+        return run.finish(answer, figure, then=then)
 
 
 def faithfulness(
@@ -108,10 +109,10 @@ def faithfulness(
 
     with run.progress("measuring separation and rank"):
         results = [measure_faithfulness(e, length=subject.length, limit=limit, within=within) for e in encodings]
-        then = _follow_faithfulness(run, results)
         found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
-        answer = answer_faithfulness(results, check_requirements(requirements, found), next_command=then)
-        return run.finish(answer, plot("pe_spectra.plots.distances.compose_faithfulness", *results))
+        answer = answer_faithfulness(results, check_requirements(requirements, found))
+        figure = plot("pe_spectra.plots.distances.compose_faithfulness", *results)
+        return run.finish(answer, figure, then=_follow_faithfulness(run, results))
 
 
 def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
@@ -126,8 +127,8 @@ def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
     from pe_spectra.spectrum import count_low_bin
 
     counts = [count_low_bin(e, length=edge) for e in encodings]
-    answer = answer_counts(counts, next_command=_follow_counts(run, counts))
-    return run.finish(answer, plot("pe_spectra.plots.strips.compose_low_bin", *counts))
+    figure = plot("pe_spectra.plots.strips.compose_low_bin", *counts)
+    return run.finish(answer_counts(counts), figure, then=_follow_counts(run, counts))
 
 
 def _compute_spectra(

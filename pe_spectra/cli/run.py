@@ -110,12 +110,18 @@ class Run:
             thread.join()
 
     def finish(
-        self, answer: Answer, draw: Callable[[], Figure] | None = None, *, errors: tuple[str, ...] = ()
+        self,
+        answer: Answer,
+        draw: Callable[[], Figure] | None = None,
+        *,
+        then: str = "",
+        errors: tuple[str, ...] = (),
     ) -> Outcome:
         """Put together what the command leaves: the answer in its format, and the figure if one is drawn.
 
         Parameters
         ----------
+        then : what to try next, where that depends on what was typed.
         errors : of a command over many files, what is wrong with those that the answer is not about.
         """
         from pe_spectra.cli.render import render
@@ -126,10 +132,10 @@ class Run:
             files[figure] = _render_figure(draw, figure.suffix, self.drawing)
         by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
         messages = [*self.notes, *(f"note: {note}" for note in answer.notes if self.format != "json")]
-        messages += [f"wrote {figure}{by_default}"] if figure is not None else []
-        messages += [f"wrote {self.output}"] if self.output is not None else []
-        if self.screen.hinted and 0 < len(answer.next_command) <= _LONGEST_COMMAND:
-            messages.append(f"next: {answer.next_command}")
+        messages += [f"wrote {path}{by_default if path == figure else ''}" for path in (figure, self.output) if path]
+        then = then or answer.next_command
+        if self.screen.hinted and 0 < len(then) <= _LONGEST_COMMAND:
+            messages.append(f"next: {then}")
         failed = [*(f"check failed: {text}" for text in answer.failed), *(f"error: {text}" for text in errors)]
         messages = failed if self.quiet else [*messages, *failed]
         below = count_lines(messages, self.screen.width) if self.screen.hinted else 0

@@ -115,8 +115,9 @@ def answer_spectra(
     spectra: Sequence[Spectrum],
     low: LowBinCount | None = None,
     planes: Sequence[GridSpectrum] = (),
+    notes: Sequence[str] = (),
 ) -> Answer:
-    """Turn one or several spectra into an answer.
+    """Turn one or several spectra into an answer, with what the caller has to note.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def answer_spectra(
         columns=columns,
         facts=_list_facts(first, low) if is_one else list(zip(names, map(_sum_up, spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
-        notes=_list_notes(spectra),
+        notes=[*_list_notes(spectra), *notes],
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
         rows="none",
         drawing=_draw(first) if is_one else None,
@@ -148,19 +149,17 @@ def answer_spectra(
 
 
 def _list_notes(spectra: Sequence[Spectrum]) -> list[str]:
-    notes = [note for s in spectra for note in (*s.encoding.all_notes, *s.notes, *_note_negative_weights(s))]
+    notes = []
+    for spectrum in spectra:
+        notes += [*spectrum.encoding.all_notes, *spectrum.notes]
+        if spectrum.form == "signed":
+            missing = f"{', '.join(_OF_DISTRIBUTIONS[:-1])} or {_OF_DISTRIBUTIONS[-1]}"
+            notes.append(f"{_name(spectrum)}: not a distribution (negative weights), so no {missing}")
     lattices = sorted({spectrum.grid for spectrum in spectra})
     if len(lattices) > 1:
         sizes = ", ".join(map(str, lattices))
         notes.append(f"lattices differ (N = {sizes}), so a bin, and a bandwidth in bins, is not as wide in each")
     return notes
-
-
-def _note_negative_weights(spectrum: Spectrum) -> tuple[str, ...]:
-    if spectrum.form != "signed":
-        return ()
-    missing = f"{', '.join(_OF_DISTRIBUTIONS[:-1])} or {_OF_DISTRIBUTIONS[-1]}"
-    return (f"{_name(spectrum)}: not a distribution (negative weights), so no {missing}",)
 
 
 def _name(spectrum: Spectrum) -> str:

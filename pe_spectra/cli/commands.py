@@ -222,11 +222,12 @@ class DeclaredCommand(TyperCommand):
 
         What a width and a base are without an option is that of the default encodings alone.
         """
-        typed = {option.name: values[option.name] or None for option in self._options[: self._own] if option.flags}
+        typed: dict[str, Any] = {}
         for option in self._options[: self._own]:
-            is_open = option.name in ("d", "rho") and values.get("encoding")
-            if not is_open and typed.get(option.name) in (option.usual, (option.usual,)):
-                typed[option.name] = None
+            if option.flag:
+                value, is_open = values[option.name], option.name in ("d", "rho") and values.get("encoding")
+                is_usual = not is_open and value in (option.usual, (option.usual,))
+                typed[option.name] = None if is_usual else value or None
         return typed
 
 

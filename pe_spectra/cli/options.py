@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from typer.core import TyperArgument, TyperOption
 
@@ -38,7 +39,8 @@ ENCODING_NAMES = tuple(ENCODING_CLASSES)
 RECIPE_NAMES = tuple(RECIPE_TITLES.values())
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True)
+class Option:
     """What is typed and said of one option, or of an argument.
 
     Attributes
@@ -50,6 +52,8 @@ class Option(NamedTuple):
     words : what its values are completed to, where that is not what it reads.
     default : what it is where nothing sets it.
     usual : what it means where it is left out, so that no proposal repeats it.
+    name : the name of its value.
+    flag : its long spelling; empty for an argument.
     """
 
     typed: str
@@ -61,16 +65,13 @@ class Option(NamedTuple):
     default: str | None = None
     usual: str | None = None
     required: bool = False
+    name: str = field(init=False)
+    flag: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """The name of its value."""
-        return self.typed.split()[0].lstrip("-").replace("-", "_")
-
-    @property
-    def flags(self) -> list[str]:
-        """How it is spelled; nothing for an argument."""
-        return [word for word in self.typed.split() if word.startswith("-")]
+    def __post_init__(self) -> None:
+        words = self.typed.split()
+        object.__setattr__(self, "name", words[0].lstrip("-").replace("-", "_"))
+        object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
 
     def read(self, given: Any) -> Any:
         """Read what was typed; None where nothing was."""
@@ -78,21 +79,21 @@ class Option(NamedTuple):
             return None
         if self.reads is None:
             return given
-        label = max(self.flags, key=len)
-        return parse_list(given, label, self.reads.parse) if self.several else self.reads.parse(given, label)
+        return parse_list(given, self.flag, self.reads.parse) if self.several else self.reads.parse(given, self.flag)
 
     def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
         """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
         words = "|".join(self.reads.members) + "..." * self.several if isinstance(self.reads, Choice) else ""
         declared: dict[str, Any] = {"help": self.help, "metavar": self.metavar or words or None, "show_default": False}
         declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
-        if not self.flags:
+        if not self.flag:
             nargs = -1 if self.several else 1
             return TyperArgument(param_decls=[self.name], required=self.required, nargs=nargs, **declared)
         if not declared["metavar"]:
             declared |= {"is_flag": True, "default": False}
-        declared["envvar"] = f"PE_SPECTRA_{command}_{max(self.flags, key=len).lstrip('-')}".replace("-", "_").upper()
-        return TyperOption(param_decls=[self.name, *self.flags], multiple=self.several, **declared, **settings)
+        declared["envvar"] = f"PE_SPECTRA_{command}_{self.flag.lstrip('-')}".replace("-", "_").upper()
+        flags = [word for word in self.typed.split() if word.startswith("-")]
+        return TyperOption(param_decls=[self.name, *flags], multiple=self.several, **declared, **settings)
 
     def _complete(self, word: str) -> Sequence[str]:
         if callable(self.words):
@@ -140,7 +141,7 @@ OPTIONS: Mapping[str, Option] = {
         several=True,
         words=ENCODING_NAMES,
     ),
-    "spec": _SPEC._replace(required=True),
+    "spec": replace(_SPEC, required=True),
     "spec:optional": _SPEC,
     "specs": Option("specs", "[SPEC]...", "encodings, or files with tables", several=True, words=ENCODING_NAMES),
     "name": Option("name", "[NAME|SPEC]", "one encoding", words=ENCODING_NAMES),

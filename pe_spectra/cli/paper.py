@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
@@ -51,8 +50,7 @@ def spectrum(
     with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
-        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes)
-        answer = replace(answer, notes=(*answer.notes, *notes))
+        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, notes)
         return run.finish(answer, lambda: _draw_spectra(spectra, planes), then=_follow_spectrum(run, spectra))
 
 

@@ -93,8 +93,8 @@ class Subject:
             raise InputError("--length and --positions exclude each other", str(self.length), "one of them")
 
 
-def read_times(text: str, label: str = "--positions") -> F64:
-    """Read real positions: `0:10:0.25`, half-open, or a file.
+def read_times(text: str) -> F64:
+    """Read the real positions of --positions: `0:10:0.25`, half-open, or a file.
 
     Raises
     ------
@@ -108,11 +108,11 @@ def read_times(text: str, label: str = "--positions") -> F64:
 
     parts = text.split(":")
     if len(parts) == 3 and not any(part.endswith(("npy", "csv", "tsv")) for part in parts):
-        start, stop, step = (_TIME.parse(part, label) for part in parts)
+        start, stop, step = (_TIME.parse(part, "--positions") for part in parts)
         if not step > 0 or not stop > start:
-            raise InputError(f"{label} is an empty range", text, _ACCEPTED)
+            raise InputError("--positions is an empty range", text, _ACCEPTED)
         if not (stop - start) / step <= MAX_LENGTH:
-            raise InputError(f"{label} lists too many positions", text, f"at most {MAX_LENGTH}")
+            raise InputError("--positions lists too many positions", text, f"at most {MAX_LENGTH}")
         # as decimals: in float64, 2.1/0.7 is more than 3
         first, end, each = (Fraction(repr(value)) for value in (start, stop, step))
         count = math.ceil((end - first) / each)
@@ -120,17 +120,17 @@ def read_times(text: str, label: str = "--positions") -> F64:
         return times[times < stop]
     if not text or ("." not in text and "/" not in text):
         what = "has no step" if len(parts) == 2 else "is no range"
-        raise InputError(f"{label} {what}", text or "''", _ACCEPTED)
+        raise InputError(f"--positions {what}", text or "''", _ACCEPTED)
     if not text.lower().endswith(_FILES):
-        raise InputError(f"{label} is no file of a kind that is read here", text, _ACCEPTED)
+        raise InputError("--positions is no file of a kind that is read here", text, _ACCEPTED)
     from pe_spectra.files.tables import read_array
 
-    found = read_array(Path(text).expanduser(), None, label=label, axes=(1, 2)).values
+    found = read_array(Path(text).expanduser(), None, label="--positions", axes=(1, 2)).values
     if found.ndim == 2 and 1 not in found.shape:
-        raise InputError(f"{label} has shape {found.shape}", text, _ACCEPTED)
+        raise InputError(f"--positions has shape {found.shape}", text, _ACCEPTED)
     times = found.ravel()
     for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
-        _TIME.check(value, label)
+        _TIME.check(value, "--positions")
     return times
 
 

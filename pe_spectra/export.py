@@ -20,14 +20,12 @@ from pe_spectra.encodings import (
     HasLagTable,
     HasTable,
 )
-from pe_spectra.encodings.codes import list_places, read_codes
+from pe_spectra.encodings.codes import find_codes, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import check_length
-from pe_spectra.vocabulary import EXPORTED
 
 #: Ends of the names of files that an array can be written to.
 SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors")
@@ -63,15 +61,13 @@ def list_exports(encoding: Encoding) -> tuple[str, ...]:
     (('table', 'frequencies', 'kernel'), ('bias', 'kernel'))
     """
     has = {
+        "bias": isinstance(encoding, HasBias | HasBiasMap),
         "table": isinstance(encoding, HasTable | HasLagTable),
         "frequencies": isinstance(encoding, HasFrequencies),
         "kernel": isinstance(encoding, HasTable | HasKernel | HasBias | HasBiasMap | HasLagTable)
         and encoding.shape is None,
-        "bias": isinstance(encoding, HasBias | HasBiasMap),
     }
-    if has["bias"]:
-        return tuple(name for name in ("bias", "kernel", "table", "frequencies") if has[name])
-    return tuple(name for name in EXPORTED if has[name])
+    return tuple(name for name, there in has.items() if there)
 
 
 def export_encoding(
@@ -110,8 +106,17 @@ def export_encoding(
         found = encoding.frequencies()
         values = np.stack([found.values, found.masses, found.phases], axis=1)
         return _build(encoding, chosen, "index", np.arange(len(values)), ("frequency", "mass", "phase"), values)
-    export = {"table": _export_table, "kernel": _export_kernel, "bias": _export_bias}[chosen]
-    return export(encoding, check_length(encoding, length))
+    size, codes = check_length(encoding, length), find_codes(encoding)
+    if chosen == "bias" and isinstance(encoding, HasBiasMap):
+        maps = encoding.bias_map(size)
+        names = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
+        rows = maps.transpose(1, 0, 2).reshape(size, -1)
+        return _build(encoding, chosen, "position", np.arange(size), names, rows)
+    if chosen == "kernel" or codes is None:
+        return _export_kernel(encoding, size)
+    places = np.sort(list_places(encoding, size))
+    column = "head" if chosen == "bias" else "c"
+    return _build(encoding, chosen, encoding.domain.removesuffix("s"), places, column, codes.at(places))
 
 
 def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
@@ -201,13 +206,6 @@ def _build(
     return Exported(encoding=encoding, what=what, index_name=index_name, index=index, columns=names, values=own)
 
 
-def _export_table(encoding: Encoding, size: int) -> Exported:
-    if isinstance(encoding, HasLagTable):
-        lags = np.sort(list_places(encoding, size))
-        return _build(encoding, "table", "lag", lags, "c", encoding.lag_table(lags))
-    return _build(encoding, "table", "position", np.arange(size), "c", read_codes(encoding, size))
-
-
 def _has_two_sides(encoding: Encoding) -> bool:
     return isinstance(encoding, HasBias | HasBiasMap | HasLagTable) and not encoding.causal
 
@@ -215,7 +213,7 @@ def _has_two_sides(encoding: Encoding) -> bool:
 def _export_kernel(encoding: Encoding, size: int) -> Exported:
     two_sided = _has_two_sides(encoding)
     lags = np.arange(1 - size if two_sided else 0, size)
-    if two_sided and not isinstance(encoding, HasLagTable):
+    if two_sided and isinstance(encoding, HasBias | HasBiasMap):
         values = _exponentiate_bias(encoding, lags)
     else:
         values = _read_kernel(encoding, size)[np.abs(lags)]  # a mean of dot products is even in the lag
@@ -231,25 +229,13 @@ def _read_kernel(encoding: Encoding, size: int) -> F64:
     return values
 
 
-def _exponentiate_bias(encoding: Encoding, lags: I64) -> F64:
+def _exponentiate_bias(encoding: HasBias | HasBiasMap, lags: I64) -> F64:
     """The kernel exp(b) of a bias at lags of both signs, relative to the largest of each head; (L, heads)."""
     if isinstance(encoding, HasBias):
-        if encoding.kernel_count * len(lags) > MAX_HELD_ENTRIES:
-            what = f"{len(lags)} lags x {encoding.kernel_count} heads"
-            raise InputError("the kernel is too large to hold", what, f"{MAX_HELD_ENTRIES} numbers")
         bias = encoding.bias(lags)
         values: F64 = np.exp(bias - bias.max(axis=1, keepdims=True)).T
         return values
-    maps = encoding.bias_map(len(lags) // 2 + 1) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
+    maps = encoding.bias_map(len(lags) // 2 + 1)
     maps = np.exp(maps - maps.max(axis=(1, 2), keepdims=True))
     # a row is a query, and a lag is query minus key
     return np.array([np.diagonal(maps, -lag, axis1=1, axis2=2).mean(axis=1) for lag in lags])
-
-
-def _export_bias(encoding: Encoding, size: int) -> Exported:
-    if isinstance(encoding, HasBias):
-        lags = np.sort(list_places(encoding, size))
-        return _build(encoding, "bias", "lag", lags, "head", encoding.bias(lags).T)
-    maps = encoding.bias_map(size) if isinstance(encoding, HasBiasMap) else np.empty((0, 0, 0))
-    names = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
-    return _build(encoding, "bias", "position", np.arange(size), names, maps.transpose(1, 0, 2).reshape(size, -1))

@@ -182,10 +182,10 @@ def _read_given(text: str, axes: tuple[int, ...], name: str) -> GivenArray:
 def _describe_file(spec: FileSpec, rows: Sequence[str], label: str) -> _Description:
     from pe_spectra.files.checkpoint import find_configuration
     from pe_spectra.files.reading import NoTableError
-    from pe_spectra.files.tables import is_folder, read_array
+    from pe_spectra.files.tables import read_array
 
     place = Path(os.path.expanduser(spec.path))
-    folder = is_folder(place)
+    folder = os.path.isdir(place)
     if folder and not spec.path.endswith("/"):
         raise FileError(spec.path, f"is a folder (directory); {label} {spec.path}/ names a model's folder")
     config = find_configuration(place, label) if folder else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -89,7 +88,7 @@ def read_array(
     ((2, 2), 'float16')
     """
     wanted = Wanted(tensor=tensor, axes=axes, only_known=only_known, complex_too=complex_too)
-    place = find_weights(path, label) if is_folder(path) else path
+    place = find_weights(path, label) if os.path.isdir(path) else path
     with open_regular(place, label=label) as file:
         return _read(file, wanted)
 
@@ -115,18 +114,6 @@ def list_arrays(path: Path, label: str) -> tuple[str, ...]:
         if file.size == 0:
             raise RefusedError("is empty (0 bytes)")
         return tuple(container(file).names)
-
-
-def is_folder(path: Path) -> bool:
-    """Whether there is a folder of this name; a name that cannot be is none.
-
-    >>> is_folder(Path(".")), is_folder(Path("no such folder"))
-    (True, False)
-    """
-    try:
-        return stat.S_ISDIR(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def _read(file: RegularFile, wanted: Wanted) -> FileArray:

@@ -200,10 +200,8 @@ def _encode_safetensors(values: F64, name: str, metadata: Mapping[str, str]) -> 
 def _build(
     encoding: Encoding, what: str, index_name: str, index: I64 | F64, columns: str | tuple[str, ...], values: F64
 ) -> Exported:
-    """Put an array with its names; what an encoding may still hold is copied, what was made for this answer is not."""
     names = columns if isinstance(columns, tuple) else tuple(f"{columns}{i}" for i in range(values.shape[1]))
-    own = values if values.flags.owndata and values.flags.writeable else values.copy()
-    return Exported(encoding=encoding, what=what, index_name=index_name, index=index, columns=names, values=own)
+    return Exported(encoding=encoding, what=what, index_name=index_name, index=index, columns=names, values=values)
 
 
 def _has_two_sides(encoding: Encoding) -> bool:

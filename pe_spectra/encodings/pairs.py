@@ -49,13 +49,8 @@ class Pairs(Encoding):
     def frequencies(self) -> Frequencies:
         """Frequencies in the order of the columns, each with its sine and cosine."""
         high, low, _ = self.words()
-        return Frequencies(
-            values=high.copy(),
-            low=low.copy(),
-            masses=np.ones_like(high),
-            phases=np.zeros_like(high),
-            amplitude=self.amplitude,
-        )
+        ones, zeros = np.ones_like(high), np.zeros_like(high)
+        return Frequencies(values=high, low=low, masses=ones, phases=zeros, amplitude=self.amplitude)
 
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position, to 48 digits."""
@@ -66,11 +61,16 @@ class Pairs(Encoding):
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Vectors of the positions, shape (S, d); entries right to one or two units in the last place."""
-        return self.arrange(*self.evaluate(as_positions(positions, self.d)))
+        s = as_positions(positions, self.d)
+        check_rows(s, self.rows, self.name)
+        if s.size and int(s.max()) + self.offset > MAX_POSITION:  # not every integer is a double beyond
+            what = f"{self.name}: a position is out of range with offset={self.offset}"
+            raise InputError(what, accepted=f"0 to {MAX_POSITION - self.offset}")
+        return self.arrange(*self._turn(s + self.offset))
 
     def table_at(self, times: F64) -> F64:
         """Vectors of real positions, shape (S, d); entries right to one or two units in the last place."""
-        return self.arrange(*self.evaluate_at(as_times(times)))
+        return self.arrange(*self._turn(as_times(times) + self.offset))
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two position vectors by their lag: amplitude**2 sum of cos(w tau), shape (1, L).
@@ -79,19 +79,8 @@ class Pairs(Encoding):
         """
         return self.amplitude**2 * sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
 
-    def evaluate(self, s: I64) -> tuple[F64, F64]:
-        """Sines and cosines at integer positions, each (S, M)."""
-        check_rows(s, self.rows, self.name)
-        if s.size and int(s.max()) + self.offset > MAX_POSITION:  # not every integer is a double beyond
-            what = f"{self.name}: a position is out of range with offset={self.offset}"
-            raise InputError(what, accepted=f"0 to {MAX_POSITION - self.offset}")
-        return self._turn(s + self.offset)
-
-    def evaluate_at(self, times: F64) -> tuple[F64, F64]:
-        """Sines and cosines at real positions, each (S, M)."""
-        return self._turn(times + self.offset)
-
     def _turn(self, s: I64 | F64) -> tuple[F64, F64]:
+        """Sines and cosines at positions, each (S, M)."""
         return sin_cos(self.words(), s)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:

@@ -10,8 +10,8 @@ from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.files.tables import list_arrays, read_array
-from pe_spectra.models.dumps.caches import read_cache
-from pe_spectra.models.dumps.inverse_frequencies import Dump, read_inverse_frequencies
+from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params

@@ -7,7 +7,7 @@ import numpy as np
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
-from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.dumped_arrays import read_inverse_frequencies
 
 DTYPES = {
     "float64": np.float64,

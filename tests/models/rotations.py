@@ -8,7 +8,7 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.comparison.table_diff import TableDiff
-from pe_spectra.models.dumps.caches import read_cache
+from pe_spectra.models.dumps.dumped_arrays import read_cache
 from pe_spectra.models.rotation import Rotation
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.dumps.caches import read_cache
+from pe_spectra.models.dumps.dumped_arrays import read_cache
 from tests.models.dumps import DTYPES, assert_identified, compute_ladder, make_cache, store
 
 # ----------------------------------------------------------------------------------- caches

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
+from pe_spectra.models.dumps.dump import find_rounding, find_shortest
+from pe_spectra.models.dumps.dumped_arrays import _check_order, read_inverse_frequencies
 from pe_spectra.models.dumps.identification import identify_scaling
-from pe_spectra.models.dumps.inverse_frequencies import check_order, read_inverse_frequencies
-from pe_spectra.models.dumps.rounding import find_rounding, find_shortest
 from pe_spectra.precision import dtypes
 from tests.models.dumps import (
     DTYPES,
@@ -279,9 +279,9 @@ def test_rounding_is_that_of_the_types(dtype):
 
 def test_frequencies_may_rise_by_no_more_than_their_rounding():
     ladder = np.array([1.0, 0.1, 0.1 * (1 + 1.5e-6), 0.01])
-    check_order(ladder, np.full(4, 1e-6), "falling ones")
+    _check_order(ladder, np.full(4, 1e-6), "falling ones")
     with pytest.raises(InputError, match="the frequencies do not fall"):
-        check_order(ladder, np.full(4, 5e-7), "falling ones")
+        _check_order(ladder, np.full(4, 5e-7), "falling ones")
 
 
 LADDER = 1e4 ** (-np.arange(16) / 16)

@@ -8,7 +8,7 @@ import pytest
 from pe_spectra.errors import InputError
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.dumped_arrays import read_inverse_frequencies
 from tests.models.rotations import LENGTH, LLAMA, compare, make_rotation, told
 
 FULL = make_rotation("linear", 1e6, name="full_attention", factor=8.0)

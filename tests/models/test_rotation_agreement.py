@@ -9,8 +9,7 @@ import pytest
 from pe_spectra.encodings.rope_scaling import scale_llama3
 from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.comparison.sides import _label_scalings
-from pe_spectra.models.dumps.caches import read_cache
-from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
 from tests.models.rotations import LLAMA, compare, make_cache, make_rotation, told
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from pe_spectra.errors import InputError
 from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, _find_first_position
 from pe_spectra.models.comparison.sides import _label_scalings
-from pe_spectra.models.dumps.caches import read_cache
-from pe_spectra.models.dumps.inverse_frequencies import read_inverse_frequencies
+from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation, told
 
 # ----------------------------------------------------------------------------------- the known answer

@@ -9,8 +9,8 @@ from safetensors.numpy import save_file
 
 from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.comparison.wave_tables import compare_waves, shows_rotations
-from pe_spectra.models.dumps.caches import read_cache
-from pe_spectra.models.dumps.inverse_frequencies import Arrangement
+from pe_spectra.models.dumps.dump import Arrangement
+from pe_spectra.models.dumps.dumped_arrays import read_cache
 from tests.models.rotations import told
 
 ROWS, WIDTH = 200, 64

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.inverse_frequencies import Dump
-from pe_spectra.models.dumps.rounding import FLOORS
+from pe_spectra.models.dumps.dump import FLOORS, Dump
 from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity
 

@@ -25,8 +25,7 @@ from pe_spectra.models.comparison.divergence import (
     compare_frequencies,
 )
 from pe_spectra.models.comparison.sides import Sides
-from pe_spectra.models.dumps.inverse_frequencies import Dump
-from pe_spectra.models.dumps.rounding import ROUNDOFF
+from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.rotation import Rotation
 
 #: Scores stay where q and k turn alike, and nothing else does.

@@ -15,9 +15,8 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.divergence import EXACT, Difference, LayerDiff, find_off
+from pe_spectra.models.dumps.dump import Dump, find_shortest
 from pe_spectra.models.dumps.identification import LADDERS
-from pe_spectra.models.dumps.inverse_frequencies import Dump
-from pe_spectra.models.dumps.rounding import find_shortest
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.wording import count

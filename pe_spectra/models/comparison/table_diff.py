@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, list_blocks
-from pe_spectra.models.dumps.rounding import ROUNDOFF, find_rounding, find_shortest
+from pe_spectra.models.dumps.dump import ROUNDOFF, find_rounding, find_shortest
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count
 

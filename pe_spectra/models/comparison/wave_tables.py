@@ -14,8 +14,7 @@ import numpy as np
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import Diff
 from pe_spectra.models.comparison.table_diff import TableDiff, compare_tables
-from pe_spectra.models.dumps.inverse_frequencies import Arrangement, Dump, split_in_two
-from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, ROUNDOFF
+from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC, ROUNDOFF, Arrangement, Dump, split_in_two
 
 #: Parts of a rotation that say what has become of a table whose numbers are others.
 _OF_FREQUENCIES = ("base", "scaling", "frequencies", "rotary_dim")
@@ -38,7 +37,7 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
     -------
     As :func:`compare_tables`; None where one of them does not hold both side by side.
 
-    >>> from pe_spectra.models.dumps.caches import read_cache
+    >>> from pe_spectra.models.dumps.dumped_arrays import read_cache
     >>> angles = np.arange(64)[:, None] * 100.0 ** -np.arange(0, 1, 0.25)
     >>> a, b = np.hstack([np.sin(angles), np.cos(angles)]), np.hstack([np.cos(angles), np.sin(angles)])
     >>> compare_waves(a, b, read_cache(a), read_cache(b)).order

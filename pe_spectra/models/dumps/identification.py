@@ -19,7 +19,7 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.rounding import find_shortest
+from pe_spectra.models.dumps.dump import find_shortest
 from pe_spectra.models.rotation import Rotation
 
 #: Largest logarithm whose exponential is a number, and that of a base.

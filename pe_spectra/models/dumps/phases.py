@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
-from pe_spectra.models.dumps.inverse_frequencies import Dump, describe_rounding
-from pe_spectra.models.dumps.rounding import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF
+from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, Dump, describe_rounding
 from pe_spectra.models.rotation import TURN, take_off_turns
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.

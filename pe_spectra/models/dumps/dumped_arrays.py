@@ -1,8 +1,9 @@
-"""What a port really computes: rotations from its cache of cosines and sines.
+"""What a port really computes: rotations from its inverse frequencies, or from its cache of cosines and sines.
 
-Row p holds a cos(w (p + o)) and a sin(w (p + o)) for each frequency w: the radius is the attention
-scaling a, the phase grows by w from row to row, and the phase of row 0 is w times the offset o.
-`phases` has how phases are followed.
+The numbers are the port's own, so they are taken as they are; base and scaling are named where the
+published formulas give them within the rounding of their type (`identification`). Row p of a cache
+holds a cos(w (p + o)) and a sin(w (p + o)) for each frequency w: the radius is the attention scaling a,
+the phase grows by w from row to row (`phases`), and the phase of row 0 is w times the offset o.
 """
 
 from __future__ import annotations
@@ -15,21 +16,25 @@ import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
-from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.models.dumps.identification import identify_scaling
-from pe_spectra.models.dumps.inverse_frequencies import (
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_WIDTH
+from pe_spectra.models.dumps.dump import (
+    FLOORS,
+    ROUNDOFF,
     Arrangement,
     Dump,
-    check_order,
-    name_dtype,
+    bound_stored_frequencies,
+    describe_rounding,
+    find_rounding,
+    find_shortest,
     split_in_two,
 )
+from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
-from pe_spectra.models.dumps.rounding import ROUNDOFF, bound_stored_frequencies, find_rounding, find_shortest
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
-ACCEPTED = (
+_ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twice"
+_ACCEPTED_WAVES = (
     "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "
     "or complex numbers, row p for position p"
 )
@@ -41,17 +46,54 @@ _LARGEST_RADIUS = 1e140
 _MEDIAN_ROWS = 4096
 
 
-class _Waves(NamedTuple):
-    """Cosines and sines of each pair once, (S, P), seen where they lie.
+def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Dump:
+    """Read a dump of inv_freq as a rotation.
 
-    layout is what repeats showed, arrangement how both stand side by side in one array; notes are remarks.
+    Parameters
+    ----------
+    values : (D/2,) rad/position, fastest first, or (D,) with every frequency twice: the list repeated
+        (layout half) or each number repeated (layout interleaved). Axes of length 1 are left out. Numbers
+        that rise from 1 are taken as 1/frequency, as MLX holds them.
+    dtype : the type that they were stored in (default: that of the array); a coarser one that holds them
+        all is found.
+
+    Returns
+    -------
+    Dump, with attention scaling and offset None: frequencies do not say them.
+
+    Raises
+    ------
+    InputError : not one list of numbers, negative or not finite ones, or ones that rise and fall.
+
+    >>> found = read_inverse_frequencies(np.array([1.0, 0.1, 0.01, 0.001] * 2))
+    >>> found.base, found.scaling, found.layout, found.rotary_dim
+    (10000.0, 'none', 'half', 8)
     """
-
-    cosines: F64
-    sines: F64
-    layout: str | None
+    stored = _name_dtype(values, dtype)
+    listed = _flatten(values)
+    rounding = find_rounding(listed, stored)
     notes: tuple[str, ...] = ()
-    arrangement: Arrangement | None = None
+    if listed[-1] > listed[0] >= 1 and not np.any(np.diff(listed) < 0):
+        listed, notes = _invert(listed)
+    layout, frequencies = _undouble(listed)
+    bound = bound_stored_frequencies(rounding)
+    _check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
+    bounds = bound + FLOORS.get(rounding, 0.0) / np.maximum(frequencies, 1e-300)
+    found = identify_scaling(frequencies, bounds)
+    return Dump(
+        kind="frequencies",
+        rotary_dim=2 * len(frequencies),
+        base=found.base,
+        scaling=found.scaling,
+        options=found.options,
+        frequencies=frequencies,
+        error_bounds=np.where(frequencies > 0, bounds, 0.0),
+        layout=layout,
+        dtype=rounding,
+        error_bound=bound,
+        frequency_dtype=rounding if rounding in ("bfloat16", "float16") else None,
+        notes=(*notes, *describe_rounding(stored, rounding), *found.notes),
+    )
 
 
 def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str | None = None) -> Dump:
@@ -78,14 +120,14 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     >>> found.base, found.attention_scaling, found.offset
     (10000.0, 1.0, 0)
     """
-    stored = name_dtype(cosines, dtype)
+    stored = _name_dtype(cosines, dtype)
     waves = _pair_up(cosines, sines)
     rounding = find_rounding(waves.cosines, stored, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
     first = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
     seen = read_phases(phases, first, np.any(waves.sines, axis=0), stored=stored, rounding=rounding)
-    check_order(seen.frequencies, seen.error_bounds, ACCEPTED)
+    _check_order(seen.frequencies, seen.error_bounds, _ACCEPTED_WAVES)
     narrow, found = _identify(seen.frequencies, seen.error_bounds)
     return replace(
         seen,
@@ -113,7 +155,71 @@ def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Rotation]:
     return None, identify_scaling(frequencies, bounds)
 
 
+def _check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
+    """Refuse frequencies that rise from one pair to the next by more than their rounding, or are all 0."""
+    if not frequencies.any():
+        raise InputError("no pair is turned", "all frequencies are 0", accepted)
+    if len(frequencies) > 1 and np.ptp(frequencies) == 0:
+        raise InputError("the frequencies do not fall", f"all are {frequencies[0]:g}", accepted)
+    rises = np.diff(frequencies) > (bounds[1:] + bounds[:-1]) * frequencies[:-1]
+    if rises.any():
+        first = int(np.argmax(rises))
+        given = f"{frequencies[first]:.6g}, then {frequencies[first + 1]:.6g} at index {first + 1}"
+        raise InputError("the frequencies do not fall", given, accepted)
+
+
+def _name_dtype(values: np.ndarray, stored: str | None = None) -> str:
+    """Name the type that an array was stored in (default: its own); of complex numbers, that of their parts."""
+    name = stored or np.asarray(values).dtype.name
+    return {"complex64": "float32", "complex128": "float64"}.get(name, name)
+
+
+# --------------------------------------------------------------------- lists
+
+
+def _flatten(values: np.ndarray) -> F64:
+    listed = np.atleast_1d(np.squeeze(values))
+    if listed.ndim != 1 or not 1 <= listed.size <= MAX_WIDTH or np.iscomplexobj(listed):
+        raise InputError("a dump of inv_freq is one list of numbers", f"shape {np.shape(values)}", _ACCEPTED)
+    listed = np.array(listed, dtype=np.float64)
+    unusable = ~np.isfinite(listed) | (listed < 0)
+    if unusable.any():
+        first = int(np.argmax(unusable))
+        raise InputError("a frequency cannot be used", f"{listed[first]:g} at index {first}", _ACCEPTED)
+    return listed
+
+
+def _invert(listed: F64) -> tuple[F64, tuple[str, ...]]:
+    if len(listed) > 2 and listed[0] == listed[1] == listed[2]:
+        # rope_freqs.weight of a GGUF file: 1, 1, .., 8
+        given = f"{listed[0]:g}, {listed[1]:g}, .., {listed[-1]:g}"
+        raise InputError("these are divisors of frequencies, as in rope_freqs.weight", given, _ACCEPTED)
+    return 1 / listed, ("the numbers rise from 1, so they are taken as 1/frequency, as MLX holds them",)
+
+
+def _undouble(listed: F64) -> tuple[str | None, F64]:
+    """Return the layout that repeats show, and each frequency once."""
+    if len(listed) % 2 == 0 and np.ptp(listed) > 0:
+        for layout, (left, right) in split_in_two(listed).items():
+            if np.array_equal(left, right):
+                return layout, left
+    return None, listed
+
+
 # --------------------------------------------------------------------- shapes
+
+
+class _Waves(NamedTuple):
+    """Cosines and sines of each pair once, (S, P), seen where they lie.
+
+    layout is what repeats showed, arrangement how both stand side by side in one array; notes are remarks.
+    """
+
+    cosines: F64
+    sines: F64
+    layout: str | None
+    notes: tuple[str, ...] = ()
+    arrangement: Arrangement | None = None
 
 
 def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
@@ -122,7 +228,7 @@ def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
         return _split(first)
     second = _as_rows(sines)
     if first.shape != second.shape or np.iscomplexobj(first) or np.iscomplexobj(second) or first.ndim != 2:
-        raise InputError("cosines and sines do not fit", f"{np.shape(cosines)} and {np.shape(sines)}", ACCEPTED)
+        raise InputError("cosines and sines do not fit", f"{np.shape(cosines)} and {np.shape(sines)}", _ACCEPTED_WAVES)
     if first.shape[1] % 2 == 0 and first.shape[1] > 2:
         for layout, (left, right) in split_in_two(first).items():
             left_sines, right_sines = split_in_two(second)[layout]
@@ -141,16 +247,16 @@ def _as_rows(values: np.ndarray) -> np.ndarray:
     while found.ndim > 2 and 1 in found.shape:
         found = np.squeeze(found, axis=found.shape.index(1))
     if found.ndim not in (2, 3) or (found.ndim == 3 and found.shape[2] != 2):
-        raise InputError("a cache has rows and columns", f"shape {given.shape}", ACCEPTED)
+        raise InputError("a cache has rows and columns", f"shape {given.shape}", _ACCEPTED_WAVES)
     if found.dtype.kind not in "fciu" and found.dtype.name != "bfloat16":
-        raise InputError("a cache has numbers", f"{found.dtype.name}", ACCEPTED)
+        raise InputError("a cache has numbers", f"{found.dtype.name}", _ACCEPTED_WAVES)
     if len(found) < 2 or not 0 < found.size <= MAX_HELD_ENTRIES:
-        raise InputError("the cache needs 2 rows or more", f"shape {given.shape}", ACCEPTED)
+        raise InputError("the cache needs 2 rows or more", f"shape {given.shape}", _ACCEPTED_WAVES)
     found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64, copy=False)
     bad = ~np.isfinite(found)
     if bad.any():
         row = int(np.argmax(bad.reshape(len(found), -1).any(axis=1)))
-        raise InputError("the cache has numbers that are not finite", f"row {row}", ACCEPTED)
+        raise InputError("the cache has numbers that are not finite", f"row {row}", _ACCEPTED_WAVES)
     return found
 
 
@@ -162,10 +268,10 @@ def _split(values: np.ndarray) -> _Waves:
         return _Waves(values[..., 0], values[..., 1], None)
     width = values.shape[1]
     if width % 2 or width == 0:
-        raise InputError("one array of cosines and sines has an even width", f"{width} columns", ACCEPTED)
+        raise InputError("one array of cosines and sines has an even width", f"{width} columns", _ACCEPTED_WAVES)
     ways = split_in_two(values)
     if width > 2 and any(np.array_equal(*both) for both in ways.values()):
-        raise InputError("the cache has one of cosines and sines", "every column is there twice", ACCEPTED)
+        raise InputError("the cache has one of cosines and sines", "every column is there twice", _ACCEPTED_WAVES)
     layout = min(ways, key=lambda way: _measure_spread(*ways[way]))
     cosine, sine = ways[layout]
     # the cosine of a slow pair is near the radius, its sine near 0
@@ -208,7 +314,7 @@ def _measure_radius(waves: _Waves, rounding: str) -> float:
     allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
     if not 0 < typical < _LARGEST_RADIUS or max(highest / typical - 1, 1 - lowest / typical) > allowed:
         what = "cosines and sines do not lie on one circle"
-        raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED)
+        raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", _ACCEPTED_WAVES)
     mean = math.sqrt(squares / (rows * fast))
     unit = ROUNDOFF[rounding]
     error = max(2 * unit / math.sqrt(rows), unit / 32, 4e-16 if rounding == "float64" else 2e-7)

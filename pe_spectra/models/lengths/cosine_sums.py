@@ -178,23 +178,15 @@ def search_base(d: int, length: int) -> BaseSearch:
 
 
 def _try_bases(d: int, length: int) -> Iterator[tuple[float, bool]]:
-    """Every base of two digits, ten at a time, with whether no sum up to the length is negative."""
-    for exponent, tens in itertools.product(range(_DECADES), range(1, 10)):
-        listed = [float(f"{10 * tens + ones}e{exponent - 1}") for ones in range(10)]
-        bases = np.array([base for base in listed if base > 1])
-        for base, is_out in zip(bases.tolist(), _look_for_negative_sums(bases, d, length), strict=True):
-            yield base, not is_out and find_first_negative_lag(compute_ladder(base, d), length) is None
-
-
-def _look_for_negative_sums(bases: F64, d: int, length: int) -> Sequence[bool]:
-    """Find bases that have a negative sum for certain, from some lags of the upper half of the context."""
+    """Every base of two digits, with whether no sum up to the length is negative."""
+    # most that have a negative sum show it for certain at some lags of the upper half of the context
     lags = np.unique(np.linspace(max(1, length // 2), length, _SAMPLED).astype(np.int64)).astype(float)
-    exponents = -2.0 * np.arange(d // 2) / d
-    out = []
-    for base in bases:
-        theta = base**exponents
-        sums = np.sum(np.cos(np.multiply.outer(lags, theta)), axis=1)
-        # a power has the error of its exponent times ln base as well
-        doubt = (2 + math.log(base)) * _bound_sum_error(theta, length)
-        out.append(bool(np.min(sums) < -doubt))
-    return out
+    for exponent, digits in itertools.product(range(_DECADES), range(10, 100)):
+        base = float(f"{digits}e{exponent - 1}")
+        if base > 1:
+            theta = base ** (-2.0 * np.arange(d // 2) / d)
+            sums = np.sum(np.cos(np.multiply.outer(lags, theta)), axis=1)
+            # a power has the error of its exponent times ln base as well
+            doubt = (2 + math.log(base)) * _bound_sum_error(theta, length)
+            is_out = bool(np.min(sums) < -doubt)
+            yield base, not is_out and find_first_negative_lag(compute_ladder(base, d), length) is None

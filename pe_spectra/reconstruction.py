@@ -157,8 +157,8 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     power = c.real**2
     power += c.imag**2
     factors = _choose_multipliers(power, spectrum)
-    left = _norm_of_power(power * factors**2, spectrum.grid)
-    c *= factors * (largest * _norm_of_power(power, spectrum.grid) / left)
+    left = _norm(power * factors**2, spectrum.grid)
+    c *= factors * (largest * _norm(power, spectrum.grid) / left)
     return np.fft.irfft(c, spectrum.grid)
 
 
@@ -247,7 +247,7 @@ def _compute_impulse_response(spectrum: Spectrum) -> F64:
         raise UndefinedError("the weights annihilate every function")
     # the largest weight is at least the mean: what underflows beside it is nothing here
     damped = spectrum.multipliers / largest
-    return np.fft.irfft(damped / _norm(damped, spectrum.grid), spectrum.grid)
+    return np.fft.irfft(damped / _norm(damped**2, spectrum.grid), spectrum.grid)
 
 
 def measure_width(curve: ArrayLike, fraction: float) -> float | None:
@@ -278,19 +278,15 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     return float(sides[0] + sides[1])
 
 
-def _norm(c: F64, n: int) -> float:
-    """The l2 norm of a real function of length n from its half spectrum (Parseval)."""
-    return _norm_of_power(c**2, n)
-
-
-def _norm_of_power(power: F64, n: int) -> float:
+def _norm(power: F64, n: int) -> float:
+    """The l2 norm of a real function of length n from the squares of its half spectrum (Parseval)."""
     ends = power[0] + (power[-1] if n % 2 == 0 else 0.0)
     return float(np.sqrt((2 * np.sum(power) - ends) / n))
 
 
 def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
     # error before rescaling, by Parseval: the coefficients of a one-hot all have magnitude 1
-    left = _norm(1.0 - spectrum.multipliers, spectrum.grid)
+    left = _norm((1.0 - spectrum.multipliers) ** 2, spectrum.grid)
     peak = int(np.argmax(response))
     return PositionReconstruction(
         s=0,

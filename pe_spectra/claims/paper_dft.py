@@ -72,7 +72,7 @@ def _theorem_1() -> Judgement:
     text = (
         f"injective for S = {D}: {'yes' if within.injective else 'no'}; "
         f"for S = 300: {'yes' if beyond.injective else 'no'}, "
-        f"{pairs} pairs share a code, the first {beyond.closest_pair}"
+        f"{pairs} pairs of positions have the same vector, the first {beyond.closest_pair}"
     )
     return conclude(text, holds=beyond.injective is True, partly=within.injective is True)
 

@@ -57,7 +57,7 @@ def compute_density_spectrum(
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     BOUNDARY.check(boundary, "boundary")
     if isinstance(encoding, OnLattice) and n == encoding.default_grid:
-        return _spectrum_on_lattice(encoding, encoding.lattice_masses(), n)
+        return _spectrum_on_lattice(encoding, n)
     if not isinstance(encoding, HasFrequencies):
         raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
     return _normalise(encoding, encoding.frequencies(), n, b, boundary)
@@ -96,7 +96,8 @@ def normalise(values: F64, encoding: Encoding) -> tuple[F64, F64]:
         return weights, np.log(weights)
 
 
-def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
+def _spectrum_on_lattice(encoding: OnLattice, n: int) -> Spectrum:
+    masses = encoding.lattice_masses()
     weights, log_weights = normalise(masses, encoding)
     notes = [f"{encoding.name}: its frequencies are those of the lattice, so weights are exact and no bandwidth enters"]
     empty = np.flatnonzero(masses == 0)
@@ -111,6 +112,7 @@ def _spectrum_on_lattice(encoding: Encoding, masses: F64, n: int) -> Spectrum:
         omega=compute_omega(n),
         weights=weights,
         log_weights=log_weights,
+        frequencies=encoding.frequencies(),
         notes=tuple(notes),
     )
 
@@ -186,7 +188,7 @@ def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: 
         omega=compute_omega(n),
         weights=weights,
         log_weights=log_weights,
-        counted=frequencies,
+        frequencies=frequencies,
         notes=notes,
     )
 

@@ -153,7 +153,7 @@ def _slice(kernel: Kernel, axis: str) -> Kernel:
     """The kernel of a grid along one of its axes: its spectrum is the sum of the plane's over the other axis."""
     height, width = kernel.values.shape[1] // 2, kernel.values.shape[2] // 2
     line = kernel.values[:, height, width:] if axis == AXES[1] else kernel.values[:, height:, width]
-    return Kernel(values=line.copy(), source=kernel.source, length=kernel.length, toeplitz_share=kernel.toeplitz_share)
+    return replace(kernel, values=line)
 
 
 @np.errstate(under="ignore")

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
+from pe_spectra.encodings import Encoding, Frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
@@ -254,8 +254,8 @@ class Spectrum(Result):
         column=None,
         default=None,
     )
-    #: The list of frequencies that was counted, where one was.
-    counted: Frequencies | None = None
+    #: The encoding's list of frequencies, where the weights were found from it.
+    frequencies: Frequencies | None = None
     #: What a reader must know about these numbers.
     notes: tuple[str, ...] = ()
 
@@ -272,15 +272,6 @@ class Spectrum(Result):
             return self.log_weights
         with np.errstate(divide="ignore"):
             return np.log(self.multipliers)
-
-    @cached_property
-    def frequencies(self) -> Frequencies | None:
-        """The encoding's list of frequencies, where the weights were found from it."""
-        if self.counted is not None:
-            return self.counted
-        if self.estimator in ("kde", "lattice") and isinstance(self.encoding, HasFrequencies):
-            return self.encoding.frequencies()
-        return None
 
     @cached_property
     def form(self) -> str:

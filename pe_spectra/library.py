@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.answers.answer import Verdict
-from pe_spectra.answers.documents import find_answer
+from pe_spectra.answers.documents import answer_result
 from pe_spectra.encodings import Encoding, GivenArray, Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import I64
@@ -145,10 +145,10 @@ def judge(result: Result) -> Verdict:
     >>> judge(count_low_bin(as_encoding("dft:d=64"))).code
     'sparse-low-bin'
     """
-    answer = find_answer(type(result))
+    answer = answer_result(result)
     if answer is None:
         raise AttributeError(f"nothing is said of {type(result).__name__} by itself")
-    return answer(result).verdict
+    return answer.verdict
 
 
 def write_page(result: Result) -> str:
@@ -158,8 +158,8 @@ def write_page(result: Result) -> str:
     >>> write_page(count_low_bin(as_encoding("dft:d=64"))).startswith("<p>0 of 33 frequencies (0.0 %) lie below")
     True
     """
-    answer = find_answer(type(result))
-    said = f"<p>{escape(answer(result).verdict.text)}</p>" if answer is not None else ""
+    answer = answer_result(result)
+    said = f"<p>{escape(answer.verdict.text)}</p>" if answer is not None else ""
     return f"{said}{_draw_small(result)}{write_html(result.to_columns(), most=_MOST_ROWS)}"
 
 

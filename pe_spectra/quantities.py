@@ -8,7 +8,6 @@ of quantities, docstrings and every other face read these declarations and nothi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field
 from functools import cached_property
@@ -251,7 +250,7 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
     """
     columns: dict[str, list[Cell]] = {}
     for result in results:
-        parts = dict(_list_columns(result))
+        parts = dict(_list_columns(type(result), result))
         lengths = [len(part) for part in parts.values() if isinstance(part, list)]
         rows = max(lengths, default=1)
         for name, part in parts.items():
@@ -259,20 +258,20 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
     return dict(columns)
 
 
-def _list_columns(result: Result) -> Iterator[tuple[str, Cell | list[Cell]]]:
-    """Each column of one result: one cell, or a list where the result has many rows."""
-    for name, declared in result.quantities().items():
+def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Cell | list[Cell]]]:
+    """Each column of one result: one cell, or a list where the result has many rows; of none, nothing in each."""
+    for name, declared in kind.quantities().items():
         if declared.column is None or declared.asked:
             continue
-        value = _read(result, name, declared)
+        value = None if result is None else _read(result, name, declared)
         if declared.write is not None:
-            yield declared.column or declared.key or name, declared.write(value)
+            yield declared.column or declared.key or name, None if result is None else declared.write(value)
         elif isinstance(value, Result):
-            yield from _list_columns(value)
+            yield from _list_columns(type(value), value)
         elif isinstance(value, tuple) and value and isinstance(value[0], Result):
             yield from ((column, list(cells)) for column, cells in tabulate(value).items())
-        elif value is None and (kind := _find_member(type(result), name)) is not None:
-            yield from ((column, None) for column in list_column_names(kind))
+        elif value is None and (member := _find_member(kind, name)) is not None:
+            yield from _list_columns(member, None)
         elif isinstance(value, Mapping):
             yield from ((str(key), _write_cells(one)) for key, one in value.items())
         else:
@@ -290,14 +289,7 @@ def list_column_names(kind: type[Result]) -> Iterator[str]:
     >>> list(list_column_names(Finding))
     ['level', 'code', 'message']
     """
-    for name, declared in kind.quantities().items():
-        if declared.column is None or declared.asked:
-            continue
-        member = _find_member(kind, name) if declared.write is None else None
-        if member is None:
-            yield declared.column or declared.key or name
-        else:
-            yield from list_column_names(member)
+    yield from (column for column, _ in _list_columns(kind, None))
 
 
 def _find_member(kind: type[Result], name: str) -> type[Result] | None:
@@ -341,16 +333,11 @@ def list_types(hint: Any) -> Iterator[Any]:
 
 def _write_cells(value: Any) -> Cell | list[Cell]:
     """One cell for a plain value or a pair; a list for an array. Encodings are called by their labels."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     if hasattr(value, "label"):
         return str(value.label)
-    if hasattr(value, "tolist"):
-        return [one if not isinstance(one, float) or math.isfinite(one) else None for one in value.tolist()]
-    if isinstance(value, range):
-        return list(value)
+    if value is None or isinstance(value, str | int | float | range) or hasattr(value, "tolist"):
+        plain: Cell | list[Cell] = simplify(value)
+        return plain
     return " ".join(str(one) for one in value)
 
 

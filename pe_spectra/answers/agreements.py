@@ -139,24 +139,14 @@ def _suggest(rows: Sequence[ConformanceRow], again: str) -> str:
 
 def _list_stacks(rows: Sequence[ConformanceRow], examples: Sequence[ConformanceRow]) -> Mapping[str, Sequence[Cell]]:
     """One row for each stack, a column for each layer type of the file and for each example."""
-    stacks = list(dict.fromkeys(row.stack for row in (*rows, *examples)))
-    table: dict[str, list[Cell]] = {"stack": list(stacks)}
-    for name, group in (*_group(rows, "file"), *_group(examples, "")):
-        found = {row.stack: row for row in group}
-        table[name] = [_write_cell(found[stack], found[REFERENCE]) for stack in stacks]
-    return table
-
-
-def _group(rows: Sequence[ConformanceRow], name: str) -> list[tuple[str, list[ConformanceRow]]]:
-    """The rows of each layer type of the file, or of each example, by the name of its column."""
-    keys = list(dict.fromkeys((row.scaling, row.layer) for row in rows))
-    return [
-        (
-            key[0] if not name else f"file_{key[1]}" if len(keys) > 1 else name,
-            [row for row in rows if (row.scaling, row.layer) == key],
-        )
-        for key in keys
-    ]
+    several = len({row.layer for row in rows}) > 1
+    named = [*((f"file_{row.layer}" if several else "file", row) for row in rows), *((r.scaling, r) for r in examples)]
+    found: dict[str, dict[str, ConformanceRow]] = {}
+    for name, row in named:
+        found.setdefault(name, {})[row.stack] = row
+    stacks = list(dict.fromkeys(row.stack for _, row in named))
+    cells = {name: [_write_cell(one[stack], one[REFERENCE]) for stack in stacks] for name, one in found.items()}
+    return {"stack": stacks, **cells}
 
 
 def _write_cell(row: ConformanceRow, reference: ConformanceRow) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import reduce, wraps
+from collections.abc import Sequence
 from importlib import import_module
-from operator import or_
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -58,30 +56,21 @@ def list_bodies() -> tuple[type[Body], ...]:
     return tuple(found)
 
 
-def find_answer(kind: type[Result]) -> Callable[..., Answer] | None:
-    """Return the function that answers about results of a kind, by the annotation of its first parameter.
+def answer_result(result: Result) -> Answer | None:
+    """Answer about a result by the function whose first parameter takes its kind; None for a part of a result.
 
-    >>> from pe_spectra.spectrum import LowBinCount
-    >>> find_answer(LowBinCount).__name__
-    'answer_counts'
+    >>> from pe_spectra import Dft, count_low_bin
+    >>> answer_result(count_low_bin(Dft(d=8))).kind
+    'low-bin-count'
     """
     for module in _import_modules():
         for name, member in vars(module).items():
             if name.startswith("answer_") and getattr(member, "__module__", "") == module.__name__:
                 first = next(iter(get_type_hints(member).values()))
-                if kind in list_types(first):
-                    return _one_by_one(member) if get_origin(first) is Sequence else member
+                if type(result) in list_types(first):
+                    answer: Answer = member((result,) if get_origin(first) is Sequence else result)
+                    return answer
     return None
-
-
-def _one_by_one(answer: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Let a function of several results take one."""
-
-    @wraps(answer)
-    def call(result: Result) -> Answer:
-        return answer((result,))
-
-    return call
 
 
 def _import_modules() -> tuple[ModuleType, ...]:
@@ -151,10 +140,6 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema], fields: 
         if declared.key is None or (fields and name not in fields):
             continue
         hint = find_hint(kind, name)
-        if declared.only is not None:
-            hint = _drop_none(hint)
-        if declared.defined is not None:
-            hint = hint | None
         into = found[declared.asked]
         if declared.inline:
             (member,) = filter(is_result, list_types(hint))
@@ -163,7 +148,8 @@ def describe_result(kind: type[Result], definitions: dict[str, Schema], fields: 
             into["required"] += inner["required"]
             continue
         key = declared.key or name
-        described = _describe_value(hint, declared, definitions)
+        can_be_null = declared.defined is not None or (declared.only is None and _can_be_null(hint))
+        described = _describe_value(hint, declared, definitions, can_be_null)
         into["properties"][key] = {**described, "description": _describe(declared)}
         into["required"] += [key] if declared.only is None else []
     if found[True]["properties"]:
@@ -177,13 +163,12 @@ def _describe_object(text: str) -> Schema:
     return {"description": text, "type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
-def _describe_value(hint: Any, declared: Quantity, definitions: dict[str, Schema]) -> Schema:
+def _describe_value(hint: Any, declared: Quantity, definitions: dict[str, Schema], can_be_null: bool) -> Schema:
     """The schema of one value, by its annotation and its declaration."""
     if declared.schema is not None:
         return dict(declared.schema)
-    options = [one for one in _split_union(hint) if one is not NoneType]
-    described = [_describe_option(one, declared, definitions) for one in options]
-    if len(options) == len(_split_union(hint)):
+    described = [_describe_option(one, declared, definitions) for one in _split_union(hint) if one is not NoneType]
+    if not can_be_null:
         return described[0] if len(described) == 1 else {"anyOf": described}
     if len(described) == 1 and isinstance(described[0].get("type"), str):
         return {**described[0], "type": [described[0]["type"], "null"]}
@@ -237,9 +222,11 @@ def _describe_list(hint: Any, declared: Quantity, definitions: dict[str, Schema]
     members = get_args(hint) or (int, ...)
     is_fixed = get_origin(hint) is tuple and members[-1] is not ...
     inner = members[0]
-    items = _describe_value(inner, declared, definitions)
     if get_origin(inner) is tuple and get_args(inner)[-1] is ...:
-        items = {"type": "array", "items": _describe_value(get_args(inner)[0], declared, definitions)}
+        one = get_args(inner)[0]
+        items: Schema = {"type": "array", "items": _describe_value(one, declared, definitions, _can_be_null(one))}
+    else:
+        items = _describe_value(inner, declared, definitions, _can_be_null(inner))
     if is_fixed:
         return {"type": "array", "items": items, "minItems": len(members), "maxItems": len(members)}
     return {"type": "array", "items": items, **_count_members(declared)}
@@ -274,9 +261,8 @@ def _describe(declared: Quantity) -> str:
     return f"{declared.text} [{declared.unit}]" if declared.unit else declared.text
 
 
-def _drop_none(hint: Any) -> Any:
-    """The annotation of a key that is left out where there is no value."""
-    return reduce(or_, [one for one in _split_union(hint) if one is not NoneType])
+def _can_be_null(hint: Any) -> bool:
+    return NoneType in _split_union(hint)
 
 
 def _split_union(hint: Any) -> tuple[Any, ...]:

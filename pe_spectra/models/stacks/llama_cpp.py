@@ -120,7 +120,7 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
 
     >>> from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
     >>> keys = {"general.architecture": "llama", "llama.attention.head_count": 1, "llama.embedding_length": 4}
-    >>> stated = read_gguf_configuration(keys, {}, {}, "a.gguf")
+    >>> stated = read_gguf_configuration(keys, {}, "a.gguf")
     >>> turn_gguf_layer(stated, stated.layers[0]).frequencies.tolist()
     [1.0, 0.01]
     """

@@ -137,16 +137,11 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
         raise FileError(configuration.path, str(error)) from error
     if not all(math.isfinite(theta) for theta in scaled.frequencies):
         raise FileError(configuration.path, f"has frequencies beyond {sys.float_info.max:g}")
-    rotation = make_rotation(
-        layer,
-        *scaled,
-        base=base if layer.turns else None,
-        scaling={"default": "none", "dynamic": "ntk"}.get(block.kind, block.kind),
-        options=options if layer.share == 1 else {**options, "share": layer.share},
-        dtype="float32",
-        # divisors were converted in float32
-        error_bound=FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0,
-    )
+    scaling = {"default": "none", "dynamic": "ntk"}.get(block.kind, block.kind)
+    parameters = {"base": base if layer.turns else None, "scaling": scaling, **options, "share": layer.share}
+    # divisors were converted in float32
+    bound = FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0
+    rotation = make_rotation(layer, parameters, *scaled, dtype="float32", error_bound=bound)
     return replace(rotation, rope=_find_rope(rotation) if layer.turns else None)
 
 

@@ -99,7 +99,7 @@ class Stack:
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
         if not layer.turns and not is_gguf:
-            return make_rotation(layer, (), 1, scaling="none", notes=("these layers are not turned",))
+            return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
         try:
             return turn(configuration, layer, served)
         except FileError as error:
@@ -119,45 +119,46 @@ class Stack:
         for step in (*self.begin, reading.follow, *self.finish):
             step(found)
         # a step may have put another scaling in its place
-        formula = reading.formula if found.values["scaling"] == scaling else None
-        return _compute(found, formula, configuration.dtype if self.dtype == _OF_MODEL else self.dtype)
+        rope, computed = _compute(found, reading if found.values["scaling"] == scaling else Reading())
+        dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
+        return make_rotation(layer, found.values, *computed, rope=rope, dtype=dtype, notes=tuple(found.notes))
 
 
-def _compute(found: Description, formula: Callable[[Description, int], Scaled] | None, dtype: str | None) -> Rotation:
-    """Compute the rotation of a description, by the catalogue's `rope` or a formula."""
-    values, rope = found.values, None
-    computed: tuple[Iterable[SupportsFloat], SupportsFloat]
-    if formula is not None:
-        computed = formula(found, _find_width(found.layer))
-    else:
-        rope = Rope(**values)
-        ladder = rope.frequencies()
-        computed = ladder.values, ladder.amplitude
-    return make_rotation(
-        found.layer,
-        *computed,
-        rope=rope,
-        base=values["base"],
-        scaling=values["scaling"],
-        options={key: value for key, value in values.items() if key not in _OWN and (key, value) != ("share", 1)},
-        layout=values["layout"],
-        dtype=dtype,
-        notes=tuple(found.notes),
-    )
+def _compute(found: Description, reading: Reading) -> tuple[Rope | None, tuple[Iterable[SupportsFloat], SupportsFloat]]:
+    """Compute frequencies and attention factor by the catalogue's `rope`, or by the formula of a reading."""
+    if reading.formula is not None:
+        return None, reading.formula(found, _find_width(found.layer))
+    rope = Rope(**found.values)
+    ladder = rope.frequencies()
+    return rope, (ladder.values, ladder.amplitude)
 
 
 def make_rotation(
-    layer: LayerStatement, frequencies: Iterable[SupportsFloat], attention_scaling: SupportsFloat, **others: Any
+    layer: LayerStatement,
+    parameters: Mapping[str, Any],
+    frequencies: Iterable[SupportsFloat],
+    attention_scaling: SupportsFloat,
+    **others: Any,
 ) -> Rotation:
-    """Make the rotation of one type of layer; others are its parts that the statement does not decide.
+    """Make the rotation of one type of layer, described by parameters of the catalogue's `rope`.
 
-    >>> make_rotation(LayerStatement(head_dim=4), (1, 0.1), 1).rotary_dim
+    >>> make_rotation(LayerStatement(head_dim=4), {"base": 100.0, "scaling": "none"}, (1, 0.1), 1).rotary_dim
     4
     """
     values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
-    stated = {"name": layer.name, "head_dim": layer.head_dim, "layout": layer.layout, "offset": 0}
-    computed = {"frequencies": values, "rotary_dim": 2 * len(values), "attention_scaling": float(attention_scaling)}
-    return Rotation(**{**stated, **computed, **others})
+    return Rotation(
+        name=layer.name,
+        head_dim=layer.head_dim,
+        rotary_dim=2 * len(values),
+        base=parameters.get("base"),
+        scaling=parameters["scaling"],
+        options={key: one for key, one in parameters.items() if key not in _OWN and (key, one) != ("share", 1)},
+        frequencies=values,
+        layout=parameters.get("layout", layer.layout),
+        attention_scaling=float(attention_scaling),
+        offset=0,
+        **others,
+    )
 
 
 def _find_width(layer: LayerStatement) -> int:

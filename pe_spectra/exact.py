@@ -146,7 +146,8 @@ def compute_ratio(base: float | Decimal, width: int) -> Decimal:
     >>> compute_ratio(10000.0, 4)
     Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
     """
-    return CONTEXT.power(Decimal(base), CONTEXT.divide(Decimal(-2), Decimal(width)))
+    exactly = base if isinstance(base, Decimal) else Decimal.from_float(base)
+    return CONTEXT.power(exactly, CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
 @lru_cache(maxsize=8)

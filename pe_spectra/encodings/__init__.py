@@ -24,46 +24,25 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import overload
 
-from pe_spectra.encodings.absolute import DfsTrans, Dft
-from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.parameters import GivenArray, Parameter
-from pe_spectra.encodings.protocol import (
-    Encoding,
-    Frequencies,
-    HasBias,
-    HasBiasMap,
-    HasContinuousTable,
-    HasFrequencies,
-    HasKernel,
-    HasLagTable,
-    HasTable,
-    Theorem,
-)
-from pe_spectra.encodings.sinusoidal import Sinusoidal
+from pe_spectra.encodings.absolute import DfsTrans as DfsTrans
+from pe_spectra.encodings.absolute import Dft as Dft
+from pe_spectra.encodings.learned import Learned as Learned
+from pe_spectra.encodings.parameters import GivenArray as GivenArray
+from pe_spectra.encodings.parameters import Parameter as Parameter
+from pe_spectra.encodings.protocol import Encoding as Encoding
+from pe_spectra.encodings.protocol import Frequencies as Frequencies
+from pe_spectra.encodings.protocol import HasBias as HasBias
+from pe_spectra.encodings.protocol import HasBiasMap as HasBiasMap
+from pe_spectra.encodings.protocol import HasContinuousTable as HasContinuousTable
+from pe_spectra.encodings.protocol import HasFrequencies as HasFrequencies
+from pe_spectra.encodings.protocol import HasKernel as HasKernel
+from pe_spectra.encodings.protocol import HasLagTable as HasLagTable
+from pe_spectra.encodings.protocol import HasTable as HasTable
+from pe_spectra.encodings.protocol import Theorem as Theorem
+from pe_spectra.encodings.sinusoidal import Sinusoidal as Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import suggest
-
-__all__ = [
-    "ENCODINGS",
-    "DfsTrans",
-    "Dft",
-    "Encoding",
-    "Frequencies",
-    "GivenArray",
-    "HasBias",
-    "HasBiasMap",
-    "HasContinuousTable",
-    "HasFrequencies",
-    "HasKernel",
-    "HasLagTable",
-    "HasTable",
-    "Learned",
-    "Parameter",
-    "Sinusoidal",
-    "Theorem",
-    "find_encoding",
-]
 
 
 class _Catalogue(Sequence[type[Encoding]]):

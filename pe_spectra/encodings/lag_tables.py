@@ -11,15 +11,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_integers, check_held
 from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.encodings.heads import (
-    HEAD,
-    LAG_LENGTH,
-    TABLE_SEED,
-    HeadTable,
-    LagEncoding,
-    build_heads,
-    build_table,
-)
+from pe_spectra.encodings.heads import HEAD, LAG_LENGTH, TABLE_SEED, HeadTable, LagEncoding, build_heads, build_table
 from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem

@@ -13,15 +13,7 @@ import math
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
-from pe_spectra.files.arrays import (
-    ACCEPTED_TYPES,
-    FileArray,
-    Stored,
-    Wanted,
-    check_length,
-    format_shape,
-    read_stored,
-)
+from pe_spectra.files.arrays import ACCEPTED_TYPES, FileArray, Stored, Wanted, check_length, format_shape, read_stored
 from pe_spectra.files.json_toml import join_pairs
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.tensors import Tensors

@@ -12,7 +12,7 @@ import numpy as np
 import pe_spectra.inspection.row_findings as kinds
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.anatomy import Anatomy
-from pe_spectra.inspection.forensics import Resizing
+from pe_spectra.inspection.interpolation import Resizing
 from pe_spectra.inspection.row_findings import RowFinding, group_rows
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.seams import Seam

@@ -15,7 +15,7 @@ from pe_spectra.exact import F64, find_largest
 from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.diagnosis import find_in_table
-from pe_spectra.inspection.forensics import STORED_TYPES, find_resizing, find_stored_dtype
+from pe_spectra.inspection.interpolation import STORED_TYPES, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
 from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import bridge_rows, compute_mean_row

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_spectra.inspection.forensics import find_resizing, find_stored_dtype
+from pe_spectra.inspection.interpolation import find_resizing, find_stored_dtype
 from tests import planted
 from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
 

@@ -246,14 +246,9 @@ def _find_resolution(encoding: Encoding, size: int) -> Resolution | None:
     sine, cosine = sin_cos(np.stack([values, found.low[is_lone], np.zeros_like(values)]), np.arange(size))
     # a lone cos(w s + phase) has the slope -w sin(w s + phase); at pi it never moves at integers
     shares = np.where(values == np.pi, 0.0, (sine * np.cos(phases) + cosine * np.sin(phases)) ** 2)
-    slowest = int(np.argmin(shares @ (values * values)))
-
-    def measure(lone: F64) -> Resolution:
-        weights = masses.copy()
-        weights[is_lone] = lone
-        return measure_ladder_resolution(found.values, weights, found.amplitude)
-
-    return measure(shares.mean(axis=0)).with_worst_of(measure(shares[slowest]))
+    mean, least = masses.copy(), masses.copy()
+    mean[is_lone], least[is_lone] = shares.mean(axis=0), shares[np.argmin(shares @ (values * values))]
+    return measure_ladder_resolution(found.values, mean, found.amplitude, least=least)
 
 
 def _match_periods(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness.separation import Sidelobe, find_sidelobe
+from pe_spectra.faithfulness.separation import find_sidelobe
 from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
 from pe_spectra.metrics.order import measure_kernel_monotonicity, metric_of_order
 from pe_spectra.quantities import Result, quantity
@@ -53,7 +53,7 @@ def measure_kernel_shape(kernel: ArrayLike) -> KernelShape:
     """
     values = check_kernel(kernel)
     flat = "k(0) is not positive" if values[0] <= 0 else ""
-    sidelobe = _measure_sidelobe(values)
+    sidelobe = None if flat else find_sidelobe(values / values[0])
     alone = flat or "no local maximum beyond the main lobe"
     wide = flat or f"the kernel stays above half of its peak up to lag {len(values) - 1}"
     return KernelShape.tell(
@@ -82,15 +82,6 @@ def _measure_half_width(values: F64) -> float | None:
     unit = float(np.max(np.abs(values[lag - 1 : lag + 1])))
     before, half, after = float(values[lag - 1]) / unit, 0.5 * (float(values[0]) / unit), float(values[lag]) / unit
     return lag - 1 + (before - half) / (before - after)
-
-
-def _measure_sidelobe(kernel: F64) -> Sidelobe | None:
-    """Largest local maximum of k(tau)/k(0) beyond the first local minimum, and its lag in positions; None without one.
-
-    Values closer than 1e-9 of k(0) count as equal, so that the rounding of a flat kernel has no maxima; the smallest
-    lag among equals is taken.
-    """
-    return find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)

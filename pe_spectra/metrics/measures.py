@@ -144,6 +144,17 @@ def rescale(table: F64) -> tuple[F64, float]:
     return np.ldexp(table, 1 - exponent), math.ldexp(1.0, exponent - 1)  # 2**1024 is no float64
 
 
+def take_first_off(table: F64) -> F64:
+    """Codes less the first, or a quarter of that: constant columns become 0, and a far row rounds no other.
+
+    >>> take_first_off(np.array([[1e20 / 3, 1.0], [1e20 / 3, 3.0]])).tolist()
+    [[0.0, 0.0], [0.0, 2.0]]
+    """
+    with np.errstate(over="ignore"):
+        changes: F64 = table - table[0]
+    return changes if np.isfinite(changes).all() else table / 4 - table[0] / 4
+
+
 def centre(table: F64) -> F64:
     """Take each column's mean off, and divide by a power of two where squares would leave float64; (S, d).
 
@@ -153,11 +164,7 @@ def centre(table: F64) -> F64:
     >>> centre(np.array([[1e20 / 3, 1.0], [1e20 / 3, 3.0]])).tolist()
     [[0.0, -1.0], [0.0, 1.0]]
     """
-    with np.errstate(over="ignore"):
-        changes = table - table[0]
-    if not np.isfinite(changes).all():
-        changes = table / 4 - table[0] / 4
-    centred, _ = rescale(changes)
+    centred, _ = rescale(take_first_off(table))
     centred -= centred.mean(axis=0)
     return centred
 

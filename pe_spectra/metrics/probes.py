@@ -23,6 +23,7 @@ from pe_spectra.metrics.measures import (
     narrow,
     or_reason,
     rescale,
+    take_first_off,
     triangulate,
 )
 
@@ -81,7 +82,7 @@ def _measure_position_probe(table: ArrayLike) -> Probe:
         return Probe.explain(f"{length} positions are too few for five folds")
     if too_much := find_excess("the position probe", values):
         return Probe.explain(too_much)
-    codes = _narrow_alike(rescale(_take_first_off(values))[0])
+    codes = _narrow_alike(rescale(take_first_off(values))[0])
     wanted: F64 = np.arange(length, dtype=np.float64) - (length - 1) / 2
     errors = np.empty(length)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -120,20 +121,11 @@ MEASURES = (
 def _miss_beyond(values: F64, length: int) -> float | None:
     """Error of the probe that is fitted on the first `length` rows, on those after them."""
     with np.errstate(over="ignore", invalid="ignore"):
-        codes = _take_first_off(values)
+        codes = take_first_off(values)
         # the scale is that of the rows that are fitted: those beyond may be of another size altogether
         codes = codes / rescale(codes[:length])[1]
         missed = _fit_ridge(codes[:length], np.arange(length, dtype=float)).predict(codes[length:])
     return _root_mean_square(missed - np.arange(length, len(values)))
-
-
-def _take_first_off(table: F64) -> F64:
-    """Codes less the first, or a quarter of that: constant columns become 0, and a far row rounds no other."""
-    with np.errstate(over="ignore"):
-        changes: F64 = table - table[0]
-    if not np.isfinite(changes).all():
-        changes = table / 4 - table[0] / 4
-    return changes
 
 
 def _root_mean_square(errors: F64) -> float | None:

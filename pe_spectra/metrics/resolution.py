@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -111,18 +111,6 @@ class Resolution(Metrics):
     cramer_rao_bound_worst: float | None = _bound("1/sqrt of the smallest Fisher information, for unit noise")
     is_exact: bool = False
 
-    def with_worst_of(self, other: Resolution) -> Resolution:
-        """Take the smallest information, and its bound, from another."""
-        names = ("fisher_information_min", "cramer_rao_bound_worst")
-        reasons = {name: reason for name, reason in self.reasons.items() if name not in names}
-        reasons |= {name: reason for name, reason in other.reasons.items() if name in names}
-        return replace(
-            self,
-            fisher_information_min=other.fisher_information_min,
-            cramer_rao_bound_worst=other.cramer_rao_bound_worst,
-            reasons=reasons,
-        )
-
 
 def _measure_resolution(table: ArrayLike, exact: Resolution | None = None) -> Resolution:
     """Return the exact information where it is known, else that of central differences."""
@@ -135,28 +123,38 @@ MEASURES = (
 )
 
 
-def measure_ladder_resolution(frequencies: ArrayLike, masses: ArrayLike, amplitude: float = 1.0) -> Resolution:
+def measure_ladder_resolution(
+    frequencies: ArrayLike, masses: ArrayLike, amplitude: float = 1.0, *, least: ArrayLike | None = None
+) -> Resolution:
     """Fisher information of sines and cosines: J = amplitude**2 sum of mass w**2, exact.
 
     A pair (mass 1) has the same J at each position. A lone column (mass 1/2) counts with its mean over
-    positions; the minimum is then that mean, too.
+    positions.
 
     Parameters
     ----------
     frequencies : (M,) rad/position; masses : (M,); amplitude : what every sine and cosine is multiplied with.
+    least : (M,) masses at the position where J is smallest; default `masses`, of which the minimum is then the mean.
 
     Source: standard statistics (Cramer 1946, Rao 1945); for the sinusoidal encoding the sum of w**2.
 
     >>> measure_ladder_resolution([1.0, 0.5], [1.0, 1.0]).fisher_information_mean
     1.25
     """
-    w, mass = np.asarray(frequencies, dtype=float), np.asarray(masses, dtype=float)
-    w, factor = rescale(np.where(mass > 0, w, 0.0))
+    found = [
+        _weigh_squares(np.asarray(frequencies, dtype=float), mass, amplitude)
+        for mass in (masses, least)
+        if mass is not None
+    ]
+    return _summarise(found[0], found[-1], exact=True)
+
+
+def _weigh_squares(frequencies: F64, masses: ArrayLike, amplitude: float) -> tuple[float, int]:
+    mass = np.asarray(masses, dtype=float)
+    w, factor = rescale(np.where(mass > 0, frequencies, 0.0))
     scale, exponent = math.frexp(amplitude)
     with np.errstate(under="ignore"):
-        squared = float(np.sum(mass * w * w)) * scale * scale
-    found = squared, exponent + math.frexp(factor)[1] - 1
-    return _summarise(found, found, exact=True)
+        return float(np.sum(mass * w * w)) * scale * scale, exponent + math.frexp(factor)[1] - 1
 
 
 def _measure_table_resolution(table: ArrayLike) -> Resolution | None:

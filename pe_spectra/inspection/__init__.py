@@ -1,7 +1,7 @@
 """What a table of codes shows: special rows, seams, periods, traces of interpolation."""
 
 from pe_spectra.findings import collect_kinds
-from pe_spectra.inspection import row_findings
+from pe_spectra.inspection import table_kinds
 from pe_spectra.inspection.periods import DominantPeriod
 from pe_spectra.inspection.resize import resize_table
 from pe_spectra.inspection.row_findings import RowFinding, RowRange
@@ -18,4 +18,4 @@ __all__ = [
 ]
 
 #: Every kind of finding about a table, by code.
-KINDS = collect_kinds(row_findings)
+KINDS = collect_kinds(table_kinds)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, find_largest
+from pe_spectra.inspection.row_findings import RowRange, group_rows
 from pe_spectra.inspection.rows import (
     FITTED_STEPS,
-    Mask,
     RowSignals,
     breaks_off,
     compute_mean_row,
@@ -19,6 +21,7 @@ from pe_spectra.inspection.rows import (
     measure_rows,
 )
 from pe_spectra.inspection.seams import Seams, find_seams
+from pe_spectra.inspection.series import Mask
 from pe_spectra.inspection.structure import (
     MAX_PREFIX,
     Noise,
@@ -28,6 +31,9 @@ from pe_spectra.inspection.structure import (
     find_tail,
 )
 
+#: Tables whose largest number has a power of two between these are not scaled.
+_LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Anatomy:
@@ -35,7 +41,8 @@ class Anatomy:
 
     Attributes
     ----------
-    table : (S, d) the rows; prefix : how many in front were declared special.
+    table : (S, d) the rows, divided by two to the `exponent`; offset : rows of the file before them.
+    prefix : how many in front were declared special.
     signals : norms, steps, cosines.
     zero_rows, constant_rows : indices; outliers and outlier_ratios : rows and their norm over the median.
     zero_columns, constant_columns : indices of columns.
@@ -49,6 +56,8 @@ class Anatomy:
     """
 
     table: F64
+    exponent: int
+    offset: int
     prefix: int
     signals: RowSignals
     zero_rows: I64
@@ -66,46 +75,39 @@ class Anatomy:
     tail: Tail | None = None
     seams: Seams = field(default_factory=Seams)
 
-    def repeats_after(self, period: int) -> bool:
-        """Say whether every row that is used, from the second period on, equals the one a period before it.
+    def name_rows(self, rows: Iterable[int]) -> tuple[RowRange, ...]:
+        """Group rows of the table as rows of the file.
 
-        Parameters
-        ----------
-        period : distance of equal neighbours in all of `equal_rows`.
-
-        >>> table = np.random.default_rng(0).normal(size=(40, 4))
-        >>> twice = np.concatenate([table, table[:10]])
-        >>> dissect(twice, is_grid=False, prefix=0).repeats_after(40)
-        True
+        >>> dissect(np.eye(8), is_grid=False, prefix=0, offset=10).name_rows([1, 2, 3, 5])
+        ((11, 13), 15)
         """
-        again = np.zeros(self.last, dtype=bool)
-        again[[row for group in self.equal_rows for row in group[1:] if row < self.last]] = True
-        zero = self.signals.norms[: self.last] == 0  # rows of zeros are in no group
-        again[period:] |= zero[period:] & zero[:-period]
-        return bool(again[self.first + period :].all())
+        return group_rows(row + self.offset for row in rows)
 
 
-def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None, is_trained: bool = True) -> Anatomy:
+def dissect(codes: F64, *, is_grid: bool, prefix: int, is_trained: bool = True, offset: int = 0) -> Anatomy:
     """Sort the rows of a table.
 
     Parameters
     ----------
-    table : (S, d); is_grid : neighbours in the file are not neighbours at the end of a line, so
+    codes : (S, d); is_grid : neighbours in the file are not neighbours at the end of a line, so
         tails and seams are not looked for; prefix : rows in front that are declared special.
-    codes : (S, d) the table before it was scaled, for what asks for equal numbers; default the table.
     is_trained : False for a formula: no row is then passed over, and nothing that training leaves is looked for.
+    offset : rows of the file before the table.
 
     >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
     >>> table[0] = 0
     >>> dissect(table, is_grid=False, prefix=0).zero_rows.tolist()
     [0]
     """
-    size, codes = len(table), table if codes is None else codes
+    size, (table, exponent) = len(codes), _scale(codes)
     signals = measure_rows(table, compute_mean_row(table[prefix:]))
+    # what asks for equal numbers is told before they are scaled
     equal = find_equal_rows(codes)
     zero_columns, constant_columns = _find_constant_columns(codes[prefix:])
     found = Anatomy(
         table=table,
+        exponent=exponent,
+        offset=offset,
         prefix=prefix,
         signals=signals,
         zero_rows=_find_zero_rows(table[prefix:], signals.norms[prefix:]) + prefix,
@@ -118,6 +120,21 @@ def dissect(table: F64, *, is_grid: bool, prefix: int, codes: F64 | None = None,
         odd=np.zeros(size, dtype=bool),
     )
     return _look_for_training(found, codes, equal, is_grid=is_grid) if is_trained else found
+
+
+@np.errstate(under="ignore")
+def _scale(codes: F64) -> tuple[F64, int]:
+    """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
+    exponent = math.frexp(find_largest(codes))[1]
+    if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
+        return codes, 0
+    # huge numbers only as far as needed: tiny ones beside them must not become zero
+    exponent -= _MOST_EXPONENT if exponent > 0 else 0
+    values: F64 = np.ldexp(codes, -exponent)
+    if exponent > 0:
+        lost = (values == 0) & (codes != 0)
+        values[lost] = np.copysign(np.nextafter(0.0, 1.0), codes[lost])
+    return values, exponent
 
 
 def _look_for_training(plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...], ...], *, is_grid: bool) -> Anatomy:

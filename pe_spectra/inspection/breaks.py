@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask, bridge_rows
+from pe_spectra.inspection.series import MAD_SCALE, Mask, bridge, find_medians, measure_spread
 
 #: Past steps that predict the next one; fewer in short tables.
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
@@ -100,14 +100,14 @@ def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
     good = regular[part] & (norms[part] > 0)
     vectors, changes, strength = (np.zeros(len(table) - 1) for _ in range(3))
     pairs = slice(part.start, part.stop - 1)
-    lengths = np.linalg.norm(_interpolate_steps(bridge_rows(_sample_columns(table[part]), regular[part])), axis=1)
+    lengths = np.linalg.norm(_interpolate_steps(bridge(_sample_columns(table[part]), regular[part])), axis=1)
     lengths = np.log(np.maximum(lengths, _TINY))
-    lengths -= _find_medians(lengths, _AROUND)
-    vectors[pairs] = lengths / max(MAD_SCALE * float(np.median(np.abs(lengths))), 1e-3)
+    lengths -= find_medians(lengths, _AROUND)
+    vectors[pairs] = lengths / max(measure_spread(lengths), 1e-3)
     if good.sum() > 1:
-        changes[pairs] = _interpolate_steps(bridge_rows(logs, good))[:, 0]
+        changes[pairs] = _interpolate_steps(bridge(logs, good))[:, 0]
     sizes = np.abs(changes[pairs])
-    usual = MAD_SCALE * np.maximum(_find_medians(sizes, _AROUND_NORMS), np.median(sizes))
+    usual = MAD_SCALE * np.maximum(find_medians(sizes, _AROUND_NORMS), np.median(sizes))
     strength[pairs] = sizes / np.maximum(usual, 1e-6)
     return Evidence(vectors=vectors, norms=strength, changes=changes, both=np.hypot(strength, np.maximum(vectors, 0.0)))
 
@@ -161,10 +161,3 @@ def _find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -
     heights = [float(rest[place]) for place in peaks] + [0.0]
     kept = [m for m in range(1, min(len(peaks), _MOST) + 1) if heights[m - 1] > max(deviations, heights[m] + lead)]
     return peaks[: max(kept, default=0)]
-
-
-def _find_medians(values: F64, reach: int) -> F64:
-    reach = min(reach, len(values) - 1)
-    windows = sliding_window_view(np.pad(values, reach, mode="reflect"), 2 * reach + 1)
-    medians: F64 = np.median(windows, axis=1)
-    return medians

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.periods import FEWEST_ROWS
+from pe_spectra.inspection.periods import FEWEST_ROWS, choose_padding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.quantities import ReadOnly
 
@@ -17,7 +17,6 @@ Layout = Literal["interleaved", "concatenated", "tensor2tensor"]
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "concatenated", "tensor2tensor")
 #: Chance that noise alone gives a channel a period.
 _CHANCE = 1e-3
-_PADDING = 4
 _BLOCK = 1 << 20
 _TINY = 1e-300
 #: Columns and rows that candidates for a ladder are tried on; bases that are tried.
@@ -77,7 +76,7 @@ def find_channel_periods(table: F64) -> ChannelPeriods:
     periods, shares, explained, total = np.full(width, np.nan), np.zeros(width), 0.0, 0.0
     if size < FEWEST_ROWS:
         return ChannelPeriods(periods=periods, shares=shares, explained=None)
-    padded = 1 << math.ceil(math.log2((_PADDING if size <= 1 << 14 else 2) * size))
+    padded = choose_padding(size)
     first = math.ceil(0.75 * padded / size)
     bins = (size - 1) // 2
     threshold = 1 - (_CHANCE / bins) ** (1 / max(bins - 1, 1))

@@ -88,10 +88,12 @@ def _weigh(distance: F64, method: str, keys: float) -> F64:
     """Weights at a distance: a triangle, or Keys' cubic."""
     x = np.abs(distance)
     if method.startswith("bilinear"):
-        return np.maximum(1 - x, 0.0)
+        triangle: F64 = np.maximum(1 - x, 0.0)
+        return triangle
     near = ((keys + 2) * x - (keys + 3)) * x * x + 1
     far = ((keys * x - 5 * keys) * x + 8 * keys) * x - 4 * keys
-    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+    weights: F64 = np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+    return weights
 
 
 def _antialias(old: int, new: int, rows: I64, method: str) -> tuple[I64, F64]:

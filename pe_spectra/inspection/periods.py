@@ -102,11 +102,15 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     trend_share = float(np.sum((trend.T @ centred) ** 2)) / total
     if len(table) < FEWEST_ROWS:
         return Periods(dominant=(), trend_share=min(trend_share, 1.0), explained=min(trend_share, 1.0))
-    principal, kept = _reduce_columns(centred)
-    rest = max(total - kept, 0.0) / len(table)
+    count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // len(table)))
+    principal = centred if table.shape[1] <= count else reduce_columns(centred, count, rounds=2, seed=1)
+    rest = max(total - float(np.einsum("ij,ij->", principal, principal)), 0.0) / len(table)
     found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
     if found and grid is None:
-        found = _keep_lines(principal, axes, found, trend, rest, table.shape[1])
+        cycles = [abs(float(one[0])) * len(table) for one in found]
+        ratio = _find_ratio(table.shape[1])
+        # only narrow peaks, no parts of a falling continuum
+        found = [found[i] for i in select_lines(principal, trend, _build_waves(axes, found), cycles, rest, ratio)]
     waves = _build_waves(axes, found)
     model = np.column_stack([trend, *waves])
     basis = _orthonormalise(model) if found else trend
@@ -151,7 +155,7 @@ def _search(
 def _find_peak(
     residual: F64, shape: tuple[int, ...], found: list[F64], rest: float, width: int, total: float
 ) -> F64 | None:
-    sizes = [_choose_padding(size) for size in shape]
+    sizes = [choose_padding(size) for size in shape]
     power = compute_periodogram(residual, shape, sizes) + rest
     frequencies = _build_frequencies(shape, sizes)
     step = [1.0 / size for size in shape]
@@ -176,13 +180,6 @@ def _find_peak(
 def _find_ratio(width: int) -> float:
     """Return how far a peak summed over `width` columns must stand above its surroundings."""
     return max(_PEAK_RATIO, (1 - 1 / (9 * width) + _QUANTILE / math.sqrt(9 * width)) ** 3)  # Wilson-Hilferty
-
-
-def _keep_lines(values: F64, axes: list[F64], found: list[F64], trend: F64, rest: float, width: int) -> list[F64]:
-    """Keep the sinusoids that are narrow peaks, not parts of a falling continuum."""
-    cycles = [abs(float(one[0])) * len(values) for one in found]
-    kept = select_lines(values, trend, _build_waves(axes, found), cycles, rest, _find_ratio(width))
-    return [found[index] for index in kept]
 
 
 def _measure_level(power: F64, place: tuple[np.intp, ...], sizes: list[int], shape: tuple[int, ...]) -> float:
@@ -261,21 +258,30 @@ def _orthonormalise(columns: F64) -> F64:
     return kept
 
 
-def _reduce_columns(centred: F64) -> tuple[F64, float]:
-    """Return (S, r) principal columns with the same Gram matrix as nearly as r allows, and their energy."""
-    size, width = centred.shape
-    count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // size))
-    if width <= count:
-        return centred, float(np.einsum("ij,ij->", centred, centred))
-    sketch = np.random.Generator(np.random.PCG64(1)).standard_normal((width, count))
-    for _ in range(2):
+def reduce_columns(centred: F64, count: int, *, rounds: int, seed: int) -> F64:
+    """Return (S, count) principal columns, with the same Gram matrix as nearly as so few allow, by subspace iteration.
+
+    References
+    ----------
+    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
+
+    >>> reduce_columns(np.ones((5, 1)) * np.arange(8.0), 1, rounds=2, seed=1).shape
+    (5, 1)
+    """
+    sketch = np.random.Generator(np.random.PCG64(seed)).standard_normal((centred.shape[1], count))
+    for _ in range(rounds):
         sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
     reduced: F64 = centred @ sketch
-    return reduced, float(np.einsum("ij,ij->", reduced, reduced))
+    return reduced
 
 
-def _choose_padding(size: int) -> int:
-    return 1 << math.ceil(math.log2(_PADDING * size)) if size <= 1 << 14 else 1 << math.ceil(math.log2(2 * size))
+def choose_padding(size: int) -> int:
+    """Return the length that rows are padded to with zeros: the power of two from four times as many on, or twice.
+
+    >>> choose_padding(100), choose_padding(1 << 15)
+    (512, 65536)
+    """
+    return 1 << math.ceil(math.log2((_PADDING if size <= 1 << 14 else 2) * size))
 
 
 def _build_frequencies(shape: tuple[int, ...], sizes: list[int]) -> list[F64]:

@@ -78,15 +78,6 @@ TABLE_METRICS: Mapping[str, str] = MappingProxyType(
         "effective_rank_entropy_centred": "The same of the table less its column means; null for a constant table.",
     }
 )
-#: A JSON Schema of these, of which each may be missing.
-METRICS_SCHEMA: Mapping[str, object] = MappingProxyType(
-    {
-        "type": "object",
-        "properties": {name: {"type": ["number", "null"], "description": text} for name, text in TABLE_METRICS.items()},
-        "required": [],
-        "additionalProperties": False,
-    }
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,9 +103,9 @@ class Portrait(Result):
     plane: GridSpectrum | None
     local: LocalSpectra | None
     inspection: TableInspection | None
-    lags: I64 | None
-    bias: F64 | None
-    bias_map: F64 | None
+    lags: I64 | None = None
+    bias: F64 | None = None
+    bias_map: F64 | None = None
     notes: tuple[str, ...]
 
     @derived(
@@ -136,7 +127,17 @@ class Portrait(Result):
     def grid(self) -> tuple[int, ...] | None:
         return self.encoding.shape
 
-    metrics: Mapping[str, float | None] = quantity("Numbers about the table; empty without one.", schema=METRICS_SCHEMA)
+    metrics: Mapping[str, float | None] = quantity(
+        "Numbers about the table; empty without one.",
+        schema={
+            "type": "object",
+            "properties": {
+                name: {"type": ["number", "null"], "description": text} for name, text in TABLE_METRICS.items()
+            },
+            "required": [],
+            "additionalProperties": False,
+        },
+    )
 
     @derived("The periods of the table, the largest share first.", column=None)
     def dominant_periods(self) -> tuple[DominantPeriod, ...]:
@@ -217,7 +218,7 @@ def _find_kernel(encoding: Encoding, size: int, codes: F64 | None) -> Kernel:
     return estimate_kernel(encoding, length=size, count=size, codes=codes)
 
 
-def _find_spectra(encoding: Encoding, size: int | None, kernel: Kernel | None = None) -> tuple[Spectrum, ...]:
+def _find_spectra(encoding: Encoding, size: int, kernel: Kernel | None) -> tuple[Spectrum, ...]:
     length = None if encoding.shape is not None else size
     # a kernel that was averaged over the positions holds all lags that they have; others go on
     held = kernel if encoding.shape is not None or (kernel is not None and kernel.length == size) else None
@@ -248,14 +249,12 @@ def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
 
 
 def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"lags": None, "bias": None, "bias_map": None}
     if isinstance(encoding, HasBias):
-        found["lags"] = np.sort(list_places(encoding, size))
-        found["bias"] = encoding.bias(found["lags"])
-        found["bias_map"] = _spread_bias(encoding, size)
-    elif isinstance(encoding, HasBiasMap) and encoding.kernel_count * size * size <= _MOST_MAP:
-        found["bias_map"] = encoding.bias_map(size)
-    return found
+        lags = np.sort(list_places(encoding, size))
+        return {"lags": lags, "bias": encoding.bias(lags), "bias_map": _spread_bias(encoding, size)}
+    if isinstance(encoding, HasBiasMap) and encoding.kernel_count * size * size <= _MOST_MAP:
+        return {"bias_map": encoding.bias_map(size)}
+    return {}
 
 
 def _spread_bias(encoding: HasBias, size: int) -> F64 | None:

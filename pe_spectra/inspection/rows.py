@@ -7,22 +7,18 @@ little more memory than itself.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64, list_blocks
+from pe_spectra.inspection.series import Mask, measure_spread
 from pe_spectra.quantities import ReadOnly
-
-Mask = NDArray[np.bool_]
 
 #: Below this norm squares may have lost digits.
 _FAINT = 1e-140
-#: From a median absolute deviation to the standard deviation of a normal distribution.
-MAD_SCALE = 1.4826
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
 _FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
 #: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
@@ -75,8 +71,9 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
         if pairs.start < pairs.stop:
             block = table[pairs.start : pairs.stop + 1]
             steps[pairs] = np.linalg.norm(np.diff(block, axis=0), axis=1)
-            cosines[pairs] = _compare_neighbours(block)
-            centred[pairs] = _compare_neighbours(block - mean)
+            cosines[pairs] = compute_cosines(block[:-1], block[1:])
+            block = block - mean
+            centred[pairs] = compute_cosines(block[:-1], block[1:])
             jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
     return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps)
 
@@ -95,13 +92,10 @@ def compute_mean_row(table: F64) -> F64:
 
 
 def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
-    """Find rows whose norm is far from the others', and by which factor.
+    """Find rows whose norm is far from the others' by the formula of `OUTLIER_ROWS`, and by which factor.
 
-    A row is one if ln(norm / median) is beyond ln 1.8 (or below -ln 2.5) and beyond seven robust
-    standard deviations (median absolute deviation); if the norm changes abruptly, by a factor of 1.5,
-    where a run of such rows begins and ends (curves that fade in are no outliers); and if it does not
-    continue its neighbours in a straight line (as the first rows of a ramp do). Small rows at an end of
-    the table must break off from the others (`breaks_off`): a curve may start at zero.
+    So curves that fade in and the first rows of a ramp are none. Small rows at an end of the table must
+    break off from the others (`breaks_off`), too: a curve may start at zero.
 
     Returns
     -------
@@ -118,7 +112,7 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
         return np.empty(0, dtype=np.int64), np.empty(0)
     logs = np.log(np.where(alive, norms, 1.0))
     middle = float(np.median(logs[alive]))
-    spread = MAD_SCALE * float(np.median(np.abs(logs[alive] - middle)))
+    spread = measure_spread(logs[alive], middle)
     excess = logs - middle
     above = excess > max(np.log(_FACTOR_ABOVE), _DEVIATIONS * spread)
     below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread * (1.0 if table.shape[1] >= 8 else 2.0))
@@ -222,31 +216,29 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     ((0, 2),)
     """
     size, width = table.shape
-    factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * np.uint64(2)
-    factors += np.uint64(1)
+    factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * 2 + 1
     hashes = np.empty(size, dtype=np.uint64)
     for rows in list_blocks(size, width):
         bits = (table[rows] + 0.0).view(np.uint64)
-        bits ^= bits >> np.uint64(29)
+        bits ^= bits >> 29
         hashes[rows] = (bits * factors).sum(axis=1, dtype=np.uint64)
-    order = np.argsort(hashes, kind="stable")
-    edges = np.flatnonzero(np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1), append=np.uint64(0)) != 0)
-    edges = np.unique(np.append(edges, [0, size]))
-    groups: list[tuple[int, ...]] = []
-    for first, last in pairwise(edges):
-        if last - first > 1:
-            groups.extend(_split_equal(table, order[first:last]))
-    return tuple(sorted(groups))
+    _, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    groups: defaultdict[bytes, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(counts[places.reshape(-1)] > 1).tolist():
+        groups[(table[row] + 0.0).tobytes()].append(row)
+    return tuple(sorted(tuple(group) for group in groups.values() if len(group) > 1))
 
 
-def _split_equal(table: F64, rows: I64) -> list[tuple[int, ...]]:
-    groups: list[tuple[int, ...]] = []
-    while len(rows) > 1:
-        same = (table[rows] == table[rows[0]]).all(axis=1)
-        if same.sum() > 1:
-            groups.append(tuple(int(row) for row in rows[same]))
-        rows = rows[~same]
-    return groups
+def compute_cosines(first: F64, second: F64) -> F64:
+    """Return the cosine of each row and the other's of the same place, 0 where one of them is zero; (S,).
+
+    >>> compute_cosines(np.eye(2), np.array([[3.0, 0.0], [0.0, 0.0]])).tolist()
+    [1.0, 0.0]
+    """
+    size = np.sqrt(np.einsum("ij,ij->i", first, first)) * np.sqrt(np.einsum("ij,ij->i", second, second))
+    products = np.einsum("ij,ij->i", first, second)
+    cosines: F64 = np.divide(products, size, out=np.zeros_like(products), where=size > 0)
+    return cosines
 
 
 def compute_cosine(first: F64, second: F64, of_zero: float = 0.0) -> float:
@@ -262,24 +254,6 @@ def compute_cosine(first: F64, second: F64, of_zero: float = 0.0) -> float:
     return float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b))
 
 
-def bridge_rows(values: F64, good: Mask) -> F64:
-    """Replace rows that are not good by straight lines between the good ones beside them; all stay where none is good.
-
-    >>> bridge_rows(np.array([[0.0], [9.0], [2.0]]), np.array([True, False, True])).tolist()
-    [[0.0], [1.0], [2.0]]
-    """
-    places, wrong = np.flatnonzero(good), np.flatnonzero(~good)
-    if not len(wrong) or not len(places):
-        return values
-    bridged = values.copy()
-    after = np.searchsorted(places, wrong)
-    low, high = places[np.maximum(after - 1, 0)], places[np.minimum(after, len(places) - 1)]
-    weights = ((wrong - low) / np.maximum(high - low, 1))[:, None]
-    weights[high == low] = 0.0
-    bridged[wrong] = (1 - weights) * values[low] + weights * values[high]
-    return bridged
-
-
 def _measure_norms(block: F64) -> F64:
     with np.errstate(under="ignore"):
         norms: F64 = np.sqrt(np.einsum("ij,ij->i", block, block))
@@ -287,14 +261,6 @@ def _measure_norms(block: F64) -> F64:
         peak = float(np.abs(block[row]).max())
         norms[row] = peak * float(np.linalg.norm(block[row] / peak)) if peak > 0 else 0.0
     return norms
-
-
-def _compare_neighbours(block: F64) -> F64:
-    squares = np.einsum("ij,ij->i", block, block)
-    products = np.einsum("ij,ij->i", block[:-1], block[1:])
-    size = np.sqrt(squares[:-1]) * np.sqrt(squares[1:])
-    cosines: F64 = np.divide(products, size, out=np.zeros_like(products), where=size > 0)
-    return cosines
 
 
 def _measure_jumps(table: F64, first: int, last: int) -> F64:

@@ -16,7 +16,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.breaks import Evidence, measure_evidence
-from pe_spectra.inspection.rows import JUMP_WIDTH, MAD_SCALE, Mask, RowSignals
+from pe_spectra.inspection.rows import JUMP_WIDTH, RowSignals
+from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
 
 #: A jump is this many times the steps around it, and this many robust deviations above them.
 _JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
@@ -96,7 +97,8 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
     wide = _compare_around(signals.jumps, pairs, gap=JUMP_WIDTH)
     whole = sliding_window_view(np.pad(regular, JUMP_WIDTH - 1), 2 * JUMP_WIDTH).all(axis=1)
     usable = pairs & whole & ~_near(pairs, [q for p in stray for q in (p - 1, p)], JUMP_WIDTH)
-    peaks = [p for p in _pick_peaks(wide, _stand_out(wide, usable)) if _is_single(signals.jumps, usable, p, _CLEAR)]
+    peaks = pick_peaks(wide, _stand_out(wide, usable), 2 * JUMP_WIDTH)
+    peaks = [p for p in peaks if _is_single(signals.jumps, usable, p, _CLEAR)]
     found = {p: Seam(row=p, jump=float(np.exp(ratios[p]))) for p in jumps}
     lone = (p for p in peaks if all(abs(p - q) > JUMP_WIDTH for q in jumps))
     found |= {p: Seam(row=p, jump=float(np.exp(wide[p]))) for p in lone}
@@ -124,24 +126,14 @@ def _add_breaks(found: dict[int, Seam], evidence: Evidence, usable: Mask, ratios
 
 def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
     """Return ln(value / median of the 12 values beyond `gap` on either side)."""
-    logs = _fill(np.log(np.where(valid, np.maximum(values, 1e-300), 1.0)), valid)
-    reach = min(gap + _AROUND, len(logs) - 1)
-    windows = sliding_window_view(np.pad(logs, reach, mode="reflect"), 2 * reach + 1)
-    around = np.abs(np.arange(-reach, reach + 1)) > gap
-    ratios: F64 = logs - np.median(windows[:, around], axis=1)
-    return ratios
+    logs = bridge(np.log(np.where(valid, np.maximum(values, 1e-300), 1.0)), valid)
+    return logs - find_medians(logs, gap + _AROUND, gap)
 
 
 def _stand_out(ratios: F64, valid: Mask) -> Mask:
-    spread = max(MAD_SCALE * float(np.median(np.abs(ratios[valid]))), 0.01) if valid.any() else 1.0
+    spread = max(measure_spread(ratios[valid]), 0.01) if valid.any() else 1.0
     found: Mask = valid & (ratios > max(np.log(_JUMP_RATIO), _JUMP_DEVIATIONS * spread))
     return found
-
-
-def _fill(values: F64, valid: Mask) -> F64:
-    places = np.arange(len(values))
-    filled: F64 = np.interp(places, places[valid], values[valid])
-    return filled
 
 
 def _near(pairs: Mask, places: list[int], reach: int) -> Mask:
@@ -173,14 +165,6 @@ def _find_spacing(jumps: list[int], rows: I64) -> int | None:
     places = np.arange(int(rows[0]), int(rows[-1]))
     possible = int((places % spacing == residue).sum())
     return spacing if count >= max(3, 0.7 * possible) and count >= 0.7 * len(jumps) else None
-
-
-def _pick_peaks(ratios: F64, mask: Mask) -> list[int]:
-    peaks: list[int] = []
-    for place in sorted(np.flatnonzero(mask), key=lambda p: -float(ratios[p])):
-        if all(abs(int(place) - peak) > 2 * JUMP_WIDTH for peak in peaks):
-            peaks.append(int(place))
-    return peaks
 
 
 def _add_levels(
@@ -237,25 +221,19 @@ def _find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, f
     if len(inside) < 4 * _SHORTEST_WINDOW:
         return []
     first, last = int(inside[0]), int(inside[-1]) + 1
-    signal = _fill(values, valid)[first:last]
+    signal = bridge(values, valid)[first:last]
     width = int(np.clip(len(signal) // 6, _SHORTEST_WINDOW, _LONGEST_WINDOW))
     windows = sliding_window_view(signal, width)
     left, right = windows[: len(windows) - width - gap], windows[width + gap :]
     difference, spread = _compare_lines(left, right, gap)
     medians = np.median(right, axis=1) - np.median(left, axis=1)
     errors = np.maximum(spread * np.sqrt(8 / width), 1e-3)
-    wiggle = MAD_SCALE * float(np.median(np.abs(difference)))
+    wiggle = measure_spread(difference)
     size = np.abs(difference)
     change = (size > np.log(_LEVEL_RATIO)) & (size > _LEVEL_ERRORS * errors) & (size > _LEVEL_WIGGLE * wiggle)
     change &= (np.sign(medians) == np.sign(difference)) & (np.abs(medians) > size / 2)
-    found: list[tuple[int, float]] = []
-    score = np.where(change, size / errors, 0.0)
-    while score.any() and len(found) < _MAX_SEAMS:
-        best = int(np.argmax(score))
-        near = slice(max(best - width, 0), best + width + 1)
-        found.append((best + width + first, float(medians[best])))
-        score[near] = 0.0
-    return found
+    strongest = pick_peaks(size / errors, change, width)[:_MAX_SEAMS]
+    return [(best + width + first, float(medians[best])) for best in strongest]
 
 
 def _compare_lines(left: F64, right: F64, gap: int) -> tuple[F64, F64]:

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.rows import MAD_SCALE, Mask, RowSignals, breaks_off, compute_cosine, compute_mean_row
+from pe_spectra.inspection.rows import RowSignals, breaks_off, compute_cosine, compute_cosines, compute_mean_row
+from pe_spectra.inspection.series import Mask, measure_spread
 
 Kind = Literal["noise", "zero"]
 #: Special rows in front that are looked for: CLS, BOS, padding.
@@ -52,13 +53,9 @@ class Tail:
 
 
 def _is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
-    """Say whether a table cannot be told from independent numbers without a mean.
+    """Say whether a table cannot be told from independent numbers by the three tests of `NO_STRUCTURE`.
 
-    Three tests must all pass: the mean centred cosine of neighbours is -1/(S - 1) within five
-    standard errors 1/sqrt(d S); the periodograms, summed over columns, are flat; and each column's
-    periodogram scatters as an exponential distribution does (mean square over squared mean = 2).
-    The last sets noise apart from DFT (single lines) and one-hot (perfectly flat) tables. A table that is too
-    small to tell (fewer than some 1300 numbers) is none.
+    A table that is too small to tell (fewer than some 1300 numbers) is none.
     """
     rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
     pairs = regular[:-1] & regular[1:]
@@ -120,11 +117,7 @@ def find_noise(table: F64, signals: RowSignals, regular: Mask, first: int = 0) -
 
 
 def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
-    """Find the row from which on the table is as it was drawn, or None.
-
-    The cosines c of neighbours are N(0, 1/d) in the tail and N(m, v) before it; the start of the
-    tail is where the likelihood of the two together is largest. It counts only if the tail's mean
-    is 0 within four standard errors, its scatter that of noise, and m at least 0.15 and six errors.
+    """Find the row from which on the table is as it was drawn, by the formula of `UNTRAINED_TAIL`, or None.
 
     Parameters
     ----------
@@ -175,10 +168,8 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
 def count_special_rows(table: F64, odd: Mask) -> int:
     """Count the rows in front, at most 4, that do not belong to the sequence (CLS, BOS, padding).
 
-    Row s is one if it is zero or has an outlying norm (`odd`); if its cosine with the first row that
-    follows them all is lower than usual for that lag by 0.3 and eight robust deviations; or if its
-    cosine with what four rows behind predict of it is lower by 0.3 and five. The step to the first
-    regular row must be a break (`breaks_off`), so that a curve from zero has no special row.
+    They are found by the formulas of `SPECIAL_FIRST_ROW` and `PADDING_OFFSET`; `odd` are rows that are zero or
+    have an outlying norm.
 
     >>> from pe_spectra import Sinusoidal
     >>> table = np.concatenate([np.zeros((2, 8)), Sinusoidal(d=8).table(60)])
@@ -252,8 +243,7 @@ def _fit_predictor(table: F64, odd: Mask, lag: int) -> _Usual:
 def _describe_cosines(first: F64, second: F64, deviations: float, weights: F64) -> _Usual:
     if len(first) < 8:
         return _Usual(middle=-2.0, lowest=-2.0, weights=weights)
-    size = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    cosines = np.einsum("ij,ij->i", first, second) / np.where(size > 0, size, 1.0)
+    cosines = compute_cosines(first, second)
     middle = float(np.median(cosines))
-    spread = MAD_SCALE * float(np.median(np.abs(cosines - middle)))
-    return _Usual(middle=middle, lowest=middle - max(_COSINE_GAP, deviations * spread), weights=weights)
+    gap = max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
+    return _Usual(middle=middle, lowest=middle - gap, weights=weights)

@@ -16,9 +16,10 @@ from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.diagnosis import find_in_table
 from pe_spectra.inspection.interpolation import STORED_TYPES, find_resizing, find_stored_dtype
-from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
+from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods, reduce_columns
 from pe_spectra.inspection.row_findings import RowFinding
-from pe_spectra.inspection.rows import bridge_rows, compute_mean_row
+from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.series import bridge
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
@@ -32,8 +33,6 @@ _FULL = 256
 _SKETCH, _ITERATIONS = 16, 6
 #: Largest number that is accepted: norms of many such ones are still finite.
 _LARGEST = 1e300
-#: Tables whose largest number has a power of two between these are not scaled.
-_LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,23 +126,22 @@ def inspect_table(
     first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
     kind = DTYPE.check(dtype, "dtype")
     _check_grid(codes, grid, first)
-    values, exponent = _scale(codes)
-    anatomy = dissect(values, is_grid=grid is not None, prefix=first, codes=codes, is_trained=is_trained)
-    rows = slice(anatomy.first, anatomy.last)
-    used = bridge_rows(values[rows], ~anatomy.odd[rows])
+    anatomy = dissect(codes, is_grid=grid is not None, prefix=first, is_trained=is_trained, offset=offset)
+    rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
+    used = bridge(anatomy.table[rows], ~anatomy.odd[rows])
     can_be_resized = is_trained and anatomy.noise is None
-    resizing = find_resizing(values[rows], grid=grid, dtype=kind) if can_be_resized else ()
+    resizing = find_resizing(anatomy.table[rows], grid=grid, dtype=kind) if can_be_resized else ()
     periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
     return TableInspection(
         rows_used=(anatomy.first + offset, anatomy.last + offset),
         grid=grid,
         prefix=first,
         dtype=find_stored_dtype(codes, kind),
-        metrics=_measure(used, anatomy, periods, channels, sinusoid, exponent),
+        metrics=_measure(used, anatomy, periods, channels, sinusoid),
         dominant_periods=() if anatomy.noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
-        findings=find_in_table(anatomy, resizing, offset=offset, exponent=exponent),
+        findings=find_in_table(anatomy, resizing),
         norms=_restore(anatomy.signals.norms, exponent),
         steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
@@ -160,10 +158,6 @@ def compute_helix(table: F64, exponent: int = 0) -> Helix:
     ----------
     table : (S, d), divided by two to this exponent.
 
-    References
-    ----------
-    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
-
     >>> from pe_spectra import Sinusoidal
     >>> compute_helix(Sinusoidal(d=2).table(64)).coordinates.shape
     (64, 3)
@@ -174,10 +168,7 @@ def compute_helix(table: F64, exponent: int = 0) -> Helix:
     if total > 0:
         reduced = centred
         if min(centred.shape) > _FULL:
-            sketch = np.random.Generator(np.random.PCG64(3)).standard_normal((centred.shape[1], _SKETCH))
-            for _ in range(_ITERATIONS):
-                sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
-            reduced = centred @ sketch
+            reduced = reduce_columns(centred, _SKETCH, rounds=_ITERATIONS, seed=3)
         left, singular, _ = np.linalg.svd(reduced, full_matrices=False)
         count = min(3, len(singular))
         coordinates[:, :count] = left[:, :count] * singular[:count]
@@ -188,9 +179,9 @@ def compute_helix(table: F64, exponent: int = 0) -> Helix:
 
 
 def _measure(
-    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit, exponent: int
+    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit
 ) -> Mapping[str, float | None]:
-    rows = slice(anatomy.first, anatomy.last)
+    rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     regular = ~anatomy.odd[rows]
     norms = _restore(anatomy.signals.norms, exponent)[rows][regular]
     pairs = regular[:-1] & regular[1:]
@@ -235,21 +226,6 @@ def _check_table(table: ArrayLike) -> F64:
             "the table has too large a number", f"{largest:.3g}", f"numbers up to {_LARGEST:g} are accepted"
         )
     return values
-
-
-@np.errstate(under="ignore")
-def _scale(codes: F64) -> tuple[F64, int]:
-    """Divide by a power of two where squares would leave the range of float64; return the exponent, too."""
-    exponent = math.frexp(find_largest(codes))[1]
-    if _LEAST_EXPONENT <= exponent <= _MOST_EXPONENT:
-        return codes, 0
-    # huge numbers only as far as needed: tiny ones beside them must not become zero
-    exponent -= _MOST_EXPONENT if exponent > 0 else 0
-    values: F64 = np.ldexp(codes, -exponent)
-    if exponent > 0:
-        lost = (values == 0) & (codes != 0)
-        values[lost] = np.copysign(np.nextafter(0.0, 1.0), codes[lost])
-    return values, exponent
 
 
 @np.errstate(under="ignore")

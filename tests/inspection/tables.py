@@ -27,7 +27,7 @@ def find_only(table, code, **options):
 
 
 def look_at_rows(table):
-    """The findings about rows alone: what `inspect_table` says without periods and forensics."""
+    """The findings about rows alone: what `inspect_table` says without periods and traces of interpolation."""
     anatomy = dissect(table, is_grid=False, prefix=0)
     return find_in_table(anatomy), anatomy
 

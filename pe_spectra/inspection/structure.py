@@ -29,6 +29,8 @@ _SMOOTH = 0.15
 _COSINE_GAP = 0.3
 #: and farther from the first regular row than that is from the next, 1 - cosine by this factor.
 _ABRUPT = 1.85
+#: What no cosine is below.
+_NEVER = -2.0
 #: Rows that predict one in front of them.
 _PREDICTING = 4
 
@@ -52,34 +54,6 @@ class Tail:
     deviation: float
 
 
-def _is_noise(table: F64, signals: RowSignals, regular: Mask) -> bool:
-    """Say whether a table cannot be told from independent numbers by the three tests of `NO_STRUCTURE`.
-
-    A table that is too small to tell (fewer than some 1300 numbers) is none.
-    """
-    rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
-    pairs = regular[:-1] & regular[1:]
-    if len(rows) < 8 or not pairs.any():
-        return False
-    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
-    sample = table[np.ix_(rows, columns)]
-    sample = sample - sample.mean(axis=0)
-    bins = (len(rows) - 1) // 2
-    power = np.abs(np.fft.rfft(sample, axis=0)[1 : bins + 1]) ** 2
-    power = power[:, power.mean(axis=0) > 0]
-    width = power.shape[1]
-    if bins * width < 768:
-        return False
-    cosine = float(signals.centred_cosines[pairs].mean()) + 1 / (len(rows) - 1)
-    if abs(cosine) > 5 / math.sqrt(table.shape[1] * pairs.sum()):
-        return False
-    power /= power.mean(axis=0)
-    scatter = float((power**2).mean())
-    pooled = float(power.mean(axis=1).std()) * math.sqrt(width)
-    flat = pooled < 1 + 5 / math.sqrt(2 * bins)
-    return flat and abs(scatter - 2 * bins / (bins + 1)) < 5 * math.sqrt(20 / (bins * width))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Noise:
     """Independent rows.
@@ -95,7 +69,9 @@ class Noise:
 
 
 def find_noise(table: F64, signals: RowSignals, regular: Mask, first: int = 0) -> Noise | None:
-    """Measure the noise that a table is; what is common to all rows is no noise. None where it is more than that.
+    """Measure the noise that a table is by the three tests of `NO_STRUCTURE`; None where it is more than that.
+
+    What is common to all rows is no noise. A table that is too small to tell (fewer than some 1300 numbers) is none.
 
     Parameters
     ----------
@@ -106,7 +82,27 @@ def find_noise(table: F64, signals: RowSignals, regular: Mask, first: int = 0) -
     >>> find_noise(table, measure_rows(table, table.mean(axis=0)), every).has_mean
     False
     """
-    if not _is_noise(table, signals, regular):
+    rows = np.flatnonzero(regular)[:_SAMPLED_ROWS]
+    pairs = regular[:-1] & regular[1:]
+    if len(rows) < 8 or not pairs.any():
+        return None
+    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    sample = table[np.ix_(rows, columns)]
+    sample = sample - sample.mean(axis=0)
+    bins = (len(rows) - 1) // 2
+    power = np.abs(np.fft.rfft(sample, axis=0)[1 : bins + 1]) ** 2
+    power = power[:, power.mean(axis=0) > 0]
+    width = power.shape[1]
+    if bins * width < 768:
+        return None
+    cosine = float(signals.centred_cosines[pairs].mean()) + 1 / (len(rows) - 1)
+    if abs(cosine) > 5 / math.sqrt(table.shape[1] * pairs.sum()):
+        return None
+    power /= power.mean(axis=0)
+    scatter = float((power**2).mean())
+    pooled = float(power.mean(axis=1).std()) * math.sqrt(width)
+    flat = pooled < 1 + 5 / math.sqrt(2 * bins)
+    if not (flat and abs(scatter - 2 * bins / (bins + 1)) < 5 * math.sqrt(20 / (bins * width))):
         return None
     size, width = len(table) - first, table.shape[1]
     mean = compute_mean_row(table[first:])
@@ -179,36 +175,30 @@ def count_special_rows(table: F64, odd: Mask) -> int:
     size = len(table)
     if size < 16:
         return 0
-    usual = [_measure_usual_cosine(table, odd, lag) for lag in range(1, MAX_PREFIX + 1)]
+    usual = []
+    for lag in range(1, MAX_PREFIX + 1):
+        rows = _choose_rows(odd, (0, lag))
+        usual.append(_describe_cosines(table[rows], table[rows + lag], 8.0))
+    middle, least = usual[0]
     fit_predictor = cache(lambda lag: _fit_predictor(table, odd, lag))
 
     def departs(row: int, count: int) -> bool:
-        predictor = fit_predictor(count - row)
-        predicted = predictor.weights @ table[count : count + len(predictor.weights)]
-        return compute_cosine(table[row], predicted, of_zero=1.0) < predictor.lowest
+        weights, lowest = fit_predictor(count - row)
+        return compute_cosine(table[row], weights @ table[count : count + len(weights)], of_zero=1.0) < lowest
 
     for count in range(MAX_PREFIX, 0, -1):
         next_cosine = compute_cosine(table[count], table[count + 1], of_zero=1.0)
-        if odd[count] or not next_cosine >= usual[0].lowest:
+        if odd[count] or not next_cosine >= least:
             continue
         steps = np.linalg.norm(np.diff(table[count - 1 : count + 10], axis=0), axis=1)
-        if usual[0].middle >= _COSINE_GAP and not breaks_off(steps):
+        if middle >= _COSINE_GAP and not breaks_off(steps):
             continue
         # where the rows behind change quickly too, a first row only leads the change
-        lowest = [min(one.lowest, 1 - _ABRUPT * (1 - next_cosine)) for one in usual]
+        lowest = [min(one, 1 - _ABRUPT * (1 - next_cosine)) for _, one in usual]
         cosines = [compute_cosine(row, table[count], of_zero=1.0) for row in table[:count]]
         if all(odd[row] or not cosines[row] >= lowest[count - row - 1] or departs(row, count) for row in range(count)):
             return count
     return 0
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Usual:
-    """The median of some cosine over the table, the value below which a row is unlike the others, and weights."""
-
-    middle: float
-    lowest: float
-    weights: F64
 
 
 def _choose_rows(odd: Mask, lags: Sequence[int]) -> I64:
@@ -219,16 +209,11 @@ def _choose_rows(odd: Mask, lags: Sequence[int]) -> I64:
     return chosen
 
 
-def _measure_usual_cosine(table: F64, odd: Mask, lag: int) -> _Usual:
-    rows = _choose_rows(odd, (0, lag))
-    return _describe_cosines(table[rows], table[rows + lag], 8.0, np.ones(1))
-
-
-def _fit_predictor(table: F64, odd: Mask, lag: int) -> _Usual:
-    """Fit e(s) = sum_j a_j e(s + lag + j), j = 0 .. 3, to all columns, and measure its cosines."""
+def _fit_predictor(table: F64, odd: Mask, lag: int) -> tuple[F64, float]:
+    """Fit e(s) = sum_j a_j e(s + lag + j), j = 0 .. 3, to all columns; the weights, and the lowest usual cosine."""
     rows = _choose_rows(odd, range(lag + _PREDICTING))
     if len(rows) < 8:
-        return _Usual(middle=-2.0, lowest=-2.0, weights=np.ones(1))
+        return np.ones(1), _NEVER
     columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
     sample = table[:, columns]
     target = sample[rows]
@@ -237,13 +222,13 @@ def _fit_predictor(table: F64, odd: Mask, lag: int) -> _Usual:
     right = np.array([float(np.einsum("ij,ij->", a, target)) for a in behind])
     weights = np.linalg.solve(gram + (1e-6 * float(np.trace(gram)) + 1e-300) * np.eye(_PREDICTING), right)
     predicted = sum(weight * table[rows + lag + j] for j, weight in enumerate(weights))
-    return _describe_cosines(table[rows], np.asarray(predicted), 5.0, weights)
+    return weights, _describe_cosines(table[rows], np.asarray(predicted), 5.0)[1]
 
 
-def _describe_cosines(first: F64, second: F64, deviations: float, weights: F64) -> _Usual:
+def _describe_cosines(first: F64, second: F64, deviations: float) -> tuple[float, float]:
+    """Median of the cosines of some rows and others, and the value below which one is unlike the rest."""
     if len(first) < 8:
-        return _Usual(middle=-2.0, lowest=-2.0, weights=weights)
+        return _NEVER, _NEVER
     cosines = compute_cosines(first, second)
     middle = float(np.median(cosines))
-    gap = max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
-    return _Usual(middle=middle, lowest=middle - gap, weights=weights)
+    return middle, middle - max(_COSINE_GAP, deviations * measure_spread(cosines, middle))

@@ -32,8 +32,6 @@ _RIDGE = 1e-10
 #: Share of the largest entry of all components below which equal codes may differ, by rounding.
 _ROUNDING = 1e-12
 _SEED = 0
-
-
 _SHIFT = "claim: Vaswani et al. 2017, Sec. 3.5; indicator: ours"
 
 

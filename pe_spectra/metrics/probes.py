@@ -34,8 +34,6 @@ RIDGES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 FEWEST_POSITIONS = 10
 _BEYOND_RANGE = "the error of the probe is beyond the range of float64"
 _EPS = float(np.finfo(float).eps)
-
-
 _PROBE = "Wang & Chen 2020, arXiv:2010.04903; Golub, Heath & Wahba 1979"
 _BEYOND = "ours, after Press et al. 2022, arXiv:2108.12409"
 _error = partial(metric, unit="positions", better="lower", minimum=0)

@@ -96,11 +96,12 @@ def _pair_layers(
     ours, theirs = ({one.name: one for one in side} for side in (a, b))
     both = [(name, ours[name], theirs[name]) for name in ours if name in theirs]
     missing = []
-    for name in [*(name for name in ours if name not in theirs), *(name for name in theirs if name not in ours)]:
-        there, here = ("A", "B") if name in ours else ("B", "A")
-        sides = (name, None) if name in ours else (None, name)
-        effect = f"{there} has {name} layers of their own and {here} has not"
-        missing.append(Difference(what="layer_types", a=sides[0], b=sides[1], effect=effect, layers=(name,)))
+    for name in {**ours, **theirs}:
+        a_has, b_has = (name if name in side else None for side in (ours, theirs))
+        if a_has is None or b_has is None:
+            there, here = ("A", "B") if a_has else ("B", "A")
+            effect = f"{there} has {name} layers of their own and {here} has not"
+            missing.append(Difference(what="layer_types", a=a_has, b=b_has, effect=effect, layers=(name,)))
     return both, missing
 
 
@@ -229,16 +230,14 @@ def _list_unknown(sides: Sides) -> Iterator[Unknown]:
 
 def _explain_silence(name: str, letter: str, side: Rotation) -> str:
     if not isinstance(side, Dump):
-        says_no_type = "a configuration does not say the type of cosines and sines"
-        return says_no_type if name == "dtype" else f"{letter} does not say"
+        no_type = "a configuration does not say the type of cosines and sines"
+        return no_type if name == "dtype" else f"{letter} does not say"
     if name in ("base", "scaling"):
         alone = np.count_nonzero(side.frequencies) < 2
         return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
     if side.kind == "frequencies":
         return "a dump of inv_freq does not say"
-    how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
-    cache = {
-        "layout": f"a cache {how} does not say",
-        "offset": "no one integer fits the phases of the first row",
-    }
-    return cache.get(name, "the cache does not say")
+    if name == "layout":
+        how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
+        return f"a cache {how} does not say"
+    return "no one integer fits the phases of the first row" if name == "offset" else "the cache does not say"

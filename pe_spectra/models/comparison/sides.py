@@ -200,7 +200,7 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
     if one is None or other is None or len(one) != len(other):
         return ""
     turned = np.isfinite(one) & np.isfinite(other)
-    ratios = np.where(turned, np.divide(one, other, out=np.ones_like(one), where=turned), 1.0)
+    ratios = np.divide(one, other, out=np.ones_like(one), where=turned)
     largest, pair = max((abs(float(ratio) - 1), index) for index, ratio in enumerate(ratios))
     which = "the blended pairs" if a.scaling in _BLENDS else "they"
     return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""

@@ -111,14 +111,3 @@ def find_shortest(low: float, high: float) -> float:
         if low <= candidate <= high:
             return candidate
     return middle
-
-
-def bound_stored_frequencies(dtype: str) -> float:
-    """Largest relative error of a frequency that was computed as usual and stored in `dtype`.
-
-    >>> bound = bound_stored_frequencies
-    >>> bound("bfloat16") > bound("float32") > bound("float64")
-    True
-    """
-    stored = ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0
-    return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + stored

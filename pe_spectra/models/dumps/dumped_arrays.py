@@ -18,11 +18,12 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_WIDTH
 from pe_spectra.models.dumps.dump import (
+    FLOAT32_ARITHMETIC,
+    FLOAT64_ARITHMETIC,
     FLOORS,
     ROUNDOFF,
     Arrangement,
     Dump,
-    bound_stored_frequencies,
     describe_rounding,
     find_rounding,
     find_shortest,
@@ -76,7 +77,7 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
     if listed[-1] > listed[0] >= 1 and not np.any(np.diff(listed) < 0):
         listed, notes = _invert(listed)
     layout, frequencies = _undouble(listed)
-    bound = bound_stored_frequencies(rounding)
+    bound = _bound_stored(rounding)
     _check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
     bounds = bound + FLOORS.get(rounding, 0.0) / np.maximum(frequencies, 1e-300)
     found = identify_scaling(frequencies, bounds)
@@ -149,10 +150,16 @@ def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Rotation]:
         # powers of two are numbers of every type and say nothing
         telling = (frequencies > 0) & (np.abs(np.frexp(frequencies)[0] - 0.5) > 1e-3) & (bounds < 1e-4)
         if telling.sum() >= 3 and np.all(np.abs(rounded - frequencies)[telling] <= (2 * bounds * frequencies)[telling]):
-            found = identify_scaling(frequencies, bounds + bound_stored_frequencies(name))
+            found = identify_scaling(frequencies, bounds + _bound_stored(name))
             note = f"the frequencies were rounded to {name} before the cache was computed"
             return name, replace(found, notes=(note, *found.notes))
     return None, identify_scaling(frequencies, bounds)
+
+
+def _bound_stored(dtype: str) -> float:
+    """Largest relative error of a frequency that was computed as usual and stored in a type."""
+    stored = ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0
+    return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + stored
 
 
 def _check_order(frequencies: F64, bounds: F64, accepted: str) -> None:

@@ -258,7 +258,8 @@ def test_a_pair_that_is_not_turned_has_no_ratio():
 
 @st.composite
 def draw_dumps(draw):
-    values = make_rotation(base=10.0 ** draw(st.floats(0.1, 100)), width=2 * draw(st.integers(1, 70))).frequencies
+    rotation = make_rotation(base=10.0 ** draw(st.floats(0.1, 100)), width=2 * draw(st.integers(1, 70)))
+    values = rotation.frequencies.copy()
     factors = draw(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=8))
     for factor in factors:
         values[draw(st.integers(0, len(values) - 1))] *= factor

@@ -51,7 +51,7 @@ class Option:
     reads : what its values are; they stay text where what they mean depends on the encoding.
     words : what its values are completed to, where that is not what it reads.
     default : what it is where nothing sets it.
-    usual : what it means where it is left out, so that no proposal repeats it.
+    usual : what it means where it is left out, if not the default: help says so, and no proposal repeats it.
     name : the name of its value.
     flag : its long spelling; empty for an argument.
     """
@@ -71,10 +71,15 @@ class Option:
     def __post_init__(self) -> None:
         words = self.typed.split()
         object.__setattr__(self, "name", words[0].lstrip("-").replace("-", "_"))
+        object.__setattr__(self, "usual", self.usual or self.default)
         object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
 
     def read(self, given: Any) -> Any:
-        """Read what was typed; None where nothing was."""
+        """Read what was typed; None where nothing was.
+
+        >>> OPTIONS["bandwidth"].read(("1,4",)), OPTIONS["grid"].read("300"), OPTIONS["grid"].read(None)
+        ((1.0, 4.0), 300, None)
+        """
         if given is None or given == ():
             return None
         if self.reads is None:
@@ -84,7 +89,8 @@ class Option:
     def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
         """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
         words = "|".join(self.reads.members) + "..." * self.several if isinstance(self.reads, Choice) else ""
-        declared: dict[str, Any] = {"help": self.help, "metavar": self.metavar or words or None, "show_default": False}
+        told = f"{self.help}  [{self.usual}]" if self.usual else self.help
+        declared: dict[str, Any] = {"help": told, "metavar": self.metavar or words or None, "show_default": False}
         declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
         if not self.flag:
             nargs = -1 if self.several else 1
@@ -157,19 +163,17 @@ OPTIONS: Mapping[str, Option] = {
         "config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables",
         several=True,
     ),
-    "d": Option("--d", "N", "width of the encoding, 2 to 1048576  [256]", usual="256"),
-    "d:several": Option("--d", "N...", "widths, each 2 to 1048576  [256]", several=True, usual="256"),
+    "d": Option("--d", "N", "width of the encoding, 2 to 1048576", usual="256"),
+    "d:several": Option("--d", "N...", "widths, each 2 to 1048576", several=True, usual="256"),
     "d:head": Option(
         "--d",
         "N",
-        "rotary width of a head, even, 4 to 16384  [128]",
+        "rotary width of a head, even, 4 to 16384",
         IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
         default="128",
     ),
-    "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300  [10000]", usual="10000"),
-    "rho:several": Option(
-        "--rho", "X...", "bases of the ladder, each 1e-6 to 1e300  [10000]", several=True, usual="10000"
-    ),
+    "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300", usual="10000"),
+    "rho:several": Option("--rho", "X...", "bases of the ladder, each 1e-6 to 1e300", several=True, usual="10000"),
     "length": Option(
         "--length -S",
         "N",
@@ -206,7 +210,7 @@ OPTIONS: Mapping[str, Option] = {
     "boundary": Option(
         "--boundary",
         "",
-        "the kernel at 0 and pi: cut off as in the paper, or reflected  [none]",
+        "the kernel at 0 and pi: cut off as in the paper, or reflected",
         Choice(members=BOUNDARIES),
         usual=BOUNDARIES[0],
     ),
@@ -214,7 +218,7 @@ OPTIONS: Mapping[str, Option] = {
     "limit": Option(
         "--limit",
         "N",
-        "how many colliding pairs to name (all are counted)  [10]",
+        "how many colliding pairs to name (all are counted)",
         IntegerRange(minimum=0, maximum=MAX_LENGTH),
         default="10",
     ),
@@ -231,7 +235,7 @@ OPTIONS: Mapping[str, Option] = {
     "method": Option(
         "--method",
         "NAME",
-        f"how to interpolate: {', '.join(RESIZE_METHODS)}  [bicubic]",
+        f"how to interpolate: {', '.join(RESIZE_METHODS)}",
         Choice(members=RESIZE_METHODS),
         default="bicubic",
     ),
@@ -250,7 +254,7 @@ OPTIONS: Mapping[str, Option] = {
     "embedding": Option(
         "--embedding",
         "X",
-        "standard deviation of the token's embedding that codes are added to, 1e-6 to 1e6  [1]",
+        "standard deviation of the token's embedding that codes are added to, 1e-6 to 1e6",
         RealRange(minimum=1e-6, maximum=1e6),
         default="1",
     ),
@@ -294,7 +298,7 @@ OPTIONS: Mapping[str, Option] = {
     "json": Option("--json", "", "the same as --format json"),
     "output": Option("--output", "FILE", "write the answer to FILE (.json, .csv, .txt)"),
     "output:array": Option("--output", "FILE", ".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
-    "output:folder": Option("--output", "DIR", "folder of the figures  [figures]", default="figures", usual="figures"),
+    "output:folder": Option("--output", "DIR", "folder of the figures", default="figures"),
     "what": Option("--what", "", "what to export  [the first that it has]", Choice(members=EXPORTED)),
     "full": Option("--full", "", "all rows of a table on a terminal"),
     "figure": Option("--figure", "PATH", "draw to PATH (.png, .svg, .pdf)"),
@@ -306,6 +310,6 @@ OPTIONS: Mapping[str, Option] = {
     "no_title": Option("--no-title", "", "no sentence above the panels of the figure"),
     "no_caption": Option("--no-caption", "", "no small print below the panels of the figure"),
     "quiet": Option("--quiet -q", "", "no notes on stderr"),
-    "color": Option("--color", "", "colours on a terminal  [auto]", Choice(members=COLOURS), default="auto"),
+    "color": Option("--color", "", "colours on a terminal", Choice(members=COLOURS), default="auto"),
     "settings": Option("--settings", "FILE", "defaults from a TOML file: flat keys, or a [command] table"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pe_spectra.encodings import Dft, Encoding
+from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -103,7 +103,9 @@ def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> lis
 
 def _measure(table: CodeTable) -> Grown | None:
     is_dft = isinstance(table.encoding, Dft)
-    if not is_dft and count_pair_work(table.length, table.columns) > _MOST_WORK:
+    # rows of lags that were clipped are equal, which a key decides however many they are
+    width = table.columns if isinstance(table.encoding, HasTable) else table.encoding.kernel_count
+    if not is_dft and count_pair_work(table.length, width) > _MOST_WORK:
         return None
     try:
         equal = certify(table, 1)[2].first

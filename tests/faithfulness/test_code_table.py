@@ -52,7 +52,7 @@ def test_computed_numbers_have_one_error_wherever_their_distances_are_measured()
     for spec in ("ramp:d=3", "alibi:heads=2", "hybrid:of='ramp:d=3,length=9'+'sinusoidal:d=3'"):
         table = CodeTable(make_encoding(spec), 9)
         assert table.error == table.encoding.bound_error(table.codes) > 0
-        assert table.distance_error == pytest.approx(2 * math.sqrt(table.columns) * table.error, rel=1e-15)
+        assert table.distance_error == pytest.approx(2 * math.sqrt(table.columns) * table.error, rel=1e-15, abs=0.0)
         assert find_near_pairs(table.encoding, 9, radius=1.0).error == table.distance_error
 
 

@@ -387,3 +387,8 @@ def test_a_sum_with_a_part_of_unknown_error_has_an_unknown_error():
     known, unknown = hybrid(of=(sinusoidal, sinusoidal)), hybrid(of=(sinusoidal, rnn))
     assert known.bound_error(known.table(8)) > 0
     assert unknown.bound_error(unknown.table(8)) is None
+
+
+@pytest.mark.parametrize(("spec", "last"), [("shaw:d=8", 1 << 20), ("t5", 1 << 13), ("erpe", 256)])
+def test_growth_over_lags_ends_where_their_heads_cost_too_much(spec, last):
+    assert measure(spec).separation_by_length[-1].length == last

@@ -57,12 +57,10 @@ def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
     ...     find_configuration(Path(folder))
     {'rope_theta': 500000.0}
     """
-    if place.is_dir() and _CONFIGURATION not in list_folder(place, label):
-        return None
-    path = place / _CONFIGURATION if place.is_dir() else place
-    if path.suffix != ".json" or path.name.endswith(".index.json"):
-        return None
-    return read_json(path, label)
+    if place.is_dir():
+        return read_json(place / _CONFIGURATION, label) if _CONFIGURATION in list_folder(place, label) else None
+    is_index = place.name.endswith(".index.json")
+    return read_json(place, label) if place.suffix == ".json" and not is_index else None
 
 
 def find_weights(folder: Path, label: str) -> Path:

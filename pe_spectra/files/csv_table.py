@@ -71,9 +71,10 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
     counts = not skipped and columns > 1 and _counts_rows(table[:, 0])
     if name == "" and not counts:
         raise RefusedError("line 1 has an empty cell (1); over a column that counts the rows it is accepted")
-    notes = _list_notes(first, names, columns, delimiter, skipped=skipped, counts=counts and len(table) >= _COUNTED)
     if counts and name in _PERHAPS_COUNTERS:
-        table, notes = np.ascontiguousarray(table[:, 1:]), _list_notes(first, names, columns, delimiter, skipped=True)
+        table, skipped = np.ascontiguousarray(table[:, 1:]), True
+    counts = counts and len(table) >= _COUNTED
+    notes = _list_notes(first, names, columns, delimiter, skipped=skipped, counts=counts)
     return FileArray(values=_shape(table, wanted), dtype="text", tensor=None, notes=notes)
 
 
@@ -207,7 +208,7 @@ def _shape(table: F64, wanted: Wanted) -> F64:
 
 
 def _list_notes(
-    first: str, names: list[str] | None, columns: int, delimiter: str, *, skipped: bool, counts: bool = False
+    first: str, names: list[str] | None, columns: int, delimiter: str, *, skipped: bool, counts: bool
 ) -> tuple[str, ...]:
     column = f"column {(names and shorten(names[0].strip())) or 1}"
     if skipped:

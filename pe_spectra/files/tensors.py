@@ -48,25 +48,28 @@ class Tensors(ABC):
         ------
         RefusedError : there is no such tensor, none fits, or several do.
         """
-        name, notes = _choose_tensor(self.measure(wanted), wanted)
+        shapes = self.measure(wanted)
+        name = _choose_tensor(shapes, wanted)
         found = self.read(name, wanted)
-        return replace(found, notes=(*notes, *found.notes))
+        if wanted.tensor is not None or len(shapes) == 1:
+            return found
+        note = f"tensor {_show(name, shapes)} was read, one of {len(shapes)}"
+        return replace(found, notes=(note, *found.notes))
 
 
-def _choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> tuple[str, tuple[str, ...]]:
-    """Choose the tensor to read; with notes where the choice was ours."""
+def _choose_tensor(shapes: Mapping[str, tuple[int, ...]], wanted: Wanted) -> str:
     if wanted.tensor is not None:
         if wanted.tensor not in shapes:
             raise RefusedError(
                 f"has no tensor {shorten(wanted.tensor)}; it has {_list(_find_near(shapes, wanted), shapes)}"
             )
-        return wanted.tensor, ()
+        return wanted.tensor
     fitting = [name for name, shape in shapes.items() if wanted.fits(shape)]
     known = _narrow(fitting)
     if len(known) == 1:
-        return known[0], _say_choice(known[0], shapes)
+        return known[0]
     if len(fitting) == 1 and not (wanted.only_known or _is_vocabulary(fitting[0])):
-        return fitting[0], _say_choice(fitting[0], shapes)
+        return fitting[0]
     # where there is no table of positions, a configuration may say what there is instead
     error = RefusedError if known else NoTableRefusedError
     raise error(_explain_no_choice(fitting, known, shapes, wanted))
@@ -108,15 +111,11 @@ def _explain_no_choice(
     return f"holds {what}: {names}; name one as FILE::TENSOR"
 
 
-def _say_choice(name: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-    if len(shapes) == 1:
-        return ()
-    return (
-        f"tensor {shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])}) was read, one of {len(shapes)}",
-    )
-
-
 def _list(names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> str:
-    shown = [f"{shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])})" for name in names[:_LISTED]]
-    more = len(names) - len(shown)
-    return (", ".join(shown) or "none") + (f" and {more} more" if more else "")
+    more = len(names) - _LISTED
+    shown = ", ".join(_show(name, shapes) for name in names[:_LISTED]) or "none"
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _show(name: str, shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return f"{shorten(name, _LISTED_CHARACTERS)} ({format_shape(shapes[name])})"

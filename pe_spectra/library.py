@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from html import escape
-from io import BytesIO
 from itertools import accumulate
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -17,7 +15,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.answers.answer import Verdict
 from pe_spectra.answers.documents import answer_result
 from pe_spectra.encodings import Encoding, GivenArray, Learned
-from pe_spectra.errors import InputError
+from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.exact import I64
 from pe_spectra.faces import write_html
 from pe_spectra.limits import MAX_LENGTH
@@ -31,8 +29,6 @@ Subject: TypeAlias = Encoding | str | ArrayLike | Rule
 
 #: Of a table in a notebook.
 _MOST_ROWS = 8
-#: Of a picture in a notebook: inches, and dots to the inch.
-_SMALL, _RESOLUTION = (4.5, 2.4), 96
 _LENGTH = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _Rest = ParamSpec("_Rest")
 _Result = TypeVar("_Result")
@@ -164,16 +160,10 @@ def write_page(result: Result) -> str:
 
 
 def _draw_small(result: Result) -> str:
-    """The picture of a result as an element of HTML; empty where no function draws its kind."""
-    from pe_spectra.plots import on_axes
+    """The picture of a result as an element of HTML; empty where there is none."""
+    from pe_spectra.plots.on_axes import draw_small
 
-    for name, function in vars(on_axes).items():
-        first = next(iter(inspect.signature(function).parameters.values())) if name.startswith("plot_") else None
-        if first is not None and first.annotation == type(result).__name__:
-            axes = function(result)
-            axes.figure.set_size_inches(*_SMALL)
-            axes.figure.set_layout_engine("constrained")
-            held = BytesIO()
-            axes.figure.savefig(held, format="png", dpi=_RESOLUTION)
-            return f'<img alt="" src="data:image/png;base64,{b64encode(held.getvalue()).decode()}">'
-    return ""
+    try:
+        return f'<img alt="" src="data:image/png;base64,{b64encode(draw_small(result)).decode()}">'
+    except PeSpectraError:
+        return ""

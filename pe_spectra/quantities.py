@@ -212,6 +212,19 @@ class Result(ReadOnly):
         """What a reader should know of it, each with its numbers; none where nothing is looked for."""
         return ()
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it as the figure of its command does, of several panels the first; return the labelled axes.
+
+        Parameters
+        ----------
+        ax : axes of Matplotlib; default new ones.
+
+        Raises
+        ------
+        UndefinedError : a result that no command draws, or one without anything to draw.
+        """
+        return import_module("pe_spectra.plots.on_axes").plot_result(self, ax)
+
     def _repr_html_(self) -> str:
         """Write the verdict, a small picture and the first rows, as notebooks show a result."""
         written: str = _call_library("write_page", self)

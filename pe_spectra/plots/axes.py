@@ -89,6 +89,24 @@ def label_integers(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
 
 
+def scale_ticks(axis: Axis, largest: float, plain: range) -> str:
+    """Write ticks in a power of ten, which is returned to stand behind the label; none for exponents in `plain`.
+
+    Matplotlib would write that power at the end of the axis, where it touches what stands above.
+    """
+    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
+    if exponent in plain:
+        return ""
+    half = exponent // 2  # in two steps: one may leave the range of float64
+    axis.set_major_formatter(lambda value, _: write_number(value / 10.0**half / 10.0 ** (exponent - half)))
+    return f", $10^{{{exponent}}}$"
+
+
+def write_number(value: float) -> str:
+    """Write a number on a tick; its sign is a minus, not a hyphen."""
+    return f"{value:.4g}".replace("-", "−")
+
+
 def _write_power(exponent: float) -> str:
     short = f"{exponent:.0f}" if abs(exponent) < 1e5 else f"{exponent:.0e}".replace("e+", "e")
     return f"$10^{{{short}}}$"

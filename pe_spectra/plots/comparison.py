@@ -105,6 +105,12 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     return figure
 
 
+def draw_compared(axes: Axes, one: Comparison) -> None:
+    """Draw the kernel of one encoding, with its labels."""
+    _draw_kernel(axes, one, _find_limits([one])[0])
+    axes.set(xlabel=_label_lags(one), ylabel="kernel k(τ)/k(0)")
+
+
 def _draw_kernel(axes: Axes, one: Comparison, limits: tuple[float, float]) -> None:
     """Draw k(tau)/k(0) against the lag, or say that there is none.
 

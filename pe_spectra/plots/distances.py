@@ -65,7 +65,7 @@ def compose_faithfulness(*results: Faithfulness, maps: int = 2) -> Figure:
     )
     figure, panels = lay_out(layout)
     for axes, part in zip(panels, parts, strict=False):
-        _draw_separations(axes, [results[number] for number in part], part)
+        draw_separations(axes, [results[number] for number in part], part)
     for panel, result in zip(panels[len(parts) :], mapped, strict=True):
         widen_panel(panel, RIGHT - MAP_RIGHT)
         _draw_gram(panel, result)
@@ -116,7 +116,7 @@ def _describe_maps(results: Sequence[Faithfulness], mapped: Sequence[Faithfulnes
     return ("; ".join([*parts, *([cells] if cells else [])]),)
 
 
-def _draw_separations(axes: Axes, results: Sequence[Faithfulness], numbers: Sequence[int]) -> None:
+def draw_separations(axes: Axes, results: Sequence[Faithfulness], numbers: Sequence[int] = (0,)) -> None:
     """Draw distances by lag, mark each closest pair, and name what has no curve; `numbers` choose the styles."""
     axes.set_xlabel("lag |s − t| (positions)")
     axes.set_ylabel("separation ‖e(s) − e(t)‖")

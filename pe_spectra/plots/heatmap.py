@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -17,10 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.patches import Polygon
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
+from pe_spectra.plots.axes import scale_ticks, write_number
 from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
 
 #: Left, right, bottom and top edge of a map in data coordinates.
@@ -45,6 +46,7 @@ MISSING = "#B0B0B0"
 #: Evenly spaced along two straight lines of the Oklab space: dark blue to white, and on to vermilion.
 _DIVERGING = ("#08306b", "#446291", "#7f95b6", "#bcc8da", "#ffffff", "#f9d8c8", "#f0b192", "#e4895a", VERMILION)
 _STEPS = 128
+_PICTURE: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest"}
 #: Colours of a map, by whether it is diverging: blue through white to vermilion, else viridis.
 COLOURS = {
     is_diverging: colours.with_extremes(bad=MISSING)
@@ -99,12 +101,10 @@ def draw_map(
     image = axes.imshow(
         np.ma.masked_invalid(np.maximum(drawn, ends.low) if logarithmic else drawn),
         extent=extent,
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
         cmap=COLOURS[diverging],
         vmin=ends.low,
         vmax=ends.high,
+        **_PICTURE,
     )
     _draw_bar(axes, image, ends, label, logarithmic)
     return image
@@ -195,36 +195,25 @@ def _take_logarithms(values: F64) -> F64:
 
 def _draw_bar(axes: Axes, image: AxesImage, ends: ColourScale, label: str, logarithmic: bool) -> None:
     """Draw the colour bar as a picture of its own, at the height of the panel; arrows where values lie beyond it."""
-    figure, box = axes.figure, axes.get_window_extent()
-    pixels = np.array([figure.bbox.width, figure.bbox.height]) / figure.dpi
+    wide, high = np.array(axes.get_window_extent().size) / axes.figure.dpi
     below, above = (False, False) if logarithmic else _find_beyond(image, ends)
-    left, tall = box.x1 / figure.dpi + _BAR_GAP, box.height / figure.dpi - _ARROW * (below + above)
-    bottom = box.y0 / figure.dpi + _ARROW * below
-    bar = figure.add_axes((left / pixels[0], bottom / pixels[1], _BAR / pixels[0], tall / pixels[1]))
-    bar.imshow(
-        np.linspace(ends.low, ends.high, 2 * _STEPS)[:, None],
-        extent=(0, 1, ends.low, ends.high),
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
-        cmap=image.cmap,
-        vmin=ends.low,
-        vmax=ends.high,
-    )
+    tall = high - _ARROW * (below + above)
+    bar = axes.inset_axes((1 + _BAR_GAP / wide, _ARROW * below / high, _BAR / wide, tall / high))
+    steps = np.linspace(ends.low, ends.high, 2 * _STEPS)[:, None]
+    bar.imshow(steps, extent=(0, 1, ends.low, ends.high), cmap=image.cmap, vmin=ends.low, vmax=ends.high, **_PICTURE)
     for panel in (axes, bar):
         panel.spines[:].set(visible=True, linewidth=0.4, color=GREY)  # white is a value here
-    axes.tick_params(length=2.5)
+        panel.tick_params(length=2.5)
     bar.set_xticks([])
     bar.yaxis.tick_right()
-    bar.tick_params(length=2.5, labelsize=TICK_SIZE)
+    bar.tick_params(labelsize=TICK_SIZE)
     for edge, way, is_beyond in ((0, -1, below), (1, 1, above)):
         if is_beyond:
             corners = [(0, edge), (1, edge), (0.5, edge + way * _ARROW / tall)]
             colour = image.cmap(float(edge))
             arrow = Polygon(corners, facecolor=colour, edgecolor=GREY, linewidth=0.4, transform=bar.transAxes)
             bar.add_patch(arrow).set_clip_on(False)
-    exponent = _label_bar(bar, ends, tall, logarithmic)
-    text = label if exponent == 0 else f"{label}, $10^{{{exponent}}}$"
+    text = label + _label_bar(bar, ends, tall, logarithmic)
     across = (_BAR_LABEL - _BAR_GAP) / _BAR
     bar.text(across, 0.5, text, rotation=90, va="center", fontsize=LABEL_SIZE, transform=bar.transAxes)
 
@@ -235,32 +224,24 @@ def _find_beyond(image: AxesImage, ends: ColourScale) -> tuple[bool, bool]:
     return bool((seen < ends.low).any()), bool((seen > ends.high).any())
 
 
-def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> int:
-    """Set the ticks of a colour bar; returns the power of ten that its numbers are in."""
+def _label_bar(bar: Axes, ends: ColourScale, tall: float, logarithmic: bool) -> str:
+    """Set the ticks of a colour bar; returns the power of ten that its numbers are in, to stand behind its label."""
     bins = max(3, min(6, int(tall / 0.2)))
     bar.yaxis.set_major_locator(MaxNLocator(nbins=bins, steps=[1, 2, 2.5, 5, 10], min_n_ticks=2))
     if logarithmic:
         step = math.ceil((ends.high - ends.low) / bins)
         bar.set_yticks(np.arange(math.ceil(ends.low), ends.high + 0.5, step))
         lowest = ends.low if ends.clipped else -math.inf
-        bar.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value, lowest)))
-        return 0
+        bar.yaxis.set_major_formatter(lambda value, _: _write_power(value, lowest))
+        return ""
     largest = max(abs(ends.low), abs(ends.high))
     if ends.high - ends.low <= _NEARLY_ONE * largest:
         # one value all over: ticks beside it would need more digits than there is room for
         middle = (ends.low + ends.high) / 2
         bar.set_yticks([middle], [f"{middle:.3g}"])
-        return 0
-    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
-    exponent = 0 if (-2 if ends.low >= 0 else -1) <= exponent <= 3 else exponent  # a sign takes room, too
-    # in two steps: 10**-exponent alone may leave the range of float64
-    half = exponent // 2
-    bar.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _write_number(v / 10.0**half / 10.0 ** (exponent - half))))
-    return exponent
-
-
-def _write_number(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
+        return ""
+    bar.yaxis.set_major_formatter(lambda value, _: write_number(value))
+    return scale_ticks(bar.yaxis, largest, range(-2 if ends.low >= 0 else -1, 4))  # a sign takes room, too
 
 
 def _write_power(value: float, lowest: float) -> str:

@@ -64,15 +64,7 @@ def compose_portrait(portrait: Portrait) -> Figure:
     """The figure of `pe-spectra inspect`: the table, its columns, kernel, spectrum, rows, biases.
 
     Only what the encoding has is drawn.
-
-    Raises
-    ------
-    InputError : a table with numbers whose axes would leave the range of float64.
     """
-    largest = 0.0 if portrait.table is None else float(np.abs(portrait.table).max())
-    if largest > _LARGEST:
-        accepted = f"numbers up to {_LARGEST:g} are accepted; without --figure the answer is given"
-        raise InputError("a figure of the table cannot be drawn", f"{largest:.3g}", accepted)
     panels = list(_list_panels(portrait))
     rows, columns = (0, 0) if portrait.table is None else portrait.table.shape
     cells = describe_cells((columns, rows), PAGE_WIDTH / 2 - _LEFT - MAP_RIGHT, _PANEL)
@@ -99,8 +91,23 @@ def compose_portrait(portrait: Portrait) -> Figure:
     return figure
 
 
+def draw_first(axes: Axes, portrait: Portrait) -> None:
+    """Draw the first panel of a portrait, with its heading."""
+    panel = next(_list_panels(portrait))
+    head_panel(axes, panel.draw(axes) or panel.heading)
+
+
 def _list_panels(portrait: Portrait) -> Iterator[_Panel]:
-    """List the panels of a portrait in the order in which they stand on the page."""
+    """List the panels of a portrait in the order in which they stand on the page.
+
+    Raises
+    ------
+    InputError : a table with numbers whose axes would leave the range of float64.
+    """
+    largest = 0.0 if portrait.table is None else float(np.abs(portrait.table).max())
+    if largest > _LARGEST:
+        accepted = f"numbers up to {_LARGEST:g} are accepted; without --figure the answer is given"
+        raise InputError("a figure of the table cannot be drawn", f"{largest:.3g}", accepted)
     chosen = getattr(portrait.encoding, "head", None)
     first = chosen if isinstance(chosen, int) else 0  # number of the first head that is there
     is_file = isinstance(portrait.encoding, Learned) and not portrait.encoding.is_random

@@ -1,24 +1,82 @@
-"""Results on the axes of a figure of your own: each function labels them and returns them.
+"""Results on the axes of a figure of your own: labelled, and returned.
 
 Unlike the figures of the command line these take the settings of Matplotlib as they are.
 """
 
 from __future__ import annotations
 
+import io
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from pe_spectra.errors import UndefinedError
 from pe_spectra.plots.blur import draw_reconstruction
+from pe_spectra.plots.comparison import draw_compared
+from pe_spectra.plots.distances import draw_separations
+from pe_spectra.plots.inspection import draw_first
 from pe_spectra.plots.planes import draw_grid_kernel, draw_grid_weights, draw_local
 from pe_spectra.plots.spectrum import draw_spectra
-from pe_spectra.plots.strips import draw_low_bin
+from pe_spectra.plots.staircases import draw_distinct
+from pe_spectra.plots.strips import draw_count
+from pe_spectra.plots.style import SMALL_SIZE
+from pe_spectra.plots.wavelengths import draw_audit, draw_ladder, draw_ways
 
 if TYPE_CHECKING:
-    from pe_spectra.reconstruction import Reconstruction
-    from pe_spectra.spectrum import GridSpectrum, LocalSpectra, LowBinCount, Spectrum
+    from pe_spectra.spectrum import GridSpectrum, Spectrum
+
+#: Of a picture in a notebook: inches, and dots to the inch.
+_SMALL, _RESOLUTION = (4.5, 2.4), 96
+#: Kind of result -> what draws one: the panel that the figure of its command has, the first of several.
+DRAWINGS: dict[str, Callable[[Axes, Any], object]] = {
+    "Comparison": draw_compared,
+    "ContextReport": draw_ways,
+    "Faithfulness": lambda axes, result: draw_separations(axes, [result]),
+    "GridSpectrum": draw_grid_weights,
+    "LayerAudit": draw_ladder,
+    "LocalSpectra": draw_local,
+    "LowBinCount": draw_count,
+    "ModelAudit": draw_audit,
+    "Portrait": draw_first,
+    "PrecisionReport": draw_distinct,
+    "Reconstruction": draw_reconstruction,
+    "Spectrum": lambda axes, result: draw_spectra(axes, [result]),
+}
+
+
+def plot_result(result: object, ax: Axes | None = None) -> Axes:
+    """Draw one result as the figure of its command does; of several panels the first.
+
+    Parameters
+    ----------
+    result : of a kind that a command draws.
+    ax : where to draw; default new axes.
+
+    Raises
+    ------
+    UndefinedError : any other kind, or a result in which there is nothing to draw.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum, count_low_bin, reconstruct_positions
+    >>> axes = plot_result(reconstruct_positions(compute_spectrum(Sinusoidal(d=64)), [5, 40]))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('location $t$ (positions)', 'function $r(t)$')
+    >>> plot_result(count_low_bin(Sinusoidal(d=64))).get_title(loc="left")
+    '23 of 32 below 2π/64'
+    """
+    name = type(result).__name__
+    if name not in DRAWINGS:
+        raise UndefinedError(f"no command draws {name} by itself")
+    axes = _find_axes(ax)
+    DRAWINGS[name](axes, result)
+    _name_curves(axes)
+    return axes
+
+
+plot_grid_spectrum = plot_local_spectra = plot_low_bin = plot_reconstruction = plot_result
 
 
 def plot_spectrum(
@@ -40,34 +98,7 @@ def plot_spectrum(
     """
     axes = _find_axes(ax)
     draw_spectra(axes, spectra, reference, logarithmic=logarithmic)
-    if len(axes.lines) > 1:
-        axes.legend(handles=[line for line in axes.lines[::-1] if not str(line.get_label()).startswith("_")])
-    return axes
-
-
-def plot_reconstruction(result: Reconstruction, ax: Axes | None = None) -> Axes:
-    """Draw the functions that Algorithm 1 leaves of single positions, with the width of the blur.
-
-    >>> from pe_spectra import Sinusoidal, compute_spectrum, reconstruct_positions
-    >>> axes = plot_reconstruction(reconstruct_positions(compute_spectrum(Sinusoidal(d=64)), [5, 40]))
-    >>> axes.get_xlabel(), axes.get_ylabel()
-    ('location $t$ (positions)', 'function $r(t)$')
-    """
-    axes = _find_axes(ax)
-    draw_reconstruction(axes, result)
-    return axes
-
-
-def plot_grid_spectrum(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
-    """Draw the weight of each pair of frequencies of an encoding on a grid.
-
-    >>> from pe_spectra import compute_grid_spectrum
-    >>> axes = plot_grid_spectrum(compute_grid_spectrum("sincos2d:d=16,height=4,width=4"))
-    >>> axes.get_xlabel(), axes.get_ylabel()
-    ('horizontal ω (rad/position)', 'vertical ω (rad/position)')
-    """
-    axes = _find_axes(ax)
-    draw_grid_weights(axes, plane)
+    _name_curves(axes)
     return axes
 
 
@@ -83,32 +114,13 @@ def plot_grid_kernel(plane: GridSpectrum, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def plot_local_spectra(spectra: LocalSpectra, ax: Axes | None = None) -> Axes:
-    """Draw the spectra of short stretches of positions as a map.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.spectrum import compute_local_spectra
-    >>> plot_local_spectra(compute_local_spectra(Sinusoidal(d=8), length=128)).get_ylabel()
-    'ω (rad/position)'
-    """
-    axes = _find_axes(ax)
-    draw_local(axes, spectra)
-    return axes
-
-
-def plot_low_bin(result: LowBinCount, ax: Axes | None = None) -> Axes:
-    """Draw each frequency as a stroke, those below the first DFT frequency in red and taller, and that edge.
-
-    >>> from pe_spectra import Sinusoidal, count_low_bin
-    >>> axes = plot_low_bin(count_low_bin(Sinusoidal(d=64)))
-    >>> axes.get_xlabel(), axes.get_title(loc="left")
-    ('frequency ω (rad/position)', '23 of 32 below 2π/64')
-    """
-    axes = _find_axes(ax)
-    draw_low_bin(axes, result)
-    edge = result.length or result.encoding.default_grid
-    axes.set_title(f"{result.inside} of {result.total} below 2π/{edge}", loc="left")
-    return axes
+def draw_small(result: object) -> bytes:
+    """Return the picture of a result in a notebook, as a .png; raises UndefinedError where there is none."""
+    with matplotlib.rc_context({"font.size": SMALL_SIZE, "legend.fontsize": "x-small"}):
+        figure, held = Figure(figsize=_SMALL, layout="constrained"), io.BytesIO()
+        plot_result(result, figure.subplots())
+        figure.savefig(held, format="png", dpi=_RESOLUTION)
+    return held.getvalue()
 
 
 def _find_axes(ax: Axes | None) -> Axes:
@@ -119,3 +131,10 @@ def _find_axes(ax: Axes | None) -> Axes:
     figure = Figure(layout="constrained") if pyplot is None else pyplot.figure(layout="constrained")
     axes: Axes = figure.subplots()
     return axes
+
+
+def _name_curves(axes: Axes) -> None:
+    """Name the curves in a legend, the first one drawn last, where there are several."""
+    named = [line for line in axes.lines[::-1] if not str(line.get_label()).startswith("_")]
+    if len(named) > 1:
+        axes.legend(handles=named)

@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import BAND_OPACITY, beside, draw_band, draw_curve, label_powers_of_ten, place_label
+from pe_spectra.plots.axes import (
+    BAND_OPACITY,
+    beside,
+    draw_band,
+    draw_curve,
+    label_powers_of_ten,
+    place_label,
+    scale_ticks,
+)
 from pe_spectra.plots.heatmap import MAP_RIGHT
 from pe_spectra.plots.planes import LOCAL_LEFT, describe_local, draw_local
 from pe_spectra.plots.sheet import RIGHT, Layout, lay_out, widen_panel
@@ -41,6 +48,8 @@ OMEGA_LABEL = "frequency ω (rad/position)"
 _LEAST_DECADES = 2.0
 #: From so many powers of ten on their exponents are too long for ticks.
 _LONG_EXPONENTS = 1e5
+#: Exponents of numbers that ticks write out.
+_PLAIN = range(-4, 5)
 #: Of a band whose lower edge lies below a logarithmic axis: it fills the panel, and the curves must stay readable.
 _SUNK_OPACITY = 0.06
 #: Inches of both panels, of the third, and of white between those, and above that.
@@ -163,7 +172,8 @@ def _draw_weights(axes: Axes, curves: Sequence[_Curve], per_radian: bool) -> Non
     if smallest < -1e-3 * largest:
         axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
-    _label_scaled(axes.yaxis, largest, "weight per rad/position" if per_radian else "weight $g$ (share of 1)")
+    label = "weight per rad/position" if per_radian else "weight $g$ (share of 1)"
+    axes.set_ylabel(label + scale_ticks(axes.yaxis, largest, _PLAIN))
 
 
 def _draw_logarithms(axes: Axes, curves: Sequence[_Curve], per_radian: bool, decades: float) -> None:
@@ -184,7 +194,8 @@ def _draw_logarithms(axes: Axes, curves: Sequence[_Curve], per_radian: bool, dec
         axes.set_ylabel("weight per rad/position" if per_radian else "weight $g$ (log scale)")
     else:
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-        _label_scaled(axes.yaxis, span, rf"$\log_{{10}}$ {'per rad/position' if per_radian else 'weight'}")
+        label = rf"$\log_{{10}}$ {'per rad/position' if per_radian else 'weight'}"
+        axes.set_ylabel(label + scale_ticks(axes.yaxis, span, _PLAIN))
 
 
 def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float, colour: str) -> None:
@@ -194,20 +205,6 @@ def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float,
     for seen, opacity in ((~sunk, BAND_OPACITY), (touched, _SUNK_OPACITY)):
         high = np.where(seen, band[1], np.nan)
         draw_band(axes, omega, np.maximum(band[0], bottom), high, colour, opacity=opacity)
-
-
-def _label_scaled(axis: Axis, largest: float, label: str) -> None:
-    """Label an axis; very small and very large numbers are written in a power of ten that the label names.
-
-    Matplotlib would write that power at the end of the axis, where it touches what stands above.
-    """
-    exponent = math.floor(math.log10(largest)) if largest > 0 else 0
-    if -4 <= exponent <= 4:
-        axis.set_label_text(label)
-        return
-    half = exponent // 2  # in two steps: one may leave the range of float64
-    axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 10.0**half / 10.0 ** (exponent - half):.3g}"))
-    axis.set_label_text(f"{label}, $10^{{{exponent}}}$")
 
 
 def _mark_frequencies(axes: Axes, last: float) -> None:

@@ -62,26 +62,19 @@ def _compose(report: PrecisionReport, small_print: tuple[str, ...]) -> Figure:
         top=0.30,
     )
     figure, panels = lay_out(layout)
-    total = max(2.0, float(report.stairs[0].counts[-1]))
-    for axes in panels:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(0.9, total * 1.15)
-        axes.set_xlabel(f"number n of {report.domain}")
-    _draw_distinct(panels[0], curves)
-    panels[0].set_ylabel(f"distinct vectors among the first n {report.domain}")
-    head_panel(panels[0], "distinct position vectors")
+    draw_distinct(panels[0], report)
     if has_angles:
-        _draw_phase_errors(panels[1], curves)
-        head_panel(panels[1], "phase error")
+        _draw_phase_errors(panels[1], report, curves)
     return figure
 
 
-def _draw_distinct(axes: Axes, curves: Sequence[_Stairs]) -> None:
+def draw_distinct(axes: Axes, report: PrecisionReport) -> None:
     """Draw how many vectors are distinct among the first n positions, and where the first two share one."""
-    axes.set_ylim(0.8, max(2.0, float(curves[0].stair.counts[-1]) * 1.6))
-    for curve in curves:
-        draw_curve(axes, curve.stair.counts.astype(float), curve.stair.distinct.astype(float), curve.style)
+    curves, total = _list_curves(report), float(report.stairs[0].counts[-1])
+    _count_across(axes, report, "distinct position vectors")
+    axes.set(ylim=(0.8, max(2.0, total * 1.6)), ylabel=f"distinct vectors among the first n {report.domain}")
+    for name, stair, style, _ in curves:
+        draw_curve(axes, stair.counts.astype(float), stair.distinct.astype(float), style, label=escape_text(name))
     named: set[tuple[int, int]] = set()
     for _, stair, style, collision in curves:
         if collision is not None and collision not in named and len(named) < _NAMED:
@@ -95,8 +88,16 @@ def _draw_distinct(axes: Axes, curves: Sequence[_Stairs]) -> None:
             named.add(collision)
 
 
-def _draw_phase_errors(axes: Axes, curves: Sequence[_Stairs]) -> None:
+def _count_across(axes: Axes, report: PrecisionReport, heading: str) -> None:
+    """Let numbers of positions run across a panel."""
+    total = max(2.0, float(report.stairs[0].counts[-1]))
+    axes.set(xscale="log", yscale="log", xlim=(0.9, total * 1.15), xlabel=f"number n of {report.domain}")
+    head_panel(axes, heading)
+
+
+def _draw_phase_errors(axes: Axes, report: PrecisionReport, curves: Sequence[_Stairs]) -> None:
     """Draw the largest phase error among the first n positions."""
+    _count_across(axes, report, "phase error")
     axes.set_ylabel("largest phase error (rad)")
     drawn = [
         (stair, style, np.where(_are_phases(stair.errors) & (stair.errors > 0), stair.errors, np.nan))

@@ -61,6 +61,12 @@ def draw_low_bin(axes: Axes, result: LowBinCount) -> None:
     axes.set_xlabel(OMEGA_LABEL)
 
 
+def draw_count(axes: Axes, result: LowBinCount) -> None:
+    """Draw one count, with its numbers above it."""
+    draw_low_bin(axes, result)
+    axes.set_title(f"{result.inside} of {result.total} below 2π/{_find_length(result)}", loc="left")
+
+
 @fixed_style()
 def compose_low_bin(*results: LowBinCount) -> Figure:
     """The figure of `pe-spectra count-low-bin`: one strip for each count, on one axis."""
@@ -81,15 +87,19 @@ def compose_low_bin(*results: LowBinCount) -> Figure:
     for axes, result in zip(panels, results, strict=True):
         draw_low_bin(axes, result)
         axes.set_xlim(*_find_range(results))
-        edge = f"2π/{result.length or round(2 * math.pi / result.bin_edge)}"
-        share = f"{100 * result.share_inside:.1f} %"
-        numbers = f"{result.inside} of {result.total} inside ({share}), {result.outside} outside; edge {edge}"
+        numbers = f"{result.inside} of {result.total} inside ({100 * result.share_inside:.1f} %), "
+        numbers += f"{result.outside} outside; edge 2π/{_find_length(result)}"
         name = escape_text(result.encoding.label)
         write_above(axes, ((name, TICK_SIZE, BLACK), (numbers, SMALL_SIZE, BLACK)), COLUMN_WIDTH - 2 * _SIDE)
     for axes in panels[:-1]:
         axes.set_xlabel("")
         axes.tick_params(labelbottom=False)
     return figure
+
+
+def _find_length(result: LowBinCount) -> int:
+    """The length whose first frequency is the edge."""
+    return result.length or round(2 * math.pi / result.bin_edge)
 
 
 def _split_frequencies(result: LowBinCount) -> tuple[F64, F64]:

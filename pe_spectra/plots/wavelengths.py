@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.answers.lengthenings import answer_lengthenings, entitle_way
+from pe_spectra.errors import UndefinedError
 from pe_spectra.exact import F64
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.cosine_sums import KernelSample, sample_kernel
@@ -45,6 +46,7 @@ from pe_spectra.plots.style import (
     VERMILION,
     DashPattern,
     LineStyle,
+    curve_style,
     escape_text,
     fixed_style,
     line_pitch,
@@ -84,16 +86,14 @@ def compose_context(report: ContextReport) -> Figure:
 
     Raises
     ------
-    ValueError : a report without a model.
+    UndefinedError : a report without a model.
     """
-    if not report.methods or report.trained is None:
-        raise ValueError("a figure of a context needs a model")
-    before, *ways = report.methods
+    trained, (before, *ways) = _read_ways(report)
     words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.05
     layout = Layout(
         title=answer_lengthenings(report).title,
         heights=(_PANEL,) * math.ceil(len(ways) / _ACROSS),
-        small_print=_describe_context(report.trained, report),
+        small_print=_describe_context(trained, report),
         key=_KEY if any(row.unseen.any() for row in ways) else _KEY[:2],
         left=_LEFT,
         right=_RIGHT,
@@ -106,7 +106,7 @@ def compose_context(report: ContextReport) -> Figure:
     figure, panels = lay_out(layout)
     drawn = 2 * len(ways)
     for ladder, kernel, row in zip(panels[:drawn:2], panels[1:drawn:2], ways, strict=True):
-        _draw_change(ladder, before, row, (report.trained, report.target))
+        _draw_change(ladder, before, row, {trained: "trained", report.target: "served"})
         _draw_kernels(kernel, [(before.kernel, _BEFORE), (row.kernel, _AFTER)], linewidth=0.9)
         kernel.set_yticks([0, 1])
         kernel.set_ylabel("mean cos", fontsize=TICK_SIZE)
@@ -134,23 +134,36 @@ def _describe_context(trained: int, report: ContextReport) -> tuple[str, ...]:
     return guide, f"d = {report.d}, base {report.base:,.6g}, factor {report.target / trained:.6g} where a way has one."
 
 
-def _draw_change(axes: Axes, before: MethodResult, row: MethodResult, lengths: tuple[int, int]) -> None:
+def draw_ways(axes: Axes, report: ContextReport) -> None:
+    """Draw the wavelengths of all ways over each other, each by its name, with both context lengths."""
+    trained, ways = _read_ways(report)
+    ladders = [_find_logarithms(row.frequencies) for row in ways]
+    _frame_ladders(axes, ladders, {trained: "trained", report.target: "served"}, 0.2)
+    for number, (row, waves) in enumerate(zip(ways, ladders, strict=True)):
+        draw_curve(axes, np.arange(float(waves.size)), waves, curve_style(number), label=row.method)
+    axes.set(xlabel="pair", ylabel="wavelength (positions)")
+
+
+def _read_ways(report: ContextReport) -> tuple[int, tuple[MethodResult, ...]]:
+    """The context length in training, and the ways to lengthen it, the unchanged model first."""
+    if report.trained is None:
+        raise UndefinedError("a figure of a context needs a model")
+    return report.trained, report.methods
+
+
+def _draw_change(axes: Axes, before: MethodResult, row: MethodResult, lengths: dict[int, str]) -> None:
     """Draw base-10 logarithms of the wavelengths against the pair, with the two context lengths."""
     old, new = _find_logarithms(before.frequencies), _find_logarithms(row.frequencies)
-    pairs = np.arange(old.size, dtype=np.float64)
-    for length, name in zip(lengths, ("trained", "served"), strict=True):
-        axes.axhline(math.log10(length), color=GREY, linewidth=0.5, linestyle=_DASHES[name], zorder=0)
+    pairs = np.arange(float(old.size))
+    _frame_ladders(axes, [old, new], lengths, 0.2)
     draw_curve(axes, pairs, old, _BEFORE, linewidth=0.9)
     draw_curve(axes, pairs, new, _AFTER, linewidth=1.2)
     if row.unseen.any():
         beads = np.where(row.unseen, new, np.nan)
         draw_curve(axes, pairs, beads, {"color": "white", "linestyle": "-"}, linewidth=2.6)  # between the beads
         draw_curve(axes, pairs, beads, _UNSEEN, linewidth=2.6)
-    axes.set_xlim(0, max(1, pairs.size - 1))
-    axes.set_ylim(min(old.min(), new.min()) - 0.2, max(old.max(), new.max(), math.log10(lengths[1])) + 0.2)
     axes.set_xticks([0, pairs.size - 1])
     anchor_ticks(axes)
-    label_powers_of_ten(axes.yaxis)
     axes.set_ylabel("wavelength", fontsize=TICK_SIZE)
 
 
@@ -181,9 +194,7 @@ def compose_audit(audit: ModelAudit) -> Figure:
         _draw_wavelengths(ladder, layer)
         head_panel(ladder, _head(layer))
         unscaled = _find_unscaled(layer)
-        parts = (
-            [(layer.frequencies, _AFTER)] if unscaled is None else [(unscaled, _BEFORE), (layer.frequencies, _AFTER)]
-        )
+        parts = [*([] if unscaled is None else [(unscaled, _BEFORE)]), (layer.frequencies, _AFTER)]
         reach = max(2, *_list_lengths(layer)) if _list_lengths(layer) else _LONGEST
         _draw_kernels(kernel, [(sample_kernel(w, reach), style) for w, style in parts], linewidth=1.0)
         kernel.set_yticks([0, 0.5, 1])
@@ -197,24 +208,31 @@ def compose_audit(audit: ModelAudit) -> Figure:
     return figure
 
 
+def draw_audit(axes: Axes, audit: ModelAudit) -> None:
+    """Draw the ladder of the first layers that are turned."""
+    draw_ladder(axes, next((layer for layer in audit.layers if layer.frequencies.size), audit.layers[0]))
+
+
+def draw_ladder(axes: Axes, layer: LayerAudit) -> None:
+    """Draw the ladder of layers of one type, with its labels and the context lengths by name."""
+    if not layer.frequencies.size:
+        raise UndefinedError("there are no rotary frequencies to draw")
+    _draw_wavelengths(axes, layer)
+    _name_lengths(axes, layer)
+    axes.set_ylabel("wavelength (positions)")
+    head_panel(axes, _head(layer))
+
+
 def _draw_wavelengths(axes: Axes, layer: LayerAudit) -> None:
     """Draw base-10 logarithms of the wavelengths against the pair, by how often each turns, with the lengths."""
-    pairs = np.arange(layer.frequencies.size, dtype=np.float64)
-    lengths = _list_lengths(layer)
-    for length, name in lengths.items():
-        axes.axhline(math.log10(length), color=GREY, linewidth=0.6, linestyle=_DASHES[name], zorder=0)
     waves, unscaled = _find_logarithms(layer.frequencies), _find_unscaled(layer)
-    drawn = waves
-    if unscaled is not None:
-        before = _find_logarithms(unscaled)
+    ladders = [waves] if unscaled is None else [waves, _find_logarithms(unscaled)]
+    pairs = np.arange(float(waves.size))
+    _frame_ladders(axes, ladders, _list_lengths(layer), 0.45)
+    for before in ladders[1:]:
         draw_curve(axes, pairs, before, _BEFORE, linewidth=0.8)
-        drawn = np.concatenate([waves, before])
     _draw_states(axes, pairs, waves, np.array(layer.states))
-    seen = [*drawn[np.isfinite(drawn)].tolist(), *map(math.log10, lengths)]
-    axes.set_xlim(0, max(1, pairs.size - 1))
-    axes.set_ylim(min(seen) - 0.2, max(seen) + 0.45)
     label_integers(axes.xaxis)
-    label_powers_of_ten(axes.yaxis)
     axes.set_xlabel("pair", labelpad=1)
 
 
@@ -305,6 +323,16 @@ def _find_logarithms(frequencies: F64) -> F64:
     turning = frequencies > 0
     logarithms: F64 = np.where(turning, math.log10(2 * math.pi) - np.log10(np.where(turning, frequencies, 1)), np.nan)
     return logarithms
+
+
+def _frame_ladders(axes: Axes, ladders: Sequence[F64], lengths: dict[int, str], white: float) -> None:
+    """Let axes hold ladders of wavelengths, as base-10 logarithms, and context lengths, which are drawn."""
+    for length, name in lengths.items():
+        axes.axhline(math.log10(length), color=GREY, linewidth=0.5, linestyle=_DASHES[name], zorder=0)
+    seen = np.concatenate([*ladders, np.log10(list(lengths))])
+    axes.set_xlim(0, max(1, ladders[0].size - 1))
+    axes.set_ylim(float(np.nanmin(seen)) - 0.2, float(np.nanmax(seen)) + white)
+    label_powers_of_ten(axes.yaxis)
 
 
 def _draw_kernels(axes: Axes, samples: Sequence[tuple[KernelSample, LineStyle]], *, linewidth: float) -> None:

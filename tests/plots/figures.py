@@ -73,10 +73,15 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
+def list_axes(figure: Figure) -> list[Axes]:
+    """Every panel, each followed by its colour bar."""
+    return [one for axes in figure.axes for one in (axes, *axes.child_axes)]
+
+
 def visible_texts(figure: Figure) -> list[Text]:
     """Every text that a reader sees: words of the sheet, of panels, titles, axis and tick labels."""
     texts = list(figure.texts)
-    for axes in figure.axes:
+    for axes in list_axes(figure):
         texts += [*axes.texts, axes.title, axes.xaxis.label, axes.yaxis.label]
         texts += [text for text in axes.get_children() if isinstance(text, Text)]  # titles left and right
         for axis in (axes.xaxis, axes.yaxis):

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
+from pe_spectra.errors import UndefinedError
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.cosine_sums import sample_kernel
@@ -154,7 +155,7 @@ def test_the_figure_draws_the_numbers(context_report):
 
 
 def test_a_figure_needs_a_model():
-    with pytest.raises(ValueError, match="needs a model"):
+    with pytest.raises(UndefinedError, match="needs a model"):
         compose_context(propose_bases(64, 100))
 
 

@@ -72,7 +72,7 @@ def test_missing_values_are_grey() -> None:
 def test_logarithmic_maps_end_six_decades_down() -> None:
     figure, drawn = map_of(np.array([[1.0, 1e-3], [1e-9, -1.0]]), logarithmic=True)
     np.testing.assert_array_equal(drawn, [[0.0, -3.0], [-6.0, -6.0]])
-    labels = [text.get_text() for text in figure.axes[1].get_yticklabels()]
+    labels = [text.get_text() for text in figure.axes[0].child_axes[0].get_yticklabels()]
     assert labels[0] == "≤ $10^{-6}$"
     assert labels[-1] == "$10^{0}$"
 
@@ -103,4 +103,4 @@ def test_edges_of_cells() -> None:
 @pytest.mark.parametrize(("scale", "text"), [(1e-9, "value, $10^{-9}$"), (0.1, "value"), (5e7, "value, $10^{7}$")])
 def test_power_of_ten_of_a_colour_bar_stands_in_its_label(scale: float, text: str) -> None:
     figure, _ = map_of(np.arange(4.0).reshape(2, 2) * scale / 2)
-    assert figure.axes[1].texts[0].get_text() == text
+    assert figure.axes[0].child_axes[0].texts[0].get_text() == text

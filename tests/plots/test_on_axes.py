@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -9,29 +11,82 @@ from matplotlib.figure import Figure
 
 import pe_spectra
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, count_low_bin, reconstruct_positions
+from pe_spectra.answers.documents import find_answer, list_bodies
+from pe_spectra.errors import UndefinedError
+from pe_spectra.models.audit import ModelAudit
+from pe_spectra.models.lengths.methods import compare_methods, propose_bases
+from pe_spectra.plots.on_axes import DRAWINGS, plot_result
+from pe_spectra.quantities import Result
 from pe_spectra.spectrum import compute_local_spectra
+from tests.places import MODELS
 
 SPECTRUM = compute_spectrum(Sinusoidal(d=32))
 PLANE = pe_spectra.compute_grid_spectrum("sincos2d:d=16,height=4,width=6")
-RESULTS = {
-    "plot_spectrum": SPECTRUM,
-    "plot_reconstruction": reconstruct_positions(SPECTRUM, [5, 20]),
-    "plot_grid_spectrum": PLANE,
-    "plot_grid_kernel": PLANE,
-    "plot_local_spectra": compute_local_spectra(Sinusoidal(d=8), length=128),
-    "plot_low_bin": count_low_bin(Sinusoidal(d=32)),
+LOCAL = compute_local_spectra(Sinusoidal(d=8), length=128)
+
+
+def audit(name: str = "llama-3.1-8b.json") -> ModelAudit:
+    return pe_spectra.audit_configuration(pe_spectra.read_model(str(MODELS / name)))
+
+
+#: A result of each kind that a command draws.
+RESULTS: dict[str, Callable[[], Result]] = {
+    "Comparison": lambda: pe_spectra.compare_encodings([Sinusoidal(d=16)])[0],
+    "ContextReport": lambda: compare_methods(64, 10000.0, 2048, 8192),
+    "Faithfulness": lambda: pe_spectra.measure_faithfulness(Sinusoidal(d=16), length=40),
+    "GridSpectrum": lambda: PLANE,
+    "LayerAudit": lambda: audit().layers[0],
+    "LowBinCount": lambda: count_low_bin(Sinusoidal(d=32)),
+    "ModelAudit": audit,
+    "Portrait": lambda: pe_spectra.draw_portrait(Sinusoidal(d=16), length=40),
+    "PrecisionReport": lambda: pe_spectra.measure_precision(Sinusoidal(d=8), length=300),
+    "Reconstruction": lambda: reconstruct_positions(SPECTRUM, [5, 20]),
+    "Spectrum": lambda: SPECTRUM,
 }
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_axes_are_labelled_and_returned(name):
-    plot, axes = getattr(pe_spectra, name), Figure().subplots()
-    assert plot(RESULTS[name], ax=axes) is axes
+def test_a_result_draws_itself_on_axes_that_it_labels_and_returns(name):
+    result, axes = RESULTS[name](), Figure().subplots()
+    assert type(result).__name__ == name
+    assert result.plot(ax=axes) is axes
+    assert axes.has_data()
     assert axes.get_xlabel()
-    assert axes.get_ylabel() or name == "plot_low_bin"
-    new = plot(RESULTS[name])
+    assert axes.get_ylabel() or name == "LowBinCount"
+    new = result.plot()
     assert isinstance(new, Axes)
     assert new.get_xlabel() == axes.get_xlabel()
+    assert "<img" in result._repr_html_()
+
+
+def test_every_kind_that_a_command_draws_draws_itself():
+    """Every kind of document that has a figure is about a result that draws itself."""
+    assert set(RESULTS) == set(DRAWINGS) - {"LocalSpectra"}
+    answers = [find_answer(type(make())) for make in RESULTS.values()]
+    rooms = {answer.__module__ for answer in answers if answer is not None}
+    assert rooms == {body.__module__ for body in list_bodies() if body.draws}
+
+
+def test_a_result_without_a_drawing_says_so():
+    for result in (SPECTRUM.summary, propose_bases(64, 1024), audit("bert-base-uncased.json")):
+        with pytest.raises(UndefinedError):
+            result.plot()
+        assert "<img" not in result._repr_html_()
+
+
+def test_local_spectra_and_kernels_have_functions_of_their_own():
+    assert pe_spectra.plot_local_spectra(LOCAL).get_ylabel() == "ω (rad/position)"
+    assert pe_spectra.plot_grid_kernel(PLANE).get_xlabel() == "horizontal offset (positions)"
+    older = (pe_spectra.plot_reconstruction, pe_spectra.plot_grid_spectrum, pe_spectra.plot_low_bin)
+    assert set(older) == {plot_result}
+
+
+def test_a_colour_bar_stands_beside_its_map():
+    axes = PLANE.plot()
+    axes.figure.draw_without_rendering()
+    (bar,) = axes.child_axes
+    assert axes.bbox.x1 < bar.bbox.x0 < bar.get_tightbbox().x1 < axes.figure.bbox.x1
+    assert (bar.bbox.y0, bar.bbox.y1) == pytest.approx((axes.bbox.y0, axes.bbox.y1))
 
 
 def test_curves_carry_the_weights_and_are_named():

@@ -166,13 +166,18 @@ def _holds(outer: Bbox, inner: Bbox) -> bool:
     return bool(inside_x and outer.y0 <= inner.y0 and inner.y1 <= outer.y1)
 
 
-def write_above(axes: Axes, lines: Sequence[tuple[str, float, str]], width: float) -> None:
-    """Write lines above a panel, each (text, points, colour) cut to `width` inches, the last one nearest to it."""
+def measure_above(lines: int) -> float:
+    """Inches that a name above a panel takes, and so many smaller lines below it."""
+    return line_pitch(TICK_SIZE) + lines * line_pitch(SMALL_SIZE) + 0.05
+
+
+def write_above(axes: Axes, name: str, lines: Sequence[str], *, last: Axes | None = None, colour: str = GREY) -> None:
+    """Write a name and smaller lines above a panel, each cut to its width, or at the right end of the panel `last`."""
+    width = ((last or axes).get_window_extent().x1 - axes.get_window_extent().x0) / axes.figure.dpi
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     up = 3.0
-    for text, size, colour in reversed(lines):
-        shown = shorten_text(text, size, width)
-        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        axes.annotate(shown, (0, 1), (0, up), fontsize=size, color=colour, **place)
+    for text, size, ink in (*((line, SMALL_SIZE, colour) for line in lines[::-1]), (name, TICK_SIZE, BLACK)):
+        axes.annotate(shorten_text(text, size, width), (0, 1), (0, up), fontsize=size, color=ink, **place)
         up += line_pitch(size) * 72
 
 

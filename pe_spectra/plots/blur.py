@@ -133,6 +133,7 @@ def _draw_panels(
         small_print=tuple(map(escape_sentence, (_describe(results, scales), *circular, *left_out))),
         width=COLUMN_WIDTH if columns == 1 else PAGE_WIDTH,
         columns=columns,
+        cells=cells,
         left=0.6,
         top=0.27,
         gap=0.68,
@@ -144,8 +145,6 @@ def _draw_panels(
             missing.append(f"{shorten(panel.spectrum.encoding.label)}: {_describe_width(panel, ' ')}")
     if kernel is not None:
         _draw_kernel(axes[len(panels)], kernel, results[0])
-    for place in axes[cells:]:
-        place.remove()
     return figure, missing
 
 

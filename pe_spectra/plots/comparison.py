@@ -14,7 +14,14 @@ from matplotlib.markers import CARETDOWN, CARETUP
 from pe_spectra.answers.comparisons import answer_comparison
 from pe_spectra.exact import F64
 from pe_spectra.metrics import METRICS
-from pe_spectra.plots.axes import anchor_ticks, draw_curve, label_powers_of_ten, write_above, write_instead
+from pe_spectra.plots.axes import (
+    anchor_ticks,
+    draw_curve,
+    label_powers_of_ten,
+    measure_above,
+    write_above,
+    write_instead,
+)
 from pe_spectra.plots.sheet import MARGIN, Layout, lay_out, write_lines
 from pe_spectra.plots.style import (
     BLACK,
@@ -23,7 +30,6 @@ from pe_spectra.plots.style import (
     GREY,
     LABEL_SIZE,
     PAGE_WIDTH,
-    SMALL_SIZE,
     TICK_SIZE,
     escape_sentence,
     escape_text,
@@ -70,7 +76,7 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     across, width = next((cells, wide) for most, cells, wide in _ARRANGEMENTS if len(compared) <= most)
     rows = [math.ceil(len(part) / across) for part in sections]
     guide = wrap_text(_GUIDE, TICK_SIZE, width - 2 * MARGIN)
-    words = line_pitch(TICK_SIZE) + len(_list_numbers(compared[0], sorted_by)) * line_pitch(SMALL_SIZE) + 0.05
+    words = measure_above(len(_list_lines(sorted_by)))
     gap = _TICKS + _WHITE + words
     layout = Layout(
         title=escape_sentence(answer_comparison(compared, sorted_by).title),
@@ -164,9 +170,7 @@ def _write_words(kernel: Axes, density: Axes, one: Comparison, numbers: Sequence
     for axes in (kernel, density):
         axes.tick_params(length=2, pad=2)
         anchor_ticks(axes)
-    width = (density.get_window_extent().x1 - kernel.get_window_extent().x0) / kernel.figure.dpi
-    lines = [(escape_text(one.encoding.label, longest=120), TICK_SIZE, BLACK)]
-    write_above(kernel, [*lines, *((line, SMALL_SIZE, GREY) for line in numbers)], width)
+    write_above(kernel, escape_text(one.encoding.label, longest=120), numbers, last=density)
 
 
 def _head_section(axes: Axes, part: Sequence[Comparison], words: float) -> None:

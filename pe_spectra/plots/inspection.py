@@ -79,15 +79,14 @@ def compose_portrait(portrait: Portrait) -> Figure:
         gap=_GAP,
         width=PAGE_WIDTH,
         columns=2,
+        cells=len(panels),
     )
     figure, places = lay_out(layout)
-    for axes, panel in zip(places, panels, strict=False):
+    for axes, panel in zip(places, panels, strict=True):
         if panel.right == "nothing":
             widen_panel(axes, MAP_RIGHT - _RIGHT)
         heading = panel.draw(axes) or panel.heading
         head_panel(axes, heading, beyond=_BEYOND if panel.right == "map" else 0.0)
-    for axes in places[len(panels) :]:
-        axes.remove()
     return figure
 
 

@@ -65,6 +65,7 @@ class Layout:
     gap : white between one row and the next; where it is not always the same, `gaps`, one for each row but the last.
     bottom : white below the last row: tick labels, axis label.
     columns : panels side by side.
+    cells : panels in all, where the last row is not full.
     """
 
     title: str
@@ -79,6 +80,7 @@ class Layout:
     bottom: float = 0.46
     width: float = COLUMN_WIDTH
     columns: int = 1
+    cells: int | None = None
 
     @property
     def panel_width(self) -> float:
@@ -181,9 +183,9 @@ def _draw_key(figure: Figure, layout: Layout, top: float) -> None:
 def _add_panels(figure: Figure, layout: Layout, top: float) -> tuple[Axes, ...]:
     width, height = figure.get_size_inches()
     pitch, panel = width / layout.columns, layout.panel_width
-    panels = []
+    panels: list[Axes] = []
     for row, gap in zip(layout.heights, (*layout.gaps, 0.0), strict=True):
-        for column in range(layout.columns):
+        for column in range(layout.columns)[: None if layout.cells is None else layout.cells - len(panels)]:
             left = layout.left + column * pitch
             box = (left / width, (top - row) / height, panel / width, row / height)
             axes = figure.add_axes(box)

@@ -17,21 +17,10 @@ from matplotlib.figure import Figure
 from pe_spectra.answers.counts import answer_counts
 from pe_spectra.encodings import HasFrequencies
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import label_powers_of_ten, write_above
+from pe_spectra.plots.axes import label_powers_of_ten, measure_above, write_above
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import OMEGA_LABEL
-from pe_spectra.plots.style import (
-    BLACK,
-    BLUE,
-    COLUMN_WIDTH,
-    SMALL_SIZE,
-    TICK_SIZE,
-    VERMILION,
-    escape_sentence,
-    escape_text,
-    fixed_style,
-    line_pitch,
-)
+from pe_spectra.plots.style import BLACK, BLUE, VERMILION, escape_sentence, escape_text, fixed_style
 
 if TYPE_CHECKING:
     from pe_spectra.spectrum import LowBinCount
@@ -70,7 +59,7 @@ def draw_count(axes: Axes, result: LowBinCount) -> None:
 @fixed_style()
 def compose_low_bin(*results: LowBinCount) -> Figure:
     """The figure of `pe-spectra count-low-bin`: one strip for each count, on one axis."""
-    words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.07
+    words = measure_above(1)
     note = "tall strokes: inside the lowest bin, 0 < ω < edge (vertical line)"
     if any(sum(part.size for part in _split_frequencies(result)) < result.total for result in results):
         note += "; a frequency of 0 is outside and has no place on this axis"
@@ -79,8 +68,8 @@ def compose_low_bin(*results: LowBinCount) -> Figure:
         heights=(_STRIP,) * len(results),
         left=_SIDE,
         right=_SIDE,
-        top=words + 0.04,
-        gap=words + 0.14,
+        top=words + 0.06,
+        gap=words + 0.16,
         small_print=(note,),
     )
     figure, panels = lay_out(layout)
@@ -89,8 +78,7 @@ def compose_low_bin(*results: LowBinCount) -> Figure:
         axes.set_xlim(*_find_range(results))
         numbers = f"{result.inside} of {result.total} inside ({100 * result.share_inside:.1f} %), "
         numbers += f"{result.outside} outside; edge 2π/{_find_length(result)}"
-        name = escape_text(result.encoding.label)
-        write_above(axes, ((name, TICK_SIZE, BLACK), (numbers, SMALL_SIZE, BLACK)), COLUMN_WIDTH - 2 * _SIDE)
+        write_above(axes, escape_text(result.encoding.label), [numbers], colour=BLACK)
     for axes in panels[:-1]:
         axes.set_xlabel("")
         axes.tick_params(labelbottom=False)

@@ -30,18 +30,17 @@ from pe_spectra.plots.axes import (
     head_panel,
     label_integers,
     label_powers_of_ten,
+    measure_above,
     place_label,
     write_above,
 )
 from pe_spectra.plots.sheet import Layout, lay_out, share_limits
 from pe_spectra.plots.style import (
-    BLACK,
     BLUE,
     COLUMN_WIDTH,
     GREEN,
     GREY,
     PAGE_WIDTH,
-    SMALL_SIZE,
     TICK_SIZE,
     VERMILION,
     DashPattern,
@@ -49,7 +48,6 @@ from pe_spectra.plots.style import (
     curve_style,
     escape_text,
     fixed_style,
-    line_pitch,
 )
 from pe_spectra.wording import shorten
 
@@ -77,9 +75,6 @@ _STATES: dict[str, tuple[str, LineStyle]] = {
 _DASHES: dict[str, DashPattern] = {"trained": (0, (1, 1.5)), "served": "-", "original": (0, (5, 2))}
 
 
-# --------------------------------------------------------------------------------- ways to lengthen a context
-
-
 @fixed_style()
 def compose_context(report: ContextReport) -> Figure:
     """Draw a cell for each way, in order: its ladder beside its kernel, both with those of the unchanged model.
@@ -89,7 +84,7 @@ def compose_context(report: ContextReport) -> Figure:
     UndefinedError : a report without a model.
     """
     trained, (before, *ways) = _read_ways(report)
-    words = line_pitch(TICK_SIZE) + line_pitch(SMALL_SIZE) + 0.05
+    words = measure_above(1)
     layout = Layout(
         title=answer_lengthenings(report).title,
         heights=(_PANEL,) * math.ceil(len(ways) / _ACROSS),
@@ -102,10 +97,10 @@ def compose_context(report: ContextReport) -> Figure:
         bottom=0.44,
         width=PAGE_WIDTH,
         columns=2 * _ACROSS,
+        cells=2 * len(ways),
     )
     figure, panels = lay_out(layout)
-    drawn = 2 * len(ways)
-    for ladder, kernel, row in zip(panels[:drawn:2], panels[1:drawn:2], ways, strict=True):
+    for ladder, kernel, row in zip(panels[::2], panels[1::2], ways, strict=True):
         _draw_change(ladder, before, row, {trained: "trained", report.target: "served"})
         _draw_kernels(kernel, [(before.kernel, _BEFORE), (row.kernel, _AFTER)], linewidth=0.9)
         kernel.set_yticks([0, 1])
@@ -113,15 +108,11 @@ def compose_context(report: ContextReport) -> Figure:
         for axes in (ladder, kernel):
             axes.tick_params(length=2, pad=2)
         label, numbers = entitle_way(row, report)
-        width = (kernel.get_window_extent().x1 - ladder.get_window_extent().x0) / figure.dpi
-        write_above(ladder, ((label, TICK_SIZE, BLACK), (numbers, SMALL_SIZE, GREY)), width)
-    for axes in panels[drawn:]:
-        axes.remove()
-    share_limits(panels[:drawn:2])
-    share_limits(panels[1:drawn:2])
-    for place, axes in enumerate(panels[:drawn]):
-        if place + 2 * _ACROSS >= drawn:  # nothing below
-            axes.set_xlabel("lag (positions)" if place % 2 else "pair", fontsize=TICK_SIZE, labelpad=1)
+        write_above(ladder, label, [numbers], last=kernel)
+    share_limits(panels[::2])
+    share_limits(panels[1::2])
+    for place, axes in list(enumerate(panels))[-2 * _ACROSS :]:  # nothing below
+        axes.set_xlabel("lag (positions)" if place % 2 else "pair", fontsize=TICK_SIZE, labelpad=1)
     return figure
 
 
@@ -167,9 +158,6 @@ def _draw_change(axes: Axes, before: MethodResult, row: MethodResult, lengths: d
     axes.set_ylabel("wavelength", fontsize=TICK_SIZE)
 
 
-# --------------------------------------------------------------------------------- audits of models
-
-
 @fixed_style()
 def compose_audit(audit: ModelAudit) -> Figure:
     """Draw the ladder of wavelengths of each type of layers, and the kernel below it."""
@@ -195,7 +183,7 @@ def compose_audit(audit: ModelAudit) -> Figure:
         head_panel(ladder, _head(layer))
         unscaled = _find_unscaled(layer)
         parts = [*([] if unscaled is None else [(unscaled, _BEFORE)]), (layer.frequencies, _AFTER)]
-        reach = max(2, *_list_lengths(layer)) if _list_lengths(layer) else _LONGEST
+        reach = max(2, max(_list_lengths(layer), default=_LONGEST))
         _draw_kernels(kernel, [(sample_kernel(w, reach), style) for w, style in parts], linewidth=1.0)
         kernel.set_yticks([0, 0.5, 1])
         kernel.set_xlabel("lag (positions)", labelpad=1)
@@ -315,13 +303,9 @@ def _describe(audit: ModelAudit, layers: Sequence[LayerAudit]) -> str:
     return " ".join(words)
 
 
-# --------------------------------------------------------------------------------- both
-
-
 def _find_logarithms(frequencies: F64) -> F64:
     """Base-10 logarithms of wavelengths; nan for pairs at rest."""
-    turning = frequencies > 0
-    logarithms: F64 = np.where(turning, math.log10(2 * math.pi) - np.log10(np.where(turning, frequencies, 1)), np.nan)
+    logarithms: F64 = math.log10(2 * math.pi) - np.log10(np.where(frequencies > 0, frequencies, np.nan))
     return logarithms
 
 

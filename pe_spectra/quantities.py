@@ -213,11 +213,9 @@ class Result(ReadOnly):
         return ()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it as the figure of its command does, of several panels the first; return the labelled axes.
+        """Draw it on axes of Matplotlib, default new ones, as the figure of its command does; return them, labelled.
 
-        Parameters
-        ----------
-        ax : axes of Matplotlib; default new ones.
+        Of several panels it is the first.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from pe_spectra.exact import F64
@@ -80,13 +80,21 @@ def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str, *, opacity: 
 def label_powers_of_ten(axis: Axis) -> None:
     """Label an axis that carries base-10 logarithms with the powers of ten that they stand for."""
     axis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _write_power(value)))
+    axis.set_major_formatter(lambda value, _: _write_power(value))
 
 
-def label_integers(axis: Axis) -> None:
-    """Label an axis that carries positions or lags: whole numbers, written out."""
-    axis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+def label_integers(*axes: Axis) -> None:
+    """Label each axis that carries positions or lags: whole numbers, written out."""
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+        axis.set_major_formatter(lambda value, _: f"{value:.0f}".replace("-", "−"))
+
+
+def find_range(*values: F64, otherwise: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float]:
+    """Return the smallest and the largest of the finite values."""
+    seen = np.concatenate([one.ravel() for one in values])
+    seen = seen[np.isfinite(seen)]
+    return (float(seen.min()), float(seen.max())) if seen.size else otherwise
 
 
 def scale_ticks(axis: Axis, largest: float, plain: range) -> str:
@@ -183,8 +191,7 @@ def write_above(axes: Axes, name: str, lines: Sequence[str], *, last: Axes | Non
 
 def write_instead(axes: Axes, text: str) -> None:
     """Say in an empty panel why it is: scales without a curve would look like a fault."""
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(xticks=[], yticks=[])
     axes.text(0.5, 0.5, text, ha="center", va="center", fontsize=SMALL_SIZE, color=GREY, transform=axes.transAxes)
 
 

@@ -51,11 +51,9 @@ def draw_reconstruction(axes: Axes, result: Reconstruction, top: float | None = 
     for number, one in enumerate(result.positions):
         draw_curve(axes, location, one.values, curve_style(number))
     lowest = min(0.0, *(float(one.values.min()) for one in result.positions))
-    axes.set_xlim(0, location[-1])
-    axes.set_ylim(min(1.1 * lowest, -0.03 * top), _HEADROOM * top)
+    axes.set(xlim=(0, location[-1]), ylim=(min(1.1 * lowest, -0.03 * top), _HEADROOM * top))
+    axes.set(xlabel="location $t$ (positions)", ylabel="function $r(t)$")
     label_integers(axes.xaxis)
-    axes.set_xlabel("location $t$ (positions)")
-    axes.set_ylabel("function $r(t)$")
     at = "" if result.bandwidth is None else f", bandwidth {result.bandwidth:g}"
     head_panel(axes, escape_sentence(f"{shorten(result.spectrum.encoding.label)}{at}"))
     for number, one in enumerate(result.positions):
@@ -95,17 +93,14 @@ def compose_widths(results: Sequence[Reconstruction], *, marked: float) -> Figur
     figure, (axes,) = lay_out(Layout(title=title, heights=(2.2,), small_print=(note,)))
     bandwidth = np.array([result.spectrum.bandwidth for result in results], dtype=float)
     widths = np.array([[one.positions[0].width_10, one.positions[0].fwhm] for one in results], dtype=float).T
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     ticks = bandwidth[:: max(1, bandwidth.size // 4)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_yticks(_WIDTH_TICKS, [f"{tick:g}" for tick in _WIDTH_TICKS])
     axes.minorticks_off()
-    axes.set_xlim(bandwidth[0] / 1.15, bandwidth[-1] * 1.15)
-    axes.set_ylim(np.nanmin(widths) / 1.3, np.nanmax(widths) * 1.4)
+    axes.set(xlim=(bandwidth[0] / 1.15, bandwidth[-1] * 1.15), ylim=(np.nanmin(widths) / 1.3, np.nanmax(widths) * 1.4))
     axes.axvline(marked, color=GREY, linewidth=0.6, zorder=0)
-    axes.set_xlabel("bandwidth (bins of the lattice)")
-    axes.set_ylabel("width (positions)")
+    axes.set(xlabel="bandwidth (bins of the lattice)", ylabel="width (positions)")
     for number, curve in enumerate(widths):
         draw_curve(axes, bandwidth, curve, curve_style(number))
     at = int(np.argmin(np.abs(bandwidth - marked)))
@@ -157,11 +152,10 @@ def _draw_kernel(axes: Axes, kernel: F64, result: Reconstruction) -> None:
     curves = {"no window": (kernel / kernel[0])[:reach], f"Algorithm 1{window}": (response / response[0])[:reach]}
     for number, curve in enumerate(curves.values()):
         draw_curve(axes, lag, curve, curve_style(number))
-    axes.set_xlim(0, max(reach - 1, 1))
-    axes.set_ylim(1.1 * min(0.0, *(float(curve.min()) for curve in curves.values())) - 0.03, 1.08)
+    lowest = min(0.0, *(float(curve.min()) for curve in curves.values()))
+    axes.set(xlim=(0, max(reach - 1, 1)), ylim=(1.1 * lowest - 0.03, 1.08))
+    axes.set(xlabel="lag (positions)", ylabel="share of lag 0")
     label_integers(axes.xaxis)
-    axes.set_xlabel("lag (positions)")
-    axes.set_ylabel("share of lag 0")
     head_panel(axes, "kernel of the encoding, and what is left of it")
     for number, (text, curve) in enumerate(curves.items()):
         places = beside(lag, curve, ("above right", "below left", "above", "below"))

@@ -17,6 +17,7 @@ from pe_spectra.metrics import METRICS
 from pe_spectra.plots.axes import (
     anchor_ticks,
     draw_curve,
+    find_range,
     label_powers_of_ten,
     measure_above,
     write_above,
@@ -130,16 +131,14 @@ def _draw_kernel(axes: Axes, one: Comparison, limits: tuple[float, float]) -> No
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     dots = {"marker": "o" if lags.size < 4 else "", "markersize": 2.5}
     draw_curve(axes, lags, one.kernel, {"color": BLACK, "linestyle": "-"}, linewidth=1.0, **dots)
-    axes.set_xlim(0, last)
-    axes.set_ylim(*limits)
-    axes.set_xticks([0, last])
-    axes.set_yticks([tick for tick in (-1, 0, 1) if limits[0] <= tick])
+    ticks = [tick for tick in (-1, 0, 1) if limits[0] <= tick]
+    axes.set(xlim=(0, last), ylim=limits, xticks=[0, last], yticks=ticks)
     for match in one.periods:
         if match.lag <= last:
             axes.axvline(match.lag, color=GREY, linewidth=0.5, linestyle=(0, (1, 1.5)), zorder=0)
     for end, lag in _find_beyond(one):
         tip = CARETUP if end > 0 else CARETDOWN
-        axes.plot([lag], [end], marker=tip, markersize=4, color=BLACK, linestyle="none", clip_on=False, zorder=5)
+        axes.plot(lag, end, marker=tip, markersize=4, color=BLACK, clip_on=False, zorder=5)
 
 
 def _draw_density(axes: Axes, one: Comparison, limits: tuple[float, float]) -> None:
@@ -149,9 +148,7 @@ def _draw_density(axes: Axes, one: Comparison, limits: tuple[float, float]) -> N
         write_instead(axes, "no spectrum")
         return
     draw_curve(axes, one.spectrum.omega, _find_density(one), {"color": BLUE, "linestyle": "-"}, linewidth=1.0)
-    axes.set_xlim(0, math.pi)
-    axes.set_ylim(*limits)
-    axes.set_xticks([0, math.pi], ["0", "π"])
+    axes.set(xlim=(0, math.pi), ylim=limits, xticks=[0, math.pi], xticklabels=["0", "π"])
     label_powers_of_ten(axes.yaxis)
     axes.set_yticks(np.arange(math.ceil(limits[0]), limits[1] - 0.5, 2))
 
@@ -192,14 +189,11 @@ def _find_density(one: Comparison) -> F64:
 
 def _find_limits(compared: Sequence[Comparison]) -> tuple[tuple[float, float], tuple[float, float]]:
     """Limits of both kinds of axes that hold what all cells show, as far as it can be read."""
-    kernels = np.concatenate([one.kernel for one in compared if one.kernel is not None] or [np.zeros(1)])
-    low = max(KERNEL_RANGE[0], min(-0.08, 1.1 * float(np.nanmin(kernels))))
-    high = min(KERNEL_RANGE[1], max(1.08, 1.08 * float(np.nanmax(kernels))))
-    logarithms = np.concatenate([_find_density(one) for one in compared])
-    seen = logarithms[np.isfinite(logarithms)]
-    top = math.ceil(float(seen.max()) + 0.05) if seen.size else 1
-    bottom = math.floor(float(seen.min())) if seen.size else 0
-    return (low, high), (max(min(bottom, top - 2), top - _MOST_DECADES) - 0.05, top + 0.05)
+    least, most = find_range(np.zeros(1), *(one.kernel for one in compared if one.kernel is not None))
+    kernels = max(KERNEL_RANGE[0], min(-0.08, 1.1 * least)), min(KERNEL_RANGE[1], max(1.08, 1.08 * most))
+    low, high = find_range(*map(_find_density, compared), otherwise=(0.0, 0.5))
+    top = math.ceil(high + 0.05)
+    return kernels, (max(min(math.floor(low), top - 2), top - _MOST_DECADES) - 0.05, top + 0.05)
 
 
 def _find_beyond(one: Comparison) -> list[tuple[float, int]]:

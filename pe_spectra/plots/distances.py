@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 _HEIGHT, _MAP_HEIGHT, _MAP_LEFT, _MAP_GAP = 2.0, 1.92, 0.68, 0.74
 #: Lags, or separations, that span more than this stand on a logarithmic axis.
 _LINEAR_SPAN = 1000.0
-#: The mark of a closest pair.
-_CIRCLE: dict[str, Any] = {
-    "marker": "o", "markersize": 5, "markerfacecolor": "none", "markeredgewidth": 1.0, "linestyle": "none",
-}  # fmt: skip
 #: Points of a curve; of one with so many lags that it may swing to and fro across the panel.
 _LINE, _THIN_LINE, _MANY_LAGS = 1.2, 0.6, 200
 #: Places across and up that are tried for a label.
@@ -118,8 +114,7 @@ def _describe_maps(results: Sequence[Faithfulness], mapped: Sequence[Faithfulnes
 
 def draw_separations(axes: Axes, results: Sequence[Faithfulness], numbers: Sequence[int] = (0,)) -> None:
     """Draw distances by lag, mark each closest pair, and name what has no curve; `numbers` choose the styles."""
-    axes.set_xlabel("lag |s − t| (positions)")
-    axes.set_ylabel("separation ‖e(s) − e(t)‖")
+    axes.set(xlabel="lag |s − t| (positions)", ylabel="separation ‖e(s) − e(t)‖")
     _set_scales(axes, results)
     for number, result in zip(numbers, results, strict=True):
         _draw_separation(axes, result, curve_style(number))
@@ -160,10 +155,8 @@ def _draw_gram(axes: Axes, result: Faithfulness) -> None:
     places = np.arange(len(gram), dtype=float)
     extent, scale = find_extent(places, places), _find_gram_scale(gram)
     draw_map(axes, gram, extent=extent, label="dot product / largest", diverging=_is_signed(gram), scale=scale)
-    axes.set_xlabel("t (position)")
-    axes.set_ylabel("s (position)")
-    for axis in (axes.xaxis, axes.yaxis):
-        label_integers(axis)
+    axes.set(xlabel="t (position)", ylabel="s (position)")
+    label_integers(axes.xaxis, axes.yaxis)
     head_panel(axes, f"Gram matrix of {escape_text(result.encoding.label)}", beyond=MAP_RIGHT - MARGIN, pad=6)
 
 
@@ -186,7 +179,8 @@ def _draw_separation(axes: Axes, result: Faithfulness, style: LineStyle) -> None
         draw_curve(axes, *curve, style, linewidth=width, marker="." if curve[0].size == 1 else "")
     if result.closest_pair is not None:
         s, t = result.closest_pair
-        axes.plot([t - s], [result.min_separation or 0.0], color=style["color"], clip_on=False, zorder=5, **_CIRCLE)
+        (circle,) = axes.plot(t - s, result.min_separation or 0.0, "o", color=style["color"], clip_on=False, zorder=5)
+        circle.set(markersize=5, markerfacecolor="none", markeredgewidth=1.0)
 
 
 def _name_closest(axes: Axes, pair: tuple[int, int], distance: float, colour: str) -> None:
@@ -205,15 +199,13 @@ def _name_closest(axes: Axes, pair: tuple[int, int], distance: float, colour: st
 def _set_scales(axes: Axes, results: Sequence[Faithfulness]) -> None:
     seen, last = _list_distances(results), max(result.length for result in results) - 1
     if last > _LINEAR_SPAN:
-        axes.set_xscale("log")
-        axes.set_xlim(0.9, last * 1.1)
+        axes.set(xscale="log", xlim=(0.9, last * 1.1))
     else:
         axes.set_xlim(0, max(last + 0.5, 1.5))
         label_integers(axes.xaxis)
     largest = float(seen.max(initial=0.0)) or 1.0
     if _spans_decades(seen):
-        axes.set_yscale("log")
-        axes.set_ylim(float(seen.min()) / 2, largest * 2)
+        axes.set(yscale="log", ylim=(float(seen.min()) / 2, largest * 2))
     else:
         axes.set_ylim(0, largest * 1.12)
 

@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import scale_ticks, write_number
+from pe_spectra.plots.axes import find_range, scale_ticks, write_number
 from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
 
 #: Left, right, bottom and top edge of a map in data coordinates.
@@ -112,8 +112,7 @@ def draw_map(
 
 def find_scale(values: F64, *, diverging: bool = False, logarithmic: bool = False) -> ColourScale:
     """Return the ends of the colours for finite values (of a logarithmic map: for logarithms)."""
-    seen = values[np.isfinite(values)]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    low, high = find_range(values)
     if diverging:
         reach = max(abs(low), abs(high)) or 1.0
         return ColourScale(-reach, reach)

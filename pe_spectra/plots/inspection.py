@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -184,9 +184,9 @@ def _draw_spectra(axes: Axes, portrait: Portrait) -> str:
         _name_lines(axes, [spectrum.axis or "" for spectrum in portrait.spectra])
     elif portrait.inspection is not None and portrait.inspection.dominant_periods:
         places = [2 * math.pi / one.period for one in portrait.inspection.dominant_periods if one.along is None]
-        marks: dict[str, Any] = {"linestyle": "none", "marker": "|", "markersize": 7, "markeredgewidth": 0.8}
         if places:
-            axes.plot(places, [0.05] * len(places), transform=axes.get_xaxis_transform(), color=VERMILION, **marks)
+            (marks,) = axes.plot(places, [0.05] * len(places), "|", transform=axes.get_xaxis_transform())
+            marks.set(color=VERMILION, markersize=7, markeredgewidth=0.8)
         return "Spectrum, dominant periods marked"
     return "Spectrum"
 

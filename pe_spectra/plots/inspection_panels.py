@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import beside, draw_band, draw_curve, label_integers, place_label, write_beside
+from pe_spectra.plots.axes import beside, draw_band, draw_curve, find_range, label_integers, place_label, write_beside
 from pe_spectra.plots.heatmap import COLOURS, ColourScale, draw_map, find_extent, find_scale, fit_map
-from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, LineStyle, curve_style
+from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, curve_style
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _MOST_PLACES, _MOST_COLUMNS, _MOST_ROWS = 6, 5, 256
 _STYLED_HEADS = 8
 #: Colours end at this quantile of the sizes where the largest is this many times as large.
 _QUANTILE, _FAR = 0.995, 1.5
-#: Of one curve alone in its panel.
-_THIN: LineStyle = {"color": BLACK, "linestyle": "-"}
 #: Points of a curve in space, and labels of one kind, at most.
 _MOST_DOTS, _MOST_LABELS = 4000, 6
 #: A ladder is drawn that explains this share of a table.
@@ -50,10 +48,8 @@ def draw_table(axes: Axes, table: F64, rows: F64, noun: str) -> str:
     scale = _find_robust_scale(drawn)
     columns = np.arange(table.shape[1], dtype=np.float64)
     draw_map(axes, drawn, extent=find_extent(rows, columns), label="entry", diverging=True, scale=scale)
-    axes.set_xlabel(noun)
-    axes.set_ylabel("column")
-    label_integers(axes.xaxis)
-    label_integers(axes.yaxis)
+    axes.set(xlabel=noun, ylabel="column")
+    label_integers(axes.xaxis, axes.yaxis)
     cut = " (colours cut at 99.5 %)" if scale.high < float(np.abs(drawn).max()) else ""
     return f"Table, {table.shape[0]} × {table.shape[1]}{cut}"
 
@@ -76,17 +72,14 @@ def draw_columns(axes: Axes, table: F64, rows: F64, noun: str) -> str:
     """Draw some columns over the first rows, one above the other, each from its smallest to its largest."""
     chosen = _choose_columns(table.shape[1], _MOST_COLUMNS)
     shown = slice(0, _MOST_ROWS)
-    marker = "o" if len(table) < 3 else ""
     for place, column in enumerate(chosen):
         values = table[shown, column]
         low, high = float(values.min()), float(values.max())
         flat = not high - low > 1e-12 * max(abs(low), abs(high))
         level = np.zeros(values.size) if flat else (values - low) / (high - low) - 0.5
-        draw_curve(axes, rows[shown], place + 0.82 * level, _THIN, linewidth=0.7, marker=marker, markersize=2.5)
-    axes.set_ylim(-0.6, len(chosen) - 0.4)
-    axes.set_yticks(range(len(chosen)), [str(column) for column in chosen])
+        _draw_thin(axes, rows[shown], place + 0.82 * level)
+    axes.set(ylim=(-0.6, len(chosen) - 0.4), yticks=range(len(chosen)), yticklabels=chosen, ylabel="column")
     axes.tick_params(axis="y", length=0)
-    axes.set_ylabel("column")
     _set_rows(axes, rows[shown], noun)
     first = f", rows {rows[0]:.0f} to {rows[shown][-1]:.0f}" if len(table) > _MOST_ROWS else ""
     return f"{len(chosen)} of {table.shape[1]} columns{first}"
@@ -109,10 +102,7 @@ def draw_grid_columns(axes: Axes, table: F64, shape: tuple[int, int]) -> str:
     extent = (0.0, float(sheet.shape[1]), 0.0, float(sheet.shape[0]))
     draw_map(axes, sheet, extent=extent, label="entry / largest", diverging=True)
     axes.invert_yaxis()
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.set_xlabel("place across")
-    axes.set_ylabel("place down")
+    axes.set(xticks=[], yticks=[], xlabel="place across", ylabel="place down")
     return f"Columns {', '.join(map(str, chosen))} on the grid"
 
 
@@ -123,11 +113,10 @@ def draw_lag_kernel(axes: Axes, values: F64) -> str:
     axes.axhline(0, color=GREY, linewidth=0.4, zorder=0)
     if len(shares) > 1:
         draw_band(axes, lags, shares.min(axis=0), shares.max(axis=0), BLACK)
-    marker = "o" if lags.size < 3 else ""
-    draw_curve(axes, lags, np.median(shares, axis=0), _THIN, linewidth=1.0, marker=marker, markersize=2.5)
+    _draw_thin(axes, lags, np.median(shares, axis=0), linewidth=1.0)
     low, high = min(0.0, float(shares.min())), max(1.0, float(shares.max()))
-    axes.set_ylim(low - 0.06 * (high - low), high + 0.06 * (high - low))
-    axes.set_ylabel("$k(τ)/k(0)$")
+    white = 0.06 * (high - low)
+    axes.set(ylim=(low - white, high + white), ylabel="$k(τ)/k(0)$")
     _set_rows(axes, lags, "lag τ (positions)")
     return f"Kernel, median and range of {len(shares)} heads" if len(shares) > 1 else "Kernel"
 
@@ -144,11 +133,9 @@ def draw_bias(axes: Axes, lags: F64, bias: F64, *, first: int = 0) -> str:
         if heads <= _STYLED_HEADS or head in (0, heads - 1):
             words.append((float(bias[head, -1]), f"head {head + first}", style["color"]))
             samples[words[-1][1]] = style
-    seen = bias[np.isfinite(bias)]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    low, high = find_range(bias)
     white = 0.06 * (high - low) or 0.5
-    axes.set_ylim(low - white, high + white)
-    axes.set_ylabel("bias (added to the score)")
+    axes.set(ylim=(low - white, high + white), ylabel="bias (added to the score)")
     _set_rows(axes, lags, "lag (query − key)")
     write_beside(axes, words, samples)
     return f"Bias against lag, {count(heads, 'head')}"
@@ -157,15 +144,12 @@ def draw_bias(axes: Axes, lags: F64, bias: F64, *, first: int = 0) -> str:
 def draw_bias_map(axes: Axes, bias: F64, head: int) -> str:
     """Draw the bias of one head, queries down and keys across; grey where there is none."""
     places = np.arange(len(bias), dtype=np.float64)
-    seen = bias[np.isfinite(bias)]
-    signed = bool(seen.size) and float(seen.min()) < 0 < float(seen.max())
-    draw_map(axes, bias, extent=find_extent(places, places), label="bias", diverging=signed)
+    low, high = find_range(bias)
+    draw_map(axes, bias, extent=find_extent(places, places), label="bias", diverging=low < 0 < high)
     axes.invert_yaxis()
-    axes.set_xlabel("key (position)")
-    axes.set_ylabel("query (position)")
-    label_integers(axes.xaxis)
-    label_integers(axes.yaxis)
-    return f"Bias of head {head}{' (grey: not seen)' if seen.size < bias.size else ''}"
+    axes.set(xlabel="key (position)", ylabel="query (position)")
+    label_integers(axes.xaxis, axes.yaxis)
+    return f"Bias of head {head}{'' if np.isfinite(bias).all() else ' (grey: not seen)'}"
 
 
 def draw_periods(axes: Axes, inspection: TableInspection) -> str:
@@ -173,19 +157,16 @@ def draw_periods(axes: Axes, inspection: TableInspection) -> str:
     periods, fit = inspection.channels.periods, inspection.sinusoid
     columns = np.arange(periods.size, dtype=np.float64)
     rows = inspection.rows_used[1] - inspection.rows_used[0]
-    axes.set_yscale("log")
-    axes.set_ylim(1.6, 2.0 * max(rows, 4))
-    axes.set_xlim(-0.5, max(0.5, periods.size - 0.5))
+    axes.set(yscale="log", ylim=(1.6, 2.0 * max(rows, 4)), xlim=(-0.5, max(0.5, periods.size - 0.5)))
     shared = [one for one in inspection.dominant_periods if one.along is None][:_MOST_LABELS]
     for one in shared:
         axes.axhline(one.period, color=GREY, linewidth=0.5, zorder=0)
     dots = {"marker": "o", "markersize": 1.8 if columns.size > 64 else 3.5, "markeredgewidth": 0}
     draw_curve(axes, columns, periods, {"color": BLUE, "linestyle": "none"}, **dots)
     _draw_ladder(axes, columns, fit)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("column")
-    axes.set_ylabel("period (positions)")
+    axes.set(xlabel="column", ylabel="period (positions)")
     label_integers(axes.xaxis)
     write_beside(axes, [(math.log10(one.period), _describe_period(one), GREY) for one in shared])
     return "Period of each column"
@@ -235,12 +216,10 @@ def draw_rows(
     high = float(seen.max()) if seen.size and seen.max() > 0 else 1.0
     positive = seen[seen > 0]
     if positive.size and high > _LINEAR_SPAN * float(np.median(positive)):
-        axes.set_yscale("log")
-        axes.set_ylim(float(positive.min()) / 2, high * 3)
+        axes.set(yscale="log", ylim=(float(positive.min()) / 2, high * 3))
     else:
         axes.set_ylim(0, 1.15 * high)
-    marker = "o" if rows.size < 3 else ""
-    draw_curve(axes, rows, values, _THIN, linewidth=0.7, marker=marker, markersize=2.5)
+    _draw_thin(axes, rows, values)
     axes.set_ylabel(label)
     _set_rows(axes, rows, noun)
     _mark_rows(axes, rows, values, marked)
@@ -253,8 +232,8 @@ def _mark_rows(axes: Axes, rows: F64, values: F64, marked: Sequence[float]) -> N
     index = index[np.isfinite(values[index])]
     if not index.size:
         return
-    ring: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5, "markerfacecolor": "none"}
-    axes.plot(rows[index], values[index], clip_on=False, zorder=5, color=VERMILION, **ring)
+    (rings,) = axes.plot(rows[index], values[index], "o", color=VERMILION, clip_on=False, zorder=5)
+    rings.set(markersize=5, markerfacecolor="none")
     for place in index[:_MOST_LABELS]:
         row = float(rows[place])
         name = f"{row:.0f}" if row == round(row) else f"{math.floor(row)}|{math.ceil(row)}"
@@ -278,12 +257,12 @@ def draw_components(
     axes.autoscale_view()
     axes.set_aspect("equal", adjustable="datalim")
     axes.apply_aspect()
-    axes.set_xlabel(f"component {pair[0] + 1} ({_write_share(shares[pair[0]])})")
-    axes.set_ylabel(f"component {pair[1] + 1} ({_write_share(shares[pair[1]])})")
+    across, up = (f"component {one + 1} ({_write_share(shares[one])})" for one in pair)
+    axes.set(xlabel=across, ylabel=up)
     first, last = inspection.rows_used
     for name, index in ((first, 0), (last - 1, -1)):
         end = float(points[index, 0]), float(points[index, 1])
-        axes.plot(*end, marker="o", markersize=4, color=BLACK, markerfacecolor="none", linestyle="none")
+        axes.plot(*end, "o", markersize=4, color=BLACK, markerfacecolor="none")
         named = place_label(axes, str(name), beside(*end, _AROUND))
         named = named or place_label(axes, str(name), beside(*end, _AROUND), on_curves=True)
         if named is not None:
@@ -308,9 +287,14 @@ def _write_share(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
+def _draw_thin(axes: Axes, x: F64, y: F64, linewidth: float = 0.7) -> None:
+    """Draw a curve that is alone in its panel; of one or two points each is a dot."""
+    marker = "o" if x.size < 3 else ""
+    draw_curve(axes, x, y, {"color": BLACK, "linestyle": "-"}, linewidth=linewidth, marker=marker, markersize=2.5)
+
+
 def _set_rows(axes: Axes, rows: F64, noun: str) -> None:
     """Let the axis across run from the first row (or lag) to the last, in whole numbers."""
     white = 0.5 if rows.size == 1 else 0.0
-    axes.set_xlim(float(rows[0]) - white, float(rows[-1]) + white)
-    axes.set_xlabel(noun)
+    axes.set(xlim=(float(rows[0]) - white, float(rows[-1]) + white), xlabel=noun)
     label_integers(axes.xaxis)

@@ -53,20 +53,15 @@ def draw_grid_kernel(axes: Axes, plane: GridSpectrum) -> None:
     if signed and _count_changes(plane.kernel) <= _SMOOTH:
         axes.contour(columns, rows, plane.kernel, levels=[0.0], colors=[GREY], linewidths=0.6, linestyles="dotted")
     axes.invert_yaxis()
-    axes.set_xlabel("horizontal offset (positions)")
-    axes.set_ylabel("vertical offset")
-    label_integers(axes.xaxis)
-    label_integers(axes.yaxis)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:.0f}".replace("-", "−"))
+    axes.set(xlabel="horizontal offset (positions)", ylabel="vertical offset")
+    label_integers(axes.xaxis, axes.yaxis)
 
 
 def draw_grid_weights(axes: Axes, plane: GridSpectrum) -> None:
     """Draw the weight of each pair of frequencies, the horizontal one across and the vertical one up."""
     extent = find_extent(plane.omega_horizontal, plane.omega_vertical)
     draw_map(axes, plane.weights, extent=extent, label="weight (share of 1)", logarithmic=_spans_decades(plane.weights))
-    axes.set_xlabel("horizontal ω (rad/position)")
-    axes.set_ylabel("vertical ω (rad/position)")
+    axes.set(xlabel="horizontal ω (rad/position)", ylabel="vertical ω (rad/position)")
     for axis, (low, high) in ((axes.xaxis, extent[:2]), (axes.yaxis, extent[2:])):
         inside = [(place, text) for place, text in _TICKS if low <= place <= high]
         axis.set_ticks([place for place, _ in inside], [text for _, text in inside])
@@ -179,10 +174,8 @@ def draw_local(axes: Axes, local: LocalSpectra) -> None:
     step = float(local.omega[1]) / 2
     extent = (float(local.centres[0]) - half, float(local.centres[-1]) + half, -step, float(local.omega[-1]) + step)
     draw_map(axes, weights, extent=extent, label="share of a stretch", logarithmic=_spans_decades(weights))
-    axes.set_xlabel("position (middle of the stretch)")
-    axes.set_ylabel("ω (rad/position)")
+    axes.set(xlabel="position (middle of the stretch)", ylabel="ω (rad/position)", yticks=[0, 1, 2, 3])
     label_integers(axes.xaxis)
-    axes.set_yticks([0, 1, 2, 3])
     head_panel(axes, entitle_local(local), beyond=MAP_RIGHT - MARGIN, pad=8)
 
 

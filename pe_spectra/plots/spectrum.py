@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit_decades, name_spectra
 from pe_spectra.exact import F64
@@ -23,6 +23,7 @@ from pe_spectra.plots.axes import (
     beside,
     draw_band,
     draw_curve,
+    find_range,
     label_powers_of_ten,
     place_label,
     scale_ticks,
@@ -141,13 +142,12 @@ def compose_agreement(density: Spectrum, window: Spectrum) -> Figure:
     draw_curve(upper, density.omega, density.weights, line)
     marks = {"marker": "o", "markersize": 3.2, "markerfacecolor": "none", "markeredgewidth": 0.7}
     draw_curve(upper, density.omega, window.weights, circles, **marks)
-    upper.set_ylim(min(0.0, float(window.weights.min())), 1.12 * float(density.weights.max()))
-    upper.set_ylabel("weight $g$ (share of 1)")
+    limits = (min(0.0, float(window.weights.min())), 1.12 * float(density.weights.max()))
+    upper.set(ylim=limits, ylabel="weight $g$ (share of 1)")
     draw_curve(lower, density.omega, rounding / 1e-16, {"color": BLUE, "linestyle": "-"}, linewidth=0.8)
     lower.axhline(0, color="black", linewidth=0.5, zorder=0)
     reach = 1.15 * float(np.abs(rounding).max()) / 1e-16 or 1.0
-    lower.set_ylim(-reach, reach)
-    lower.set_ylabel("difference ($10^{-16}$)")
+    lower.set(ylim=(-reach, reach), ylabel="difference ($10^{-16}$)")
     for axes in (upper, lower):
         _mark_frequencies(axes, math.pi)
     levels = np.linspace(*upper.get_ylim()[::-1], 30)
@@ -166,9 +166,8 @@ def _draw_weights(axes: Axes, curves: Sequence[_Curve], per_radian: bool) -> Non
         if curve.band is not None:
             draw_band(axes, curve.omega, *curve.band, curve.style["color"])
         draw_curve(axes, curve.omega, curve.weights, curve.style, label=curve.label)
-    drawn = np.concatenate([part for curve in curves for part in (curve.weights, *(curve.band or ()))])
-    largest = max(float(np.max(drawn, initial=0.0, where=np.isfinite(drawn))), np.finfo(float).tiny)
-    smallest = min(float(np.min(drawn, initial=0.0, where=np.isfinite(drawn))), 0.0)
+    drawn = [part for curve in curves for part in (curve.weights, *(curve.band or ()))]
+    smallest, largest = find_range(np.array([0.0, np.finfo(float).tiny]), *drawn)
     if smallest < -1e-3 * largest:
         axes.axhline(0, color="black", linewidth=0.5, zorder=0)
     axes.set_ylim(smallest * 1.08, largest * 1.08)
@@ -179,9 +178,8 @@ def _draw_weights(axes: Axes, curves: Sequence[_Curve], per_radian: bool) -> Non
 def _draw_logarithms(axes: Axes, curves: Sequence[_Curve], per_radian: bool, decades: float) -> None:
     """Draw base-10 logarithms of weights on an axis labelled with powers of ten."""
     bands = [None if curve.band is None else tuple(map(_take_logarithm, curve.band)) for curve in curves]
-    drawn = np.concatenate([curve.logarithms for curve in curves] + [part for band in bands for part in band or ()])
-    seen = drawn[np.isfinite(drawn)]
-    low, high = (float(seen.min()), float(seen.max())) if seen.size else (-1.0, 0.0)
+    drawn = [curve.logarithms for curve in curves] + [part for band in bands for part in band or ()]
+    low, high = find_range(*drawn, otherwise=(-1.0, 0.0))
     span = min(max(high - low, _LEAST_DECADES), decades)
     bottom = high - 1.06 * span
     for curve, band in reversed(list(zip(curves, bands, strict=True))):
@@ -209,13 +207,12 @@ def _draw_log_band(axes: Axes, omega: F64, band: tuple[F64, ...], bottom: float,
 
 def _mark_frequencies(axes: Axes, last: float) -> None:
     """Label the axis of frequencies from 0 to pi, or to another end where positions are not whole numbers."""
-    axes.set_xlim(0, last)
-    axes.set_xlabel(OMEGA_LABEL)
+    axes.set(xlim=(0, last), xlabel=OMEGA_LABEL)
     if last == math.pi:
         axes.set_xticks([0, 1, 2, math.pi], ["0", "1", "2", "π"])
         return
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
 
 
 def _take_logarithm(values: F64) -> F64:

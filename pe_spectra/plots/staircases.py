@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.answers.roundings import answer_precision
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import beside, draw_curve, head_panel, place_label
+from pe_spectra.plots.axes import beside, draw_curve, find_range, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, curve_style, escape_text, fixed_style
 from pe_spectra.vocabulary import RECIPE_TITLES
@@ -80,8 +80,7 @@ def draw_distinct(axes: Axes, report: PrecisionReport) -> None:
         if collision is not None and collision not in named and len(named) < _NAMED:
             place = int(np.argmax(stair.distinct < stair.counts))  # from here on codes are fewer than positions
             x, y = float(stair.counts[place]), float(stair.distinct[place])
-            circle: dict[str, Any] = {"marker": "o", "markersize": 4, "markerfacecolor": "none", "linestyle": "none"}
-            axes.plot([x], [y], color=style["color"], **circle)
+            axes.plot(x, y, "o", color=style["color"], markersize=4, markerfacecolor="none")
             sides = ("below right", "right", "below", "above left", "left")
             places = [*beside(x, y, sides), *beside(1.3 * x, y, sides)]
             place_label(axes, "{} = {}".format(*collision), places, colour=style["color"])
@@ -98,14 +97,13 @@ def _count_across(axes: Axes, report: PrecisionReport, heading: str) -> None:
 def _draw_phase_errors(axes: Axes, report: PrecisionReport, curves: Sequence[_Stairs]) -> None:
     """Draw the largest phase error among the first n positions."""
     _count_across(axes, report, "phase error")
-    axes.set_ylabel("largest phase error (rad)")
     drawn = [
         (stair, style, np.where(_are_phases(stair.errors) & (stair.errors > 0), stair.errors, np.nan))
         for _, stair, style, _ in curves
         if stair.errors is not None
     ]
-    seen = np.concatenate([np.array([0.1, math.pi]), *(errors[np.isfinite(errors)] for _, _, errors in drawn)])
-    axes.set_ylim(float(seen.min()) / 2, float(seen.max()) * 3)
+    low, high = find_range(np.array([0.1, math.pi]), *(errors for _, _, errors in drawn))
+    axes.set(ylim=(low / 2, high * 3), ylabel="largest phase error (rad)")
     axes.axhline(math.pi, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
     for stair, style, errors in drawn:
         draw_curve(axes, stair.counts.astype(float), errors, style)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from pe_spectra.answers.counts import answer_counts
 from pe_spectra.encodings import HasFrequencies
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import label_powers_of_ten, measure_above, write_above
+from pe_spectra.plots.axes import find_range, label_powers_of_ten, measure_above, write_above
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.spectrum import OMEGA_LABEL
 from pe_spectra.plots.style import BLACK, BLUE, VERMILION, escape_sentence, escape_text, fixed_style
@@ -39,15 +39,12 @@ def draw_low_bin(axes: Axes, result: LowBinCount) -> None:
     for logarithms, colour, height in ((inside, VERMILION, _TALL), (outside, BLUE, _SHORT)):
         _, first = np.unique(np.round(logarithms / _RESOLUTION), return_index=True)
         drawn = logarithms[first] if logarithms.size > 1000 else logarithms
-        stroke: dict[str, Any] = {"linestyle": "none", "marker": "|", "markersize": height, "markeredgewidth": 0.5}
-        # not snapped: else strokes jump to whole pixels and seem to be uneven
-        axes.plot(drawn, np.zeros(drawn.size), color=colour, snap=False, **stroke)
+        (strokes,) = axes.plot(drawn, np.zeros(drawn.size), "|", color=colour, markersize=height, markeredgewidth=0.5)
+        strokes.set_snap(False)  # else strokes jump to whole pixels and seem to be uneven
     axes.axvline(math.log10(result.bin_edge), color=BLACK, linewidth=1.0)
-    axes.set_ylim(-1, 1)
-    axes.set_yticks([])
+    axes.set(ylim=(-1, 1), yticks=[], xlabel=OMEGA_LABEL)
     axes.spines["left"].set_visible(False)
     label_powers_of_ten(axes.xaxis)
-    axes.set_xlabel(OMEGA_LABEL)
 
 
 def draw_count(axes: Axes, result: LowBinCount) -> None:
@@ -104,9 +101,8 @@ def _split_frequencies(result: LowBinCount) -> tuple[F64, F64]:
 
 def _find_range(results: Sequence[LowBinCount]) -> tuple[float, float]:
     """An axis that holds all frequencies and edges, with a little white."""
-    ends = np.concatenate([part for result in results for part in _split_frequencies(result)])
-    ends = np.append(ends, [math.log10(result.bin_edge) for result in results])
-    low, high = float(ends.min()), float(ends.max())
+    edges = np.log10([result.bin_edge for result in results])
+    low, high = find_range(edges, *(part for result in results for part in _split_frequencies(result)))
     if high - low < 2:  # so that the axis holds two powers of ten at least
         low, high = min(low, math.floor(low)), max(high, math.ceil(high), math.floor(low) + 1)
     white = 0.04 * max(high - low, 1.0)

@@ -27,6 +27,7 @@ from pe_spectra.plots.axes import (
     beside,
     draw_band,
     draw_curve,
+    find_range,
     head_panel,
     label_integers,
     label_powers_of_ten,
@@ -117,12 +118,12 @@ def compose_context(report: ContextReport) -> Figure:
 
 
 def _describe_context(trained: int, report: ContextReport) -> tuple[str, ...]:
-    guide = (
-        f"Left: wavelength of each pair in positions, with the context lengths of training, {trained:,} "
-        f"(dotted), and inference, {report.target:,} (solid). Right: mean of cos(lag θ) over the pairs; line and range "
-        "of stretches of lags."
+    guide = f"Left: wavelength of each pair in positions, with the context lengths of training, {trained:,} (dotted), "
+    guide += f"and inference, {report.target:,} (solid). Right: mean of cos(lag θ) over the pairs; line and range of "
+    return (
+        f"{guide}stretches of lags.",
+        f"d = {report.d}, base {report.base:,.6g}, factor {report.target / trained:.6g} where a way has one.",
     )
-    return guide, f"d = {report.d}, base {report.base:,.6g}, factor {report.target / trained:.6g} where a way has one."
 
 
 def draw_ways(axes: Axes, report: ContextReport) -> None:
@@ -181,10 +182,10 @@ def compose_audit(audit: ModelAudit) -> Figure:
     for layer, ladder, kernel in zip(layers, ladders, kernels, strict=True):
         _draw_wavelengths(ladder, layer)
         head_panel(ladder, _head(layer))
-        unscaled = _find_unscaled(layer)
-        parts = [*([] if unscaled is None else [(unscaled, _BEFORE)]), (layer.frequencies, _AFTER)]
+        parts = [(_find_unscaled(layer), _BEFORE), (layer.frequencies, _AFTER)]
         reach = max(2, max(_list_lengths(layer), default=_LONGEST))
-        _draw_kernels(kernel, [(sample_kernel(w, reach), style) for w, style in parts], linewidth=1.0)
+        samples = [(sample_kernel(found, reach), style) for found, style in parts if found is not None]
+        _draw_kernels(kernel, samples, linewidth=1.0)
         kernel.set_yticks([0, 0.5, 1])
         kernel.set_xlabel("lag (positions)", labelpad=1)
     ladders[0].set_ylabel("wavelength (positions)")
@@ -313,9 +314,8 @@ def _frame_ladders(axes: Axes, ladders: Sequence[F64], lengths: dict[int, str], 
     """Let axes hold ladders of wavelengths, as base-10 logarithms, and context lengths, which are drawn."""
     for length, name in lengths.items():
         axes.axhline(math.log10(length), color=GREY, linewidth=0.5, linestyle=_DASHES[name], zorder=0)
-    seen = np.concatenate([*ladders, np.log10(list(lengths))])
-    axes.set_xlim(0, max(1, ladders[0].size - 1))
-    axes.set_ylim(float(np.nanmin(seen)) - 0.2, float(np.nanmax(seen)) + white)
+    low, high = find_range(*ladders, np.log10(list(lengths)))
+    axes.set(xlim=(0, max(1, ladders[0].size - 1)), ylim=(low - 0.2, high + white))
     label_powers_of_ten(axes.yaxis)
 
 

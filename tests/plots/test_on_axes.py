@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import pe_spectra
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, count_low_bin, reconstruct_positions
-from pe_spectra.answers.documents import find_answer, list_bodies
+from pe_spectra.answers.documents import answer_result, list_bodies
 from pe_spectra.errors import UndefinedError
 from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
@@ -62,8 +62,8 @@ def test_a_result_draws_itself_on_axes_that_it_labels_and_returns(name):
 def test_every_kind_that_a_command_draws_draws_itself():
     """Every kind of document that has a figure is about a result that draws itself."""
     assert set(RESULTS) == set(DRAWINGS) - {"LocalSpectra"}
-    answers = [find_answer(type(make())) for make in RESULTS.values()]
-    rooms = {answer.__module__ for answer in answers if answer is not None}
+    answers = [answer_result(make()) for make in RESULTS.values()]
+    rooms = {type(answer.body).__module__ for answer in answers if answer is not None}
     assert rooms == {body.__module__ for body in list_bodies() if body.draws}
 
 

@@ -223,6 +223,20 @@ class Choice(Accepts[str]):
         return value
 
 
+@dataclass(frozen=True, kw_only=True)
+class YesNo(Choice):
+    """Yes or no, kept as these words; typed in any case also as true or false, 1 or 0, and in Python as True or False.
+
+    >>> YesNo().parse("true", "bidirectional"), YesNo().check(False, "bidirectional")
+    ('yes', 'no')
+    """
+
+    members: tuple[str, ...] = ("no", "yes", "false", "true", "0", "1")
+
+    def check(self, value: object, name: str) -> str:
+        return self.members[self.members.index(super().check(str(value).lower(), name)) % 2]
+
+
 def suggest(text: str, members: Sequence[str], prefix: str = "") -> str:
     """Propose the member that a text is nearest to; empty where none is near.
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
-from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
+from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, YesNo
 
 _DECLARED = "parameter"
 
@@ -121,7 +121,7 @@ SEED = Parameter(
     accepts=IntegerRange(minimum=0, maximum=2**32 - 1),
     meaning="seed of the values that are drawn, as before training",
 )
-YES_NO = Choice(members=("no", "yes"))
+YES_NO = YesNo()
 
 
 def parameter(like: Parameter | None = None, **more: Any) -> Any:

@@ -2,13 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
-from pe_spectra.numbers import Choice, IntegerRange, RealRange, parse_integers, parse_list, quote
+from pe_spectra.numbers import Choice, IntegerRange, RealRange, YesNo, parse_integers, parse_list, quote
 
 LATTICE = IntegerRange(minimum=0, maximum=255)
 ANY_INTEGER = IntegerRange(minimum=-(10**30), maximum=10**30)
@@ -118,6 +119,27 @@ def test_choice_and_quote():
 
 
 # ----------------------------------------------------------------------------------- lists
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("yes", "yes"), ("true", "yes"), ("1", "yes"), ("no", "no"), ("false", "no"), ("0", "no"), ("True", "yes")],
+)
+def test_yes_and_no_in_every_spelling(typed, meant):
+    assert YesNo().parse(typed, "causal") == meant
+
+
+def test_yes_and_no_of_python():
+    assert [YesNo().check(value, "causal") for value in (True, False, 1, 0, np.True_)] == [
+        "yes",
+        "no",
+        "yes",
+        "no",
+        "yes",
+    ]
+    for value in ("", "y", "2", "-1", "on", None, 1.5, [True]):
+        with pytest.raises(InputError, match=r"causal is not known .*accepted: no, yes, false, true, 0, 1"):
+            YesNo().check(value, "causal")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pe_spectra.encodings import ENCODINGS, DfsTrans, Dft, Sinusoidal
+from pe_spectra.encodings.calendar import Calendar
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.parameters import format_value
+from pe_spectra.encodings.parameters import YES_NO, format_value
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.sources import build_encodings, has_option
+from tests.making import make_encoding
 
 # ----------------------------------------------------------------------------------- building
 
@@ -153,3 +155,24 @@ def test_a_command_takes_256_encodings(refuse, command):
     start = f"{name} {' '.join(specs)}" if name == "compare" else f"{name} -e {' '.join(specs)}"
     line = refuse(f"{start} {' '.join(options)} --no-figure")
     assert line == "too many encodings for one command (257); at most 256"
+
+
+#: What a yes/no parameter needs beside it to have a meaning.
+BESIDE = {("rope", "truncate"): "d=64,scaling=yarn,factor=4,original=2048,"}
+
+
+def test_every_yes_or_no_of_the_catalogue_is_read_in_every_spelling():
+    found = [(cls.name, p.name) for cls in ENCODINGS for p in cls.accepts if p.accepts is YES_NO]
+    assert {("t5", "bidirectional"), ("calendar", "timestamp"), ("alibi", "causal"), ("rope", "truncate")} <= set(found)
+    for name, key in found:
+        for meant, others in {"yes": ("true", "1"), "no": ("false", "0")}.items():
+            start = f"{name}:{BESIDE.get((name, key), '')}{key}"
+            encoding = make_encoding(f"{start}={meant}")
+            for typed in others:
+                assert make_encoding(f"{start}={typed}") == encoding
+                assert make_encoding(f"{start}={typed}").spec == encoding.spec
+
+
+def test_a_parameter_that_hangs_on_a_yes_takes_any_spelling_of_it():
+    spelled = make_encoding("calendar:timestamp=1,timestamp_d=32")
+    assert spelled == make_encoding("calendar:timestamp=yes,timestamp_d=32") == Calendar(timestamp=True, timestamp_d=32)

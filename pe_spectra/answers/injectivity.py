@@ -21,6 +21,7 @@ from pe_spectra.answers.answer import (
 )
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import Faithfulness
+from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 
@@ -223,10 +224,21 @@ def _count_singular_values(result: Faithfulness) -> int:
 
 
 def _describe_growth(result: Faithfulness) -> str:
-    """Say how the smallest separation falls with the length; empty where no longer one was measured."""
-    grown = result.separation_by_length if result.min_separation else ()
-    if len(grown) < 2:
+    """Say how the smallest separation falls with the length, and at which two vectors are first the same."""
+    if not result.min_separation:
         return ""
+    grown = [one for one in result.separation_by_length if one.separation]
+    repeat = result.first_repeat
+    said = [_describe_fall(result, grown)] if len(grown) > 1 else []
+    if repeat is not None:
+        since = f"length {repeat.length}"
+        if repeat.length - repeat.above > 1:
+            since = f"a length above {repeat.above} and at most {repeat.length}"
+        said.append(f"two vectors are the same from {since} on ({_name_pair(result, *repeat.pair)})")
+    return "; ".join(said)
+
+
+def _describe_fall(result: Faithfulness, grown: Sequence[Grown]) -> str:
     error = result.error_bound  # that of a longer length is no smaller
     steps = [one for before, one in pairwise(grown) if one.separation < before.separation]
     if not steps:

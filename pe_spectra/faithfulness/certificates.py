@@ -59,8 +59,9 @@ class Collisions(Result):
     named: tuple[str, ...] = quantity(
         "The same examples, so that a person can read them.", default=(), schema=LIST_OF_TEXTS
     )
-    #: The first pair in order; None where there is none.
+    #: The first pair in order, and the one that the fewest positions have; None where there is none.
     first: tuple[int, int] | None
+    earliest: tuple[int, int] | None = None
 
 
 def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = ") -> str:
@@ -82,15 +83,17 @@ def _find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collis
     same = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
     sizes = np.diff(np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])))
     pairs = np.stack([order[same], order[same + 1]], axis=1)
-    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")][: max(limit, 1)]
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     if places is not None:
         pairs = np.sort(places[pairs], axis=1)  # the order among pairs stays: small positive places first
-    named = tuple((int(s), int(t)) for s, t in pairs)
+    earliest = int(np.argmin(np.abs(pairs).max(axis=1))) if len(pairs) else 0
+    named = tuple((int(s), int(t)) for s, t in pairs[: max(limit, 1)])
     return Collisions(
         count=int(np.sum(sizes * (sizes - 1) // 2)),
         distinct=len(sizes),
         sharing=int(np.sum(sizes[sizes > 1])),
         first=named[0] if named else None,
+        earliest=(int(pairs[earliest, 0]), int(pairs[earliest, 1])) if len(pairs) else None,
         examples=named[:limit],
         largest=int(sizes.max()),
     )

@@ -79,6 +79,42 @@ def trace_growth(encoding: Encoding, first: Grown) -> tuple[Grown, ...]:
     return tuple(found)
 
 
+class FirstRepeat(NamedTuple):
+    """Two codes are equal among `length` positions, and none are among `above`; one more or fewer is not decided.
+
+    >>> from pe_spectra import Dft
+    >>> find_first_repeat(Dft(d=256), 80)
+    FirstRepeat(above=256, length=257, pair=(0, 256))
+    """
+
+    above: int
+    length: int
+    pair: tuple[int, int]
+
+
+def find_first_repeat(encoding: Encoding, length: int) -> FirstRepeat | None:
+    """Return from which length on two codes are equal, by exact keys; None if not up to 2**20 or the last row.
+
+    Parameters
+    ----------
+    length : one at which all codes are different.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> find_first_repeat(Sinusoidal(d=4), 80) is None
+    True
+    """
+    for longer in _list_lengths(length, encoding.rows if encoding.domain == "positions" else None):
+        try:
+            found = certify(CodeTable(encoding, longer), 1)[2]
+        except InputError:  # a table of lags has an end
+            return None
+        if found.earliest is not None:
+            fails = max(map(abs, found.earliest)) + 1
+            # a count of which `distinct` is not known leaves room for pairs that no key has
+            return FirstRepeat(length if found.distinct is None else fails - 1, fails, found.earliest)
+    return None
+
+
 def _list_lengths(first: int, rows: int | None) -> list[int]:
     last = MAX_LENGTH if rows is None else min(rows, MAX_LENGTH)
     doubled = [first << power for power in range(1, (last // first).bit_length())]

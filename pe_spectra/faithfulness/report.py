@@ -14,7 +14,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
-from pe_spectra.faithfulness.growth import GROWN_SCHEMA, Grown, trace_growth
+from pe_spectra.faithfulness.growth import GROWN_SCHEMA, FirstRepeat, Grown, find_first_repeat, trace_growth
 from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
 from pe_spectra.faithfulness.near_pairs import RADIUS, NearPairs, search_table
 from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
@@ -116,6 +116,11 @@ class Faithfulness(Result):
             return ()
         first = Grown(length=self.length, separation=self.min_separation, pair=self.closest_pair)
         return trace_growth(self.encoding, first)
+
+    @cached_property
+    def first_repeat(self) -> FirstRepeat | None:
+        """From which longer length on two codes are equal; None where no key decides it, or they are here."""
+        return find_first_repeat(self.encoding, self.length) if self.injective else None
 
     @property
     def fwhm(self) -> float | None:

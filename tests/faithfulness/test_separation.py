@@ -16,6 +16,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness import pair_lags as lags_module
 from pe_spectra.faithfulness.code_table import CodeTable
+from pe_spectra.faithfulness.growth import find_first_repeat
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords, compute_distances, find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words, find_sidelobe, measure_separation
 from tests.faithfulness.digits import distance_at, ladder
@@ -245,6 +246,40 @@ def test_longer_lengths_are_told_in_words():
     assert "longer" not in dict(collided.facts)
     biases = dict(answer_faithfulness([measure_faithfulness(make_encoding("t5:heads=8"), length=20)]).facts)
     assert biases["rank"].startswith("8 of 8")
+
+
+@pytest.mark.parametrize(
+    ("spec", "length", "pair"),
+    [
+        ("dft:d=9", 10, (0, 9)),
+        ("dft:d=256", 257, (0, 256)),
+        ("calendar:rows=fixed,mode=sum", 74, (0, 73)),
+        ("tree:branching=2,depth=3", 16, (7, 15)),  # the last three steps of 15 are those of 7, and of no one before
+        ("t5:heads=2", 10, (8, 9)),
+    ],
+)
+def test_the_first_length_that_repeats_is_the_first(spec, length, pair):
+    encoding = make_encoding(spec)
+    for start in (1, 5, length - 1):
+        repeat = find_first_repeat(encoding, start)
+        assert (repeat.above, repeat.length, repeat.pair) == (length - 1, length, pair)
+    shorter = np.arange(length - 1)
+    places = shorter if encoding.domain == "positions" else np.concatenate([shorter, -shorter[1:]])
+    read = encoding.table if encoding.domain == "positions" else lambda lags: encoding.bias(lags).T
+    distances = np.linalg.norm(read(places)[:, None] - read(places)[None, :], axis=2)
+    assert distances[~np.eye(len(places), dtype=bool)].min() > 1e-9
+    assert np.ptp(read(np.array(pair)), axis=0).max() < 1e-12
+    facts = dict(answer_faithfulness([measure_faithfulness(encoding, length=length - 1)]).facts)
+    assert f"two vectors are the same from length {length} on (" in facts["longer"]
+
+
+def test_a_repeat_is_between_two_lengths_where_no_key_is_exact(monkeypatch):
+    encoding = make_encoding("hybrid:of='dft:d=6'+'dft:d=6',mode=sum")
+    assert find_first_repeat(encoding, 5) == (6, 7, (0, 6))
+    monkeypatch.setattr("pe_spectra.faithfulness.certificates.MAX_DIRECT_WORK", 0)
+    assert find_first_repeat(encoding, 5) == (5, 7, (0, 6))
+    facts = dict(answer_faithfulness([measure_faithfulness(encoding, length=5)]).facts)
+    assert facts["longer"].endswith("the same from a length above 5 and at most 7 on (positions 0 and 6)")
 
 
 def test_bounds_hold_for_amplitudes():

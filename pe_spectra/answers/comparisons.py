@@ -79,7 +79,7 @@ def _list_notes(one: Comparison) -> tuple[str, ...]:
 
 def _note_part(one: Comparison) -> tuple[str, ...]:
     part = describe_part(one.encoding, one.length)
-    return (f"{one.encoding.label}: {part} are compared; --length takes more",) if part else ()
+    return (f"{one.encoding.label}: only {part} are compared",) if part else ()
 
 
 def _note_negative_weights(one: Comparison) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     names = ", ".join(merged[:3]) + (", .." if merged[3:] else "")
     ranking = _rank(compared, sorted_by)
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
-    text = "no collisions found."
+    text = f"no collisions found{' in the parts compared' if any(map(_note_part, compared)) else ''}."
     if merged:
         text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
     text = f"{ranking}; {text}" if ranking else capitalise(text)

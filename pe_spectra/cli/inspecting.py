@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pe_spectra.encodings import Encoding
     from pe_spectra.inspection.resize import Resized
+    from pe_spectra.metrics.compare import Comparison
     from pe_spectra.precision import PrecisionReport
     from pe_spectra.vocabulary import Level
 
@@ -24,8 +25,6 @@ _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
 #: So many metrics are named where one is not known.
 _LISTED = 10
-#: What a position costs at least, in columns, whatever the width.
-_LEAST_WIDTH = 64
 #: The whole catalogue is sorted by this unless --sort names another metric.
 _ORDER_OF_ALL = "min_separation"
 
@@ -46,28 +45,36 @@ def compare(
     from pe_spectra.answers.comparisons import answer_comparison
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
     from pe_spectra.domains import parse_periods
-    from pe_spectra.metrics.compare import choose_length, compare_encodings, sort_comparisons
+    from pe_spectra.metrics.compare import LEAST_WIDTH, choose_lengths, compare_encodings, sort_comparisons
 
     requirements = parse_requirements(require or [], ("separation", *_list_metrics(sort)))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
     encodings = _collect(subject, every, timed=bool(wanted))
     seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
-    sizes = [subject.length or choose_length(encoding) for encoding in encodings]
-    check_together("--length and the widths", encodings, sizes, _LEAST_WIDTH, MAX_COMPARED_NUMBERS)
+    sizes = choose_lengths(encodings) if subject.length is None else [subject.length] * len(encodings)
+    check_together("--length and the widths", encodings, sizes, LEAST_WIDTH, MAX_COMPARED_NUMBERS)
     with run.progress("comparing") as progress:
         compared = compare_encodings(
             encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress
         )
         order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
-        found = [
-            (c.encoding.label, c.injective, {**c.values, "separation": c.values["min_separation"]}) for c in compared
-        ]
+        found = [_list_demanded(one, asked=subject.length is not None) for one in compared]
         answer = answer_comparison(compared, order, check_requirements(requirements, found))
         return run.finish(
             replace(answer, notes=(*notes, *answer.notes)),
             plot("pe_spectra.plots.comparison.compose_comparison", compared, order),
         )
+
+
+def _list_demanded(one: Comparison, *, asked: bool) -> tuple[str, bool | None, dict[str, float | None]]:
+    """What may be demanded of an encoding; of a part that nobody asked for, only a collision is decided."""
+    from pe_spectra.encodings.learned import describe_part
+
+    part = "" if asked else describe_part(one.encoding, one.length)
+    if part:
+        return f"{one.encoding.label}, {part}", False if one.injective is False else None, {}
+    return one.encoding.label, one.injective, {**one.values, "separation": one.values["min_separation"]}
 
 
 def inspect(

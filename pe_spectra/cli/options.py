@@ -190,7 +190,7 @@ OPTIONS: Mapping[str, Option] = {
         IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT),
     ),
     "length:all": Option(
-        "--length -S", "N", "number of positions for all of them  [128, or all rows of fewer]", _LENGTH
+        "--length -S", "N", "number of positions for all of them  [all of a table or of --positions, else 128]", _LENGTH
     ),
     "rows": Option("--rows", "A:B", "the part of a table that is used, end excluded  [all]"),
     "positions": Option("--positions", "FILE|A:B:C", "real positions, for an encoding that takes them"),

@@ -13,7 +13,6 @@ from pe_spectra.errors import InputError
 from pe_spectra.limits import (
     MAX_ANALYSED,
     MAX_LENGTH,
-    MAX_PAIR_WORK,
     MAX_PAIR_WORK_TOGETHER,
     MAX_POSITION,
 )
@@ -157,14 +156,9 @@ def check_together(label: str, encodings: Sequence[Encoding], sizes: Sequence[in
     least : what a position costs at least, in numbers; the width, where that is more.
     most : numbers of all together.
     """
-    from pe_spectra.encodings import HasFrequencies, HasTable
+    from pe_spectra.encodings.codes import count_work
 
     check_count(encodings)
-    widths = [int(getattr(encoding, "d", 1)) for encoding in encodings]
-    check_work(label, sum(s * max(d, least) for s, d in zip(sizes, widths, strict=True)), most)
-    pairs = [
-        min(s * s * d, MAX_PAIR_WORK)
-        for encoding, s, d in zip(encodings, sizes, widths, strict=True)
-        if isinstance(encoding, HasTable) and not isinstance(encoding, HasFrequencies)
-    ]
-    check_work("all pairs of rows of these encodings", sum(pairs), MAX_PAIR_WORK_TOGETHER)
+    numbers, pairs = count_work(encodings, sizes, least)
+    check_work(label, numbers, most)
+    check_work("all pairs of rows of these encodings", pairs, MAX_PAIR_WORK_TOGETHER)

@@ -7,16 +7,16 @@ which of them are equal, asks here; no other module goes through the views that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings.protocol import Encoding, HasBias, HasLagTable, HasTable
+from pe_spectra.encodings.protocol import Encoding, HasBias, HasFrequencies, HasLagTable, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_POSITION
 
 
 class Codes(NamedTuple):
@@ -74,6 +74,27 @@ def read_codes(encoding: Encoding, length: int) -> F64:
         raise InputError("this encoding gives positions no vector", encoding.label, "an encoding with a table")
     check_held("the table", length, encoding.d)
     return encoding.table(length)
+
+
+def count_work(encodings: Sequence[Encoding], sizes: Sequence[int], least: int) -> tuple[int, int]:
+    """Return how many numbers so many codes have, and the multiplications of a search among all pairs of rows.
+
+    Parameters
+    ----------
+    sizes : number of positions of each encoding.
+    least : what a position costs at least, in numbers; the width, where that is more.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> count_work([Dft(d=4), read_encoding("one-hot:d=4")], [100, 3], 1)  # 100 x 4 + 3 x 4; 3 x 3 x 4
+    (412, 36)
+    """
+    widths = [int(getattr(encoding, "d", 1)) for encoding in encodings]
+    pairs = [
+        min(s * s * d, MAX_PAIR_WORK)
+        for encoding, s, d in zip(encodings, sizes, widths, strict=True)
+        if isinstance(encoding, HasTable) and not isinstance(encoding, HasFrequencies)
+    ]
+    return sum(s * max(d, least) for s, d in zip(sizes, widths, strict=True)), sum(pairs)
 
 
 def read_grid_codes(encoding: Encoding, shape: tuple[int, int]) -> F64:

@@ -288,13 +288,13 @@ def _keep_end(text: str) -> str:
 
 
 def describe_part(encoding: Encoding, length: int) -> str:
-    """Say that only the first rows of a table were taken, else nothing; a grid is always taken whole.
+    """Say that only the first of the positions that an encoding has were taken, else nothing; a grid is always whole.
 
     >>> from pe_spectra import Sinusoidal
     >>> table = Learned(init="normal", d=4, length=512)
     >>> describe_part(table, 128), describe_part(table, 512), describe_part(Sinusoidal(), 128)
     ('the first 128 of 512 rows', '', '')
     """
-    if not isinstance(encoding, Learned) or encoding.shape is not None or length >= encoding.rows:
+    if encoding.rows is None or encoding.shape is not None or length >= encoding.rows:
         return ""
-    return f"the first {length} of {encoding.rows} rows"
+    return f"the first {length} of {encoding.rows} {'rows' if isinstance(encoding, Learned) else 'positions'}"

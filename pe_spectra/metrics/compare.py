@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.encodings.codes import read_codes, read_grid_codes
+from pe_spectra.encodings.codes import count_work, read_codes, read_grid_codes
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK_TOGETHER
 from pe_spectra.metrics import (
     METRICS,
     Metric,
@@ -30,6 +30,8 @@ from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.wording import capitalise
 
 DEFAULT_LENGTH = 128
+#: What a position costs at least, in columns, whatever the width.
+LEAST_WIDTH = 64
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
 _TOO_LARGE = "the table has too many entries to be held"
 
@@ -121,8 +123,8 @@ def compare_encodings(
 
     Parameters
     ----------
-    length : number of positions for all of them; default 128, or all rows where there are fewer. A grid is
-        always taken whole.
+    length : number of positions for all of them; default as :func:`choose_lengths` says. A grid is always taken
+        whole.
     step_seconds, periods : time between positions, and names with lengths in seconds of periods to look for.
     progress : is told how many of how many are measured.
 
@@ -135,23 +137,32 @@ def compare_encodings(
     [2, 64]
     """
     compared = []
-    for done, encoding in enumerate(encodings):
+    for done, (encoding, usual) in enumerate(zip(encodings, choose_lengths(encodings), strict=True)):
         if progress is not None:
             progress(done, len(encodings))
         on_line = length is not None and encoding.shape is None
-        size = check_length(encoding, length) if on_line else choose_length(encoding)
+        size = check_length(encoding, length) if on_line else usual
         compared.append(_compare(encoding, size, step_seconds, periods))
     return tuple(compared)
 
 
-def choose_length(encoding: Encoding) -> int:
-    """Return the number of positions that an encoding is compared on unless told otherwise.
+def choose_lengths(encodings: Sequence[Encoding]) -> tuple[int, ...]:
+    """Return the numbers of positions that encodings are compared on unless told otherwise.
+
+    All that an encoding has, 128 of one without end. Where that is too much together, no line has more than 128.
 
     >>> from pe_spectra import Sinusoidal, read_encoding
-    >>> choose_length(Sinusoidal()), choose_length(read_encoding("one-hot:d=64"))
-    (128, 64)
+    >>> choose_lengths([Sinusoidal(), read_encoding("one-hot:d=64"), read_encoding("ramp:length=300")])
+    (128, 64, 300)
     """
-    return min(encoding.rows or DEFAULT_LENGTH, DEFAULT_LENGTH) if encoding.shape is None else encoding.default_length
+    whole = tuple((e.rows or DEFAULT_LENGTH) if e.shape is None else e.default_length for e in encodings)
+    numbers, pairs = count_work(encodings, whole, LEAST_WIDTH)
+    fits = numbers <= MAX_COMPARED_NUMBERS and pairs <= MAX_PAIR_WORK_TOGETHER
+    if fits and max(whole, default=0) <= MAX_LENGTH:
+        return whole
+    return tuple(
+        min(size, DEFAULT_LENGTH) if e.shape is None else size for e, size in zip(encodings, whole, strict=True)
+    )
 
 
 def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Comparison, ...]:

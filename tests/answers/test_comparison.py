@@ -18,22 +18,61 @@ from pe_spectra.wording import join
 
 
 def test_a_comparison_says_that_it_is_of_the_first_rows(cli, learned, terminal):
-    done = cli("compare alibi sinusoidal learned.npy --json")
-    note = "learned.npy 512 x 64: the first 128 of 512 rows are compared; --length takes more"
-    assert json.loads(done.out)["notes"] == [note]
-    (row,) = csv.DictReader(io.StringIO(cli("compare learned.npy --format csv").out))
+    done = cli("compare alibi sinusoidal learned.npy --length 128 --json")
+    note = "learned.npy 512 x 64: only the first 128 of 512 rows are compared"
+    document = json.loads(done.out)
+    assert document["notes"] == [note]
+    assert document["verdict"]["text"].endswith("no collisions found in the parts compared.")
+    (row,) = csv.DictReader(io.StringIO(cli("compare learned.npy --length 128 --format csv").out))
     assert row["length"] == "128"
-    done = cli("compare alibi sinusoidal learned.npy --color never")
+    done = cli("compare alibi sinusoidal learned.npy --length 128 --color never")
     assert f"note: {note}\n" in done.err
     assert "each row: length 128, injective yes" in done.out.splitlines()
 
 
 @pytest.mark.parametrize(
-    "line", ["learned.npy --length 512", "'learned.npy?rows=0:100'", "sinusoidal one-hot:d=256", "sincos2d:d=16"]
+    "line", ["learned.npy", "'learned.npy?rows=0:100'", "sinusoidal one-hot:d=256", "sincos2d:d=16 --length 9"]
 )
 def test_a_comparison_of_all_rows_has_no_such_note(cli, learned, line):
     document = json.loads(cli(f"compare {line} --json").out)
-    assert not any("rows are compared" in note for note in document["notes"])
+    assert not any("are compared" in note for note in document["notes"])
+
+
+def write_repeating(folder):
+    """Positions of which the last is the sixth again, and a table of as many rows."""
+    times = np.arange(300) / 3
+    times[-1] = times[5]
+    np.save(folder / "times.npy", times)
+    np.save(folder / "rows.npy", np.stack([times, times**2], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("compared", "alone"),
+    [
+        ("sinusoidal:d=8 --positions times.npy", "-e sinusoidal:d=8 --positions times.npy"),
+        ("rows.npy", "-e rows.npy"),
+    ],
+)
+def test_all_positions_are_compared_as_faithfulness_looks_at_all(cli, tmp_path, monkeypatch, compared, alone):
+    monkeypatch.chdir(tmp_path)
+    write_repeating(tmp_path)
+    done = cli(f"compare {compared} --require injective --json")
+    other = cli(f"faithfulness {alone} --require injective --json")
+    assert done.code == other.code == 1
+    (row,), (found,) = json.loads(done.out)["rows"], json.loads(other.out)["rows"]
+    assert row["length"] == found["length"] == 300
+    assert row["injective"] is found["injective"] is False
+    assert row["metrics"]["min_separation"] == found["min_separation"] == 0
+
+
+def test_of_a_part_that_nobody_asked_for_nothing_is_decided(cli):
+    part = "the first 128 of 16384 positions"  # 2**28 numbers are twice what one comparison takes
+    done = cli("compare one-hot:d=16384 --require injective --require 'separation>=1'")
+    assert done.code == 1
+    assert f"required: injective; found: not decided (one-hot d=16384, {part})" in done.err
+    assert f"required: separation>=1; found: separation not known (one-hot d=16384, {part})" in done.err
+    assert f"note: one-hot d=16384: only {part} are compared" in done.err
+    assert cli("compare one-hot:d=16384 --length 128 --require injective").code == 0
 
 
 # ----------------------------------------------------------------------------------- verdicts

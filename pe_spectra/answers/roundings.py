@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
+from pe_spectra.encodings import HasContinuousTable
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.precision import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.quantities import quantity
@@ -58,8 +61,15 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> A
 
 
 def _suggest(report: PrecisionReport) -> str:
-    is_default = report.length == report.encoding.default_length
-    return propose("faithfulness -e", report.encoding) + ("" if is_default else f" --length {report.length}")
+    start, end = report.start_position, report.start_position + report.length
+    command = propose("faithfulness -e", report.encoding)
+    if isinstance(report.encoding, Sampled):
+        origin = report.encoding.times.origin if report.encoding.times else None
+        return f"{command} --positions {shlex.quote(origin)}" if origin else ""
+    if start:
+        # faithfulness begins at 0 unless positions are real ones
+        return f"{command} --positions {start}:{end}:1" if isinstance(report.encoding, HasContinuousTable) else ""
+    return command + ("" if end == report.encoding.default_length else f" --length {end}")
 
 
 def _title(row: Stage | Staircase) -> str:
@@ -78,7 +88,7 @@ def _judge(report: PrecisionReport) -> Verdict:
     if total == 1:
         return VERDICTS.say("all-apart", f"A single one of the {report.domain}: nothing to distinguish.")
     every = "with every recipe" if len(report.recipes) > 1 else report.recipes[0].when
-    return VERDICTS.say("all-apart", f"In {join(report.dtypes)} all {_count_places(report)} stay distinct {every}.")
+    return VERDICTS.say("all-apart", f"In {join(report.dtypes)} all {report.count_places()} stay distinct {every}.")
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
@@ -86,9 +96,12 @@ def _say_worst(row: Stage, report: PrecisionReport) -> str:
     what = f"{_count_not_finite(row, report)} {when}"
     if merged is not None:
         s, t = merged
+        first, second = map(report.name_position, merged)
+        where = "" if (first, second) == (str(s), str(t)) else f" ({first} and {second})"
         beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
         step = when if row.type == row.dtype else f"already {when}"
-        what = f"{report.domain} {s} and {t} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
+        pair = f"{report.domain} {s} and {t}{where}"
+        what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
     # where nothing was rounded to the type that is looked at, it is not to blame
     return f"In {row.dtype} {what}" if row.type == row.dtype else capitalise(what)
 
@@ -138,7 +151,7 @@ def _sum_up(dtype: str, report: PrecisionReport) -> str:
 
 def _write_left(row: Stage, report: PrecisionReport) -> str:
     """The first two positions that are one, and how many have a code that is no finite number."""
-    pair = "" if row.first_collision is None else "{} = {}".format(*row.first_collision)
+    pair = "" if row.first_collision is None else " = ".join(map(report.name_position, row.first_collision))
     return ", ".join(filter(None, (pair, _count_not_finite(row, report) if row.not_finite else "")))
 
 
@@ -179,7 +192,3 @@ def _draw(report: PrecisionReport) -> Drawing | None:
         ticks=((0.0, "n = 1"), (1.0, f"{last:,}")),
         smallest=True,
     )
-
-
-def _count_places(report: PrecisionReport) -> str:
-    return count(report.codes[0].total, report.domain.removesuffix("s"))

@@ -154,7 +154,7 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "precision": Declaration(
         module="inspecting",
-        takes="d rho length rows spec dtype recipe embedding require:codes",
+        takes="d rho length start_position positions rows spec dtype recipe embedding require:codes",
         figure="",
         examples=(
             "pe-spectra precision sinusoidal --length 8192 --dtype bfloat16",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.run import Outcome, Run, explain_code, plot
 from pe_spectra.cli.subject import Subject, check_together, check_work
@@ -196,6 +196,7 @@ def _resize(
 def precision(
     run: Run,
     subject: Subject,
+    start_position: int,
     dtype: Sequence[str] | None,
     recipe: Sequence[str] | None,
     embedding: float,
@@ -213,7 +214,14 @@ def precision(
     requirements = parse_requirements(require or [], ("separation", "ulp_margin"))
     (encoding,) = subject.build()
     with run.progress("rounding"):
-        report = _measure(encoding, subject.length, dtype or COMMON_DTYPES, recipe, embedding)
+        report = _measure(
+            encoding,
+            length=subject.length,
+            start_position=start_position,
+            dtypes=dtype or COMMON_DTYPES,
+            recipes=recipe,
+            embedding=embedding,
+        )
         answer = answer_precision(report, check_requirements(requirements, _list_codes(report)))
         return run.finish(answer, plot("pe_spectra.plots.staircases.compose_precision", report))
 
@@ -235,14 +243,12 @@ def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, floa
     ]
 
 
-def _measure(
-    encoding: Encoding, size: int | None, dtypes: Sequence[str], recipes: Sequence[str] | None, spread: float
-) -> PrecisionReport:
+def _measure(encoding: Encoding, **options: Any) -> PrecisionReport:
     from pe_spectra.precision import measure_precision
 
     try:
-        return measure_precision(encoding, length=size, dtypes=dtypes, recipes=recipes, embedding=spread)
+        return measure_precision(encoding, **options)
     except InputError as error:
-        if error.what.startswith(("length", "recipe")):
-            raise InputError(f"--{error.what}", error.given, error.accepted) from None
+        if error.what.startswith(("length", "recipe", "positions", "start_position")):
+            raise InputError(f"--{error.what.replace('start_', 'start-')}", error.given, error.accepted) from None
         raise

@@ -14,6 +14,7 @@ from pe_spectra.limits import (
     MAX_HEAD_WIDTH,
     MAX_LENGTH,
     MAX_MODEL_LENGTH,
+    MAX_POSITION,
     MAX_WIDTH,
     MIN_BANDWIDTH,
     MIN_LENGTH,
@@ -194,6 +195,13 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "rows": Option("--rows", "A:B", "the part of a table that is used, end excluded  [all]"),
     "positions": Option("--positions", "FILE|A:B:C", "real positions, for an encoding that takes them"),
+    "start_position": Option(
+        "--start-position",
+        "N",
+        "the first position, 0 to 2**53",
+        IntegerRange(minimum=0, maximum=MAX_POSITION),
+        default="0",
+    ),
     "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00]"),
     "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 1d  [1h]"),
     # how it is looked at

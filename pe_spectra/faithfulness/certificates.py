@@ -240,6 +240,21 @@ def _decide_sampled(table: CodeTable, limit: int) -> Decision | None:
     return False, Certificate(kind="equal-positions", text=text), replace(found, distinct=None)
 
 
+def find_rational_key(encoding: Sampled) -> I64 | None:
+    """Return integers, (S,), that are equal exactly where codes at real positions are, by a theorem; None without one.
+
+    >>> from pe_spectra import GivenArray, Sinusoidal
+    >>> find_rational_key(Sampled(encoding=Sinusoidal(d=4), times=GivenArray(np.array([0.5, 2.5, 0.5])))).tolist()
+    [0, 1, 0]
+    """
+    if encoding.integers is not None:
+        return find_exact_key(encoding.encoding, encoding.integers)
+    if _find_rational_theorem(encoding.encoding) is None:
+        return None
+    keys = np.unique(encoding.positions, return_inverse=True)[1].astype(np.int64)
+    return np.zeros_like(keys) if _is_constant(encoding.encoding) else keys
+
+
 def _find_rational_theorem(encoding: Encoding) -> Theorem | None:
     """The theorem that holds for rational positions as it does for integers, if there is one."""
     theorem = encoding.theorem

@@ -17,7 +17,6 @@ from pe_spectra.plots.axes import beside, draw_curve, find_range, head_panel, pl
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, curve_style, escape_text, fixed_style
 from pe_spectra.vocabulary import RECIPE_TITLES
-from pe_spectra.wording import count
 
 if TYPE_CHECKING:
     from pe_spectra.precision import PrecisionReport, Staircase
@@ -83,7 +82,7 @@ def draw_distinct(axes: Axes, report: PrecisionReport) -> None:
             axes.plot(x, y, "o", color=style["color"], markersize=4, markerfacecolor="none")
             sides = ("below right", "right", "below", "above left", "left")
             places = [*beside(x, y, sides), *beside(1.3 * x, y, sides)]
-            place_label(axes, "{} = {}".format(*collision), places, colour=style["color"])
+            place_label(axes, " = ".join(map(report.name_position, collision)), places, colour=style["color"])
             named.add(collision)
 
 
@@ -136,7 +135,7 @@ def _are_phases(errors: F64) -> NDArray[np.bool_]:
 
 
 def _describe(report: PrecisionReport) -> tuple[str, ...]:
-    parts = [f"{escape_text(report.encoding.label)}, {count(report.codes[0].total, report.domain.removesuffix('s'))}."]
+    parts = [f"{escape_text(report.encoding.label)}, {report.count_places()}."]
     if any(row.first_collision is not None for row in report.codes):
         parts.append(f"Circles: where the first two {report.domain} share a vector.")
     unbounded = any(stair.errors is not None and not _are_phases(stair.errors).all() for stair in report.stairs)

@@ -95,9 +95,11 @@ class Pass(ABC):
     def _settle_early(self) -> list[Stage]:
         """The stages before the code."""
 
-    @abstractmethod
     def _find_nearest(self, ending: _Ending) -> Nearest | None:
         """The closest two of rows that are all different; None where that is too much work."""
+        size = self.places.rows
+        is_small = size > 1 and size * size * self.columns <= MAX_HELD_WORK << 2
+        return find_nearest_held(self._tables[ending].evaluate, size) if is_small else None
 
     def _look_at(self, numbers: I64) -> Carried:
         return self._compute_sines(numbers)
@@ -198,20 +200,20 @@ class TablePass(Pass):
     def _settle_early(self) -> list[Stage]:
         return [] if self.positions is None else [self._describe_positions(self.positions, None)]
 
-    def _find_nearest(self, ending: _Ending) -> Nearest | None:
-        size = self.places.rows
-        is_small = size > 1 and size * size * self.columns <= MAX_HELD_WORK << 2
-        return find_nearest_held(self._tables[ending].evaluate, size) if is_small else None
-
 
 @dataclass(kw_only=True, eq=False)
 class LadderPass(Pass):
     """Sines and cosines of positions times frequencies, from the cast of the positions on.
 
     The largest phase errors are kept of each frequency, and of each row at the first and last position that it has.
+
+    Parameters
+    ----------
+    exact : (S,) where the positions are, each larger than the one before.
     """
 
     front: Front
+    exact: F64
     _of_frequencies: F64 = field(init=False)
     _at_first: F64 = field(init=False)
     _at_last: F64 = field(init=False)
@@ -243,7 +245,7 @@ class LadderPass(Pass):
 
     def _gather(self, ending: _Ending) -> Gathering:
         gathering = super()._gather(ending)
-        gathering.wants_nearest = self.places.rows == len(self.places.values) > 1
+        gathering.wants_nearest = self.places.rows == len(self.exact) > 1 and self._is_in_a_row
         return gathering
 
     @cached_property
@@ -274,11 +276,18 @@ class LadderPass(Pass):
         return [positions, frequencies, phases, sines]
 
     @cached_property
+    def _is_in_a_row(self) -> bool:
+        """Whether row numbers differ by the lag of their positions."""
+        return bool((np.diff(self.exact) == 1).all())
+
+    @cached_property
     def _bounds(self) -> F64:
         return self.front.waves.bound_distances(self.places.rows - 1)
 
     def _find_nearest(self, ending: _Ending) -> Nearest | None:
         gathering = self._tables[ending]
+        if not self._is_in_a_row:
+            return super()._find_nearest(ending)
         if gathering.pair is None:
             return None
         known, error = (gathering.nearest, gathering.pair), self._bound_error(ending)
@@ -299,12 +308,12 @@ class LadderPass(Pass):
         """Add the largest phase error among the first positions: at the ends of what was cast to one, and at each."""
         stair = super()._trace(twins)
         front, offset = self.front, self.front.waves.offset
-        ends = np.concatenate([front.cast.first, front.cast.last]) - offset
+        ends = np.concatenate([front.cast.first, front.cast.last])
         order = np.argsort(ends, kind="stable")
         so_far = _accumulate(np.concatenate([self._at_first, self._at_last])[order])
-        last = self.places.values[stair.counts - 1]
+        last = self.exact[stair.counts - 1] + offset
         before = np.searchsorted(ends[order], last, side="right") - 1
-        own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last + offset))
+        own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last))
         return replace(stair, errors=np.maximum(so_far[before], own))
 
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
+from pe_spectra.wording import count
 
 #: Where positions collide, the likeliest in practice first; where all are distinct, the narrowest first.
 _LIKELIEST = ("bf16-positions", "all-bf16", "fp32-then-cast", "fp32")
@@ -36,7 +38,8 @@ class Stage(Result):
     distinct: int = quantity("Positions, or lags, that are still distinguished: distinct rows.", minimum=1)
     total: int = quantity("All positions, or lags.", minimum=1)
     first_collision: tuple[int, int] | None = quantity(
-        "The first position that equals an earlier one, after that one; null where none does."
+        "The first position that equals an earlier one, after that one; null where none does. Here and below, real "
+        "positions have numbers, from 0."
     )
     max_phase_error: float | None = quantity(
         "Largest error, of any channel at any position, of the angle computed so far; null where there are no angles, "
@@ -93,7 +96,7 @@ class Staircase:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PrecisionReport(Result):
-    """What finite precision leaves of positions, or lags, 0 .. length-1.
+    """What finite precision leaves of positions from the first one on, or of lags.
 
     >>> from pe_spectra import Sinusoidal
     >>> from pe_spectra.precision import measure_precision
@@ -104,6 +107,9 @@ class PrecisionReport(Result):
 
     encoding: Encoding = quantity("What was rounded.", column=None)
     length: int = quantity("Number of positions.", minimum=1, asked=True)
+    start_position: int = quantity(
+        "The first of them; 0 of lags, and of real positions, which are numbered from 0.", minimum=0, asked=True
+    )
     dtypes: tuple[str, ...] = quantity("The number types that were looked at.", words=DTYPES, least=1, asked=True)
     recipes: tuple[Recipe, ...] = quantity("Which steps are in which type.", least=1, asked=True)
     embedding: float = quantity("Standard deviation of the token's embedding, in the stage `sum`.", above=0, asked=True)
@@ -128,6 +134,15 @@ class PrecisionReport(Result):
     def find_merged(self, row: Stage) -> tuple[int, int] | None:
         """Return the first two positions that rounding merges, of the recipe that a row belongs to."""
         return self.find_stair(row).merged
+
+    def name_position(self, s: int) -> str:
+        """Write a position, or lag; of real positions the position itself in place of its number."""
+        return self.encoding.describe_position(s) if isinstance(self.encoding, Sampled) else str(s)
+
+    def count_places(self) -> str:
+        """Say how many positions or lags there are, and from which on."""
+        beginning = f" from {self.start_position} on" if self.start_position else ""
+        return count(self.codes[0].total, self.domain.removesuffix("s")) + beginning
 
     def loses(self, row: Stage) -> bool:
         """Whether rounding merges what exact arithmetic distinguishes, or leaves a code that is no finite number."""

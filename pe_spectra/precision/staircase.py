@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_STREAMED_ENTRIES
-from pe_spectra.numbers import RealRange
+from pe_spectra.faithfulness.certificates import find_rational_key
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_STREAMED_ENTRIES
+from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
 from pe_spectra.precision.hashed_rows import Places, list_blocks
 from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
@@ -25,12 +27,14 @@ from pe_spectra.vocabulary import COMMON_DTYPES
 #: Standard deviation of a token's embedding.
 SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 DEFAULT_SPREAD = 1.0
+_START = IntegerRange(minimum=0, maximum=MAX_POSITION)
 
 
 def measure_precision(
     encoding: Encoding,
     *,
     length: int | None = None,
+    start_position: int = 0,
     dtypes: Sequence[str] = COMMON_DTYPES,
     recipes: Sequence[str | Recipe] | None = None,
     embedding: float = DEFAULT_SPREAD,
@@ -48,6 +52,8 @@ def measure_precision(
     encoding : anything with a table, rows for lags or a bias of the lag.
     length : number of positions S, 1 to 1048576; default all rows of a table, else 80. S times columns times
         different pipelines at most 2**33.
+    start_position : the first of them, 0 to 2**53. Lags are the same wherever positions begin; encodings at real
+        positions have their own, each larger than the one before.
     dtypes : names of `dtypes.DTYPES`.
     recipes : names, or recipes of one's own; default all that the encoding has the steps for.
     embedding : standard deviation of the token's embedding, 1e-6 to 1e6: one draw of independent normal numbers,
@@ -63,12 +69,13 @@ def measure_precision(
     ('positions', 513, (256, 257))
     """
     check_encoding(encoding)
-    size = check_length(encoding, length)
+    start = _START.check(start_position, "start_position")
+    size = _check_places(encoding, length, start)
     kinds = tuple(dict.fromkeys(DTYPE.check(name, "dtype") for name in dtypes))
     spread = SPREAD.check(embedding, "embedding")
     if isinstance(encoding, HasTable):
         _check_work(encoding.d, size, 1)  # the words of a million frequencies alone take seconds
-    subject = replace(_look_at(encoding, size), keys=find_exact_key(encoding, list_places(encoding, size)))
+    subject = _look_at(encoding, size, start)
     chosen = _choose_recipes(subject, recipes)
     pipelines = {(name, recipe.name): recipe.resolve(name) for name in kinds for recipe in chosen}
     _check_work(subject.columns, size, len(set(pipelines.values())))
@@ -83,6 +90,7 @@ def measure_precision(
     return PrecisionReport(
         encoding=encoding,
         length=size,
+        start_position=start,
         domain=encoding.domain,
         dtypes=kinds,
         recipes=chosen,
@@ -102,11 +110,14 @@ class _Subject:
 
     Attributes
     ----------
-    evaluate : computes exact codes at places; at real positions where `is_continuous`.
+    places : what positions, or lags, are called: themselves, or of real positions their numbers.
+    exact : where they are.
+    evaluate : computes exact codes there; at real positions where `is_continuous`.
     keys : equal where codes are in exact arithmetic; None where no theorem applies.
     """
 
     places: I64
+    exact: F64
     columns: int
     keys: I64 | None = None
     waves: Waves | None = None
@@ -115,14 +126,47 @@ class _Subject:
     notes: tuple[str, ...] = ()
 
 
-def _look_at(encoding: Encoding, size: int) -> _Subject:
-    places = list_places(encoding, size)
-    waves = find_waves(encoding)
+def _check_places(encoding: Encoding, length: int | None, start: int) -> int:
+    """Return the number of positions; refuse a start that they, or lags, do not have."""
+    if not start:
+        return check_length(encoding, length)
+    if encoding.domain == "lags":
+        raise InputError("start_position has no meaning for lags", str(start), "leave it out: lags do not depend on it")
+    if isinstance(encoding, Sampled):
+        raise InputError("start_position has no meaning at real positions", str(start), "leave it out")
+    size = check_length(encoding, length if encoding.rows is None or length else max(1, encoding.rows - start))
+    last = (encoding.rows or MAX_POSITION - getattr(encoding, "offset", 0) + 1) - 1
+    if start + size - 1 > last:
+        raise InputError(
+            "start_position leads beyond the positions of an encoding",
+            f"{start} to {start + size - 1}",
+            f"{encoding.label} has positions 0 to {last}",
+        )
+    return size
+
+
+def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
+    places = list_places(encoding, size) + start
+    exact, keys, plain = places.astype(np.float64), find_exact_key(encoding, places), encoding
+    if isinstance(encoding, Sampled):
+        exact, keys, plain = encoding.positions, find_rational_key(encoding), encoding.encoding
+        falls = np.flatnonzero(np.diff(exact) <= 0)[:1]
+        if len(falls):
+            before, after = exact[falls[0] : falls[0] + 2].tolist()
+            raise InputError("positions do not grow", f"{after:g} after {before:g}", "each larger than the one before")
+    waves = find_waves(plain)
     if waves is not None:
-        return _Subject(places=places, columns=waves.columns, waves=waves)
-    if isinstance(encoding, HasContinuousTable):
-        at, notes = encoding.table_at, ("its formula is computed in float64: only positions and codes are cast",)
-        return _Subject(places=places, columns=encoding.d, evaluate=at, is_continuous=True, notes=notes)
+        return _Subject(places=places, exact=exact, columns=waves.columns, keys=keys, waves=waves)
+    if isinstance(plain, HasContinuousTable):
+        return _Subject(
+            places=places,
+            exact=exact,
+            columns=plain.d,
+            keys=keys,
+            evaluate=plain.table_at,
+            is_continuous=True,
+            notes=("its formula is computed in float64: only positions and codes are cast",),
+        )
     codes = find_codes(encoding)
     if codes is None:
         raise InputError(
@@ -130,7 +174,9 @@ def _look_at(encoding: Encoding, size: int) -> _Subject:
             accepted="an encoding with a table, or with a bias or rows by lag, is accepted",
         )
     evaluate = _read_rows(codes, places, are_rows=encoding.domain == "positions")
-    return _Subject(places=places, columns=codes.columns, evaluate=evaluate, notes=(_ONLY_CAST,))
+    return _Subject(
+        places=places, exact=exact, columns=codes.columns, keys=keys, evaluate=evaluate, notes=(_ONLY_CAST,)
+    )
 
 
 _ONLY_CAST = "its codes are computed in float64 and then cast: how its implementations compute them is not known here"
@@ -139,7 +185,7 @@ _ONLY_CAST = "its codes are computed in float64 and then cast: how its implement
 def _read_rows(codes: Codes, places: I64, *, are_rows: bool) -> Callable[[F64], F64]:
     if are_rows and len(places) * codes.columns <= MAX_HELD_ENTRIES >> 2:
         table = codes.at(places)
-        return lambda chosen: table[chosen.astype(np.int64)]
+        return lambda chosen: table[chosen.astype(np.int64) - places[0]]
     return lambda chosen: codes.at(chosen.astype(np.int64))
 
 
@@ -192,14 +238,22 @@ def _prepare(
 ) -> Pass:
     """Build the pass of pipelines that share `steps` up to the sines."""
     if subject.waves is not None:
-        cast = cast_positions(subject.places, steps.positions, subject.waves.offset)
+        cast = cast_positions(subject.exact, steps.positions, subject.waves.offset)
         front = Front(waves=subject.waves, steps=steps, cast=cast)
         places = Places(values=subject.places, groups=cast.groups, keys=subject.keys)
-        return LadderPass(steps=steps, members=members, places=places, moving=moving, spread=spread, front=front)
+        return LadderPass(
+            steps=steps,
+            members=members,
+            places=places,
+            moving=moving,
+            spread=spread,
+            front=front,
+            exact=subject.exact,
+        )
     positions: Carried | None = None
-    groups, exact = np.arange(len(subject.places)), subject.places.astype(np.float64)
+    groups, exact = np.arange(len(subject.places)), subject.exact
     if subject.is_continuous:
-        positions, groups, _, _ = cast_positions(subject.places, steps.positions)
+        positions, groups, _, _ = cast_positions(subject.exact, steps.positions)
         exact = positions.astype(np.float64)
 
     def evaluate(rows: I64) -> F64:
@@ -231,9 +285,9 @@ def _find_moving(subject: _Subject) -> NDArray[np.bool_]:
         turns = subject.waves.high != 0
         return np.concatenate([turns[subject.waves.sines], turns[subject.waves.cosines]])
     moving = np.zeros(subject.columns, dtype=bool)
-    first = _evaluate(subject, subject.places[:1].astype(np.float64))
+    first = _evaluate(subject, subject.exact[:1])
     for part in list_blocks(len(subject.places), subject.columns):
-        moving |= (_evaluate(subject, subject.places[part].astype(np.float64)) != first).any(axis=0)
+        moving |= (_evaluate(subject, subject.exact[part]) != first).any(axis=0)
         if moving.all():
             break
     return moving

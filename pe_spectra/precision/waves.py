@@ -130,7 +130,7 @@ class Cast(NamedTuple):
     last: F64
 
 
-def cast_positions(places: I64, kind: NumberType, offset: int = 0) -> Cast:
+def cast_positions(places: I64 | F64, kind: NumberType, offset: int = 0) -> Cast:
     """Cast positions, and group those that become equal.
 
     >>> from pe_spectra.precision.dtypes import DTYPES
@@ -197,11 +197,11 @@ class Front:
         errors = self._subtract(angles, first, exactly=exactly)
         return errors, errors if np.array_equal(first, last) else self._subtract(angles, last, exactly=exactly)
 
-    def measure_at(self, rows: I64, positions: I64) -> F64:
+    def measure_at(self, rows: I64, positions: F64) -> F64:
         """Largest phase error at exact positions, given the rows that they were cast to; (n,)."""
         angles = self.compute_phases(rows).astype(np.float64)
         exactly = self.steps.phases.is_double
-        errors: F64 = self._subtract(angles, positions.astype(np.float64), exactly=exactly).max(axis=1)
+        errors: F64 = self._subtract(angles, positions, exactly=exactly).max(axis=1)
         return errors
 
     def _subtract(self, angles: F64, ends: F64, *, exactly: bool) -> F64:

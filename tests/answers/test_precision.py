@@ -95,6 +95,22 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             "positions 256 and 257",
         ),
+        (
+            "sinusoidal --length 300 --start-position 65536 --dtype bfloat16",
+            "merged-by-rounding",
+            "positions 65536 and 65537 share a vector when positions are cast first (2 of 300 distinct)",
+        ),
+        (
+            "sinusoidal --length 300 --start-position 65536 --dtype float32",
+            "all-apart",
+            "In float32 all 300 positions from 65536 on stay distinct with every recipe.",
+        ),
+        ("sinusoidal --length 1 --start-position 65536", "not-finite", "In float16 1 position is NaN when positions"),
+        (
+            "sinusoidal --positions 300:310:0.5 --dtype bfloat16",
+            "merged-by-rounding",
+            "positions 0 and 1 (300 and 300.5) share a vector when positions are cast first",
+        ),
         ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 share a vector when"),
         (
             "sinusoidal --length 4096 --dtype float32 float16 bfloat16",

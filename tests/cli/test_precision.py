@@ -53,12 +53,23 @@ def test_requirements(cli, more, failing):
         ("fire", ["fire: its bias belongs to a query and a key"]),
         ("sinusoidal:d=4096 --length 1048576", ["--length", "1048576 x 4096", "8589934592"]),
         ("ramp --length 81", ["--length is beyond the rows", "81"]),
+        ("sinusoidal --start-position -1", ["--start-position is out of range (-1)", "0 to 9007199254740992"]),
+        ("sinusoidal --start-position 9007199254740914", ["--start-position leads beyond", "0 to 9007199254740992"]),
+        ("ramp --start-position 1 --length 80", ["--start-position leads beyond", "(1 to 80)", "positions 0 to 79"]),
+        ("ramp --start-position 80", ["--start-position leads beyond", "(80 to 80)", "positions 0 to 79"]),
+        ("alibi --start-position 5", ["--start-position has no meaning for lags (5)"]),
+        ("sinusoidal --start-position 5 --positions 0:9:1", ["--start-position has no meaning at real positions (5)"]),
+        ("sinusoidal --length 9 --positions 0:9:1", ["--length and --positions exclude each other"]),
+        ("dft --positions 0:9:1", ["--positions: this encoding takes no real positions"]),
+        ("sinusoidal --positions t.csv", ["--positions do not grow (1 after 3)", "larger than the one before"]),
         ("", ["SPEC is missing"]),
         ("sinusoidal --figure none/staircase.png", ["none"]),
         ("sinusoidal --figure staircase.gif", ["--figure", "staircase.gif"]),
     ],
 )
-def test_refusals(refuse, line, words):
+def test_refusals(refuse, line, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("0\n3\n1\n")
     text = refuse(f"precision {line}")
     for word in words:
         assert word in text

@@ -10,16 +10,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from pe_spectra.encodings import Sinusoidal
+from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.precision import measure_precision
 from pe_spectra.precision.dtypes import DTYPES, RECIPES, multiply, round_to
 from tests.precision.slowly import PHASES_ONLY, describe_slowly, round_fraction, round_mpf
 
 
-def compute_slowly(exact_frequencies, size, steps, *, offset=0, spread=1.0):
+def compute_slowly(exact_frequencies, places, steps, *, offset=0, spread=1.0):
     """Every stage of a ladder with one sine and cosine each, in fractions and 50 digits; rows of numbers."""
     with mpmath.workdps(50):
-        positions = [round_fraction(Fraction(s + offset), steps.positions.name) for s in range(size)]
+        exact = [Fraction(s) + offset for s in places]
+        positions = [round_fraction(s, steps.positions.name) for s in exact]
         frequencies = [round_mpf(w, steps.frequencies.name) for w in exact_frequencies]
         phases = [[times(p, w, steps.phases.name) for w in frequencies] for p in positions]
         sines = [
@@ -33,8 +35,8 @@ def compute_slowly(exact_frequencies, size, steps, *, offset=0, spread=1.0):
         token = [round_fraction(Fraction(x), steps.sum.name) for x in drawn.tolist()]
         sums = [[plus(x, e, steps) for x, e in zip(row, token, strict=True)] for row in codes]
         errors = [
-            [abs(mpmath.mpf(x) - (s + offset) * w) if math.isfinite(x) else mpmath.inf for x, w in pairs]
-            for s, row in enumerate(phases)
+            [abs(mpmath.mpf(x) - s.numerator * w / s.denominator) if math.isfinite(x) else mpmath.inf for x, w in pairs]
+            for s, row in zip(exact, phases, strict=True)
             for pairs in [list(zip(row, exact_frequencies, strict=True))]
         ]
     return {"positions": [[p] for p in positions], "phases": phases, "sines": sines, "code": codes, "sum": sums}, errors
@@ -102,13 +104,23 @@ CASES = [
 @pytest.mark.parametrize(("d", "rho", "size", "offset"), CASES)
 def test_every_stage_agrees_with_fractions_and_fifty_digits(d, rho, size, offset, recipe, dtype):
     report = measure_precision(Sinusoidal(d=d, rho=rho, offset=offset), length=size, dtypes=[dtype], recipes=[recipe])
-    tables, errors = compute_slowly(ladder_in_digits(d, rho), size, recipe.resolve(dtype), offset=offset)
+    tables, errors = compute_slowly(ladder_in_digits(d, rho), range(size), recipe.resolve(dtype), offset=offset)
+    check_stages(report, tables, errors)
+
+
+def check_stages(report, tables, errors):
+    """Hold the stages of one recipe against slow ones; of positions that are not numbered from 0, by their numbers."""
+    size = len(errors)
+
+    def number(pair):
+        return pair and tuple(s - report.start_position for s in pair)
+
     stages = {row.stage: row for row in report.rows}
     assert list(stages) == ["positions", "frequencies", "phases", "sines", "code", "sum"]
     for name, table in tables.items():
         distinct, collision, constant = describe_slowly(table)
         found = stages[name]
-        assert (found.distinct, found.first_collision, found.total) == (distinct, collision, size)
+        assert (found.distinct, number(found.first_collision), found.total) == (distinct, collision, size)
         odd = sum(not all(math.isfinite(x) for x in row) for row in table)
         assert found.not_finite == odd
         if name != "positions":
@@ -116,7 +128,7 @@ def test_every_stage_agrees_with_fractions_and_fifty_digits(d, rho, size, offset
         if name in ("code", "sum") and size > 1 and not odd:
             distance, _ = find_nearest_slowly(table)
             assert found.min_separation == pytest.approx(distance, rel=1e-12)
-            s, t = found.closest_pair
+            s, t = number(found.closest_pair)
             assert np.linalg.norm(np.subtract(table[s], table[t])) == pytest.approx(distance, rel=1e-12, abs=0)
             largest = max(abs(x) for row in (table[s], table[t]) for x in row)
             ulp = DTYPES[found.type].measure_ulp(largest)
@@ -129,10 +141,48 @@ def test_every_stage_agrees_with_fractions_and_fifty_digits(d, rho, size, offset
         assert stages["sum"].max_phase_error == stages["phases"].max_phase_error
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("start", [250, 65_536 - 9, (1 << 24) - 5, (1 << 53) - 31])
+def test_positions_may_start_anywhere(start, recipe, dtype):
+    encoding, places = Sinusoidal(d=6, rho=50.0), range(start, start + 31)
+    report = measure_precision(encoding, length=31, start_position=start, dtypes=[dtype], recipes=[recipe])
+    tables, errors = compute_slowly(ladder_in_digits(6, 50.0), places, recipe.resolve(dtype))
+    check_stages(report, tables, errors)
+    for count, error in zip(report.stairs[0].counts, report.stairs[0].errors, strict=True):
+        worst = float(max(one for row in errors[:count] for one in row))
+        assert error <= worst * (1 + 1e-6) or (math.isinf(worst) and error > 1e300)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize(
+    "places", [np.arange(255.0, 262.0, 0.25), np.array([-7.5, 0.1, 3.0, 65_536.3, 1e9]), [0.3, 0.5]]
+)
+def test_real_positions_are_cast_as_they_are(places, recipe, dtype):
+    sampled = Sampled(encoding=Sinusoidal(d=6, rho=50.0), times=GivenArray(np.array(places)))
+    report = measure_precision(sampled, dtypes=[dtype], recipes=[recipe])
+    check_stages(report, *compute_slowly(ladder_in_digits(6, 50.0), list(places), recipe.resolve(dtype)))
+    assert report.exact_distinct == len(places)
+
+
+@pytest.mark.parametrize("start", [80, 600])
+def test_a_table_is_rounded_from_the_position_on_that_it_is_asked_for(start):
+    table = np.random.default_rng(5).normal(size=(1040, 2)).round(1)
+    given = Learned(values=GivenArray(table))
+    part = Learned(values=GivenArray(table[start:]))
+    (*_, row), (*_, expected) = (
+        measure_precision(one, start_position=first, dtypes=["float16"], recipes=["fp32-then-cast"]).rows
+        for one, first in ((given, start), (part, 0))
+    )
+    assert (row.distinct, row.total) == (expected.distinct, 1040 - start)
+    assert row.first_collision == tuple(s + start for s in expected.first_collision)
+
+
 def test_staircases_count_what_is_distinct_so_far():
     report = measure_precision(Sinusoidal(d=6), length=400, dtypes=["bfloat16"])
     for stair, recipe in zip(report.stairs, RECIPES.values(), strict=True):
-        tables, errors = compute_slowly(ladder_in_digits(6, 1e4), 400, recipe.resolve("bfloat16"))
+        tables, errors = compute_slowly(ladder_in_digits(6, 1e4), range(400), recipe.resolve("bfloat16"))
         for count, distinct, error in zip(stair.counts, stair.distinct, stair.errors, strict=True):
             assert describe_slowly(tables["code"][:count])[0] == distinct
             worst = float(max(one for row in errors[:count] for one in row))

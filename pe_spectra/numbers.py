@@ -237,17 +237,26 @@ class YesNo(Choice):
         return self.members[self.members.index(super().check(str(value).lower(), name)) % 2]
 
 
+def find_nearest(text: str, members: Sequence[str]) -> str | None:
+    """Find the member that a text is nearest to; None where none is near.
+
+    >>> find_nearest("roep", ["rope", "alibi"])
+    'rope'
+    """
+    from difflib import get_close_matches
+
+    # beyond this length nothing is near, and the comparison would take its time
+    return next(iter(get_close_matches(text, members, n=1)), None) if len(text) <= _MAX_DIGITS else None
+
+
 def suggest(text: str, members: Sequence[str], prefix: str = "") -> str:
     """Propose the member that a text is nearest to; empty where none is near.
 
     >>> suggest("roep", ["rope", "alibi"]), suggest("x", ["rope", "alibi"])
     ('did you mean rope? ', '')
     """
-    from difflib import get_close_matches
-
-    # beyond this length nothing is near, and the comparison would take its time
-    nearest = get_close_matches(text, members, n=1) if len(text) <= _MAX_DIGITS else []
-    return f"did you mean {prefix}{nearest[0]}? " if nearest else ""
+    nearest = find_nearest(text, members)
+    return f"did you mean {prefix}{nearest}? " if nearest else ""
 
 
 @dataclass(frozen=True, kw_only=True)

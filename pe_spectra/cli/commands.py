@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 from pe_spectra.cli.arguments import Rewriter, fit_terminal
 from pe_spectra.cli.options import OPTIONS
 from pe_spectra.cli.run import Outcome, prepare_run
-from pe_spectra.cli.settings import load_settings, note_unknown_variables
+from pe_spectra.cli.settings import add_notes, load_settings, note_unknown_variables
 from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.spec import FileSpec, parse_spec, split_list
@@ -201,8 +201,9 @@ class DeclaredCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Outcome:
         """Check the shared options, run the function, and say where a value that it refuses came from."""
         typed: dict[str, Any] = dict(ctx.params)
-        _settle_rivals(typed, ctx)
+        notes = () if typed["quiet"] else note_unknown_variables(ctx)
         try:
+            _settle_rivals(typed, ctx)
             values = {option.name: option.read(typed[option.name]) for option in self._options}
             own = {option.name: values.pop(option.name) for option in self._options[: self._own]}
             values.pop("settings")
@@ -213,8 +214,7 @@ class DeclaredCommand(TyperCommand):
             _refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
             outcome = self._function(run, **_join_subject(own))
         except (InputError, FileError) as error:
-            raise _name_origin(error, ctx) from error
-        notes = () if run.quiet else note_unknown_variables(ctx)
+            raise add_notes(_name_origin(error, ctx), notes) from error
         return replace(outcome, messages=(*notes, *outcome.messages))
 
     def _list_typed(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,6 +128,8 @@ def fail(error: Exception) -> int:
         lines = "".join(traceback.format_exception(error)).rstrip().split("\n")
         write_message("\n".join(map(escape, lines)))
     write_error(_describe(error))
+    for note in getattr(error, "__notes__", ()):
+        write_message(escape(note))
     return 2
 
 

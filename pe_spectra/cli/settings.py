@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import typer
 
 from pe_spectra.cli.run import NO_FIGURE
-from pe_spectra.errors import FileError, shorten
-from pe_spectra.numbers import suggest
+from pe_spectra.errors import FileError, PeSpectraError, shorten
+from pe_spectra.numbers import find_nearest, suggest
 
 _PREFIX = "PE_SPECTRA_"
 #: What the program reads that belongs to no option.
@@ -88,20 +89,31 @@ def _check(path: str, key: str, value: Any, known: set[str], shown: str, suggest
 def note_unknown_variables(ctx: typer.Context) -> tuple[str, ...]:
     """Return a note on each variable of this command, or of no command, that belongs to no option.
 
-    No error, for shells share their variables; those of the other commands are left to them.
+    No error, for shells share their variables; those of the other commands are left to them. Each is told the nearest
+    name that there is: of all commands, and where no command is named (PE_SPECTRA_RHO) of this one.
     """
-    names = sorted(name for name, value in os.environ.items() if name.startswith(_PREFIX) and value)
+    names = sorted(name for name, value in os.environ.items() if name.upper().startswith(_PREFIX) and value)
     if set(names) <= {*_OTHERS, *(p.envvar for p in ctx.command.params)}:
         return ()  # the other commands need not be made
     program: Any = ctx.find_root().command
     known = {*_OTHERS, *(str(p.envvar) for command in program.commands.values() for p in command.params if p.envvar)}
     prefixes = {name: f"{_PREFIX}{name}_".replace("-", "_").upper() for name in program.commands}
-    mine = prefixes.pop(ctx.info_name or "", "")
+    mine = prefixes.pop(str(ctx.info_name))
+    own = {name.removeprefix(mine): name for name in sorted(known) if name.startswith(mine)}
+    every = own | {name.removeprefix(_PREFIX): name for name in sorted(known)}
     notes = []
     for name in names:
-        if name not in known and not name.startswith(tuple(prefixes.values())):
-            prefix = mine if mine and name.startswith(mine) else _PREFIX
-            rests = sorted(other.removeprefix(prefix) for other in known if other.startswith(prefix))
-            hint = suggest(name.removeprefix(prefix), rests, prefix).rstrip()
-            notes.append(f"note: {shorten(name)} is not known and sets nothing{hint and '; '}{hint}")
+        meant = name.upper()
+        if name not in known and not meant.startswith(tuple(prefixes.values())):
+            prefix, among = (mine, own) if meant.startswith(mine) else (_PREFIX, every)
+            near = find_nearest(meant.removeprefix(prefix), list(among))
+            hint = f"did you mean {among[near]}?" if near else f"accepted: {mine}OPTION, the options are in --help"
+            notes.append(f"note: {shorten(name)} is not known and sets nothing; {hint}")
     return tuple(notes)
+
+
+def add_notes(error: PeSpectraError, notes: Iterable[str]) -> PeSpectraError:
+    """Say on an error, too, which variables set nothing: what is missing may stand in one of them."""
+    for note in notes:
+        error.add_note(note)
+    return error

@@ -180,7 +180,11 @@ QUIET = "spectrum -e rope:d=4 --no-figure"
     [
         ("PE_SPECTRA_SPECTRUM_RHOO", "; did you mean PE_SPECTRA_SPECTRUM_RHO?"),
         ("PE_SPECTRA_SPECTRM_D", "; did you mean PE_SPECTRA_SPECTRUM_D?"),
-        ("PE_SPECTRA_HOME", ""),
+        ("PE_SPECTRA_RHO", "; did you mean PE_SPECTRA_SPECTRUM_RHO?"),
+        ("PE_SPECTRA_NO_FIGUR", "; did you mean PE_SPECTRA_NO_FIGURE?"),
+        ("pe_spectra_spectrum_rho", "; did you mean PE_SPECTRA_SPECTRUM_RHO?"),
+        ("PE_SPECTRA_SETTINGS", "; did you mean PE_SPECTRA_SPECTRUM_SETTINGS?"),
+        ("PE_SPECTRA_XYZ", "; accepted: PE_SPECTRA_SPECTRUM_OPTION, the options are in --help"),
     ],
 )
 def test_a_variable_that_sets_nothing_is_noted(cli, name, hint):
@@ -190,7 +194,7 @@ def test_a_variable_that_sets_nothing_is_noted(cli, name, hint):
     assert done.err == f"note: {name} is not known and sets nothing{hint}\n{plain.err}"
     assert cli(f"{QUIET} --quiet", **{name: "5"}).err == ""
     assert cli("export rope:d=4 --what frequencies --output -", **{name: "5"}).err.startswith(f"note: {name}") is (
-        "SPECTRUM_" not in name
+        "SPECTRUM_" not in name.upper()
     )
 
 
@@ -201,6 +205,21 @@ def test_other_variables_are_left_alone(cli, name):
     plain = cli("spectrum --no-figure --d 4 --rho 5").err
     assert cli("spectrum --no-figure --d 4 --rho 5", **{name: "5"}).err == plain
     assert cli("spectrum --no-figure --d 4 --rho 5", PE_SPECTRA_SPECTRUM_RHOO="").err == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "near"),
+    [
+        ("context", "PE_SPECTRA_CONTEXT_TARGT", "PE_SPECTRA_CONTEXT_TARGET"),
+        ("faithfulness -e gauss", "PE_SPECTRA_FAITHFULNESS_ENCODNG", "PE_SPECTRA_FAITHFULNESS_ENCODING"),
+    ],
+)
+def test_a_variable_that_sets_nothing_is_noted_behind_an_error(cli, line, name, near):
+    plain = cli(line)
+    done = cli(line, **{name: "4096"})
+    assert (plain.code, done.code, done.out) == (2, 2, "")
+    assert done.err == f"{plain.err}note: {name} is not known and sets nothing; did you mean {near}?\n"
+    assert cli(f"{line} --quiet", **{name: "4096"}).err == plain.err
 
 
 def test_real_positions_are_named_as_such(cli, tmp_path):

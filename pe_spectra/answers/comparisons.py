@@ -17,7 +17,6 @@ from pe_spectra.answers.answer import (
     propose,
     quantity_of_all,
 )
-from pe_spectra.encodings.learned import describe_part
 from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import Comparison
 from pe_spectra.quantities import quantity
@@ -65,7 +64,7 @@ def answer_comparison(
         facts=_list_periods(compared),
         details=[(name, METRICS[name].text) for name in shown],
         notes=gather_notes([note.partition(": ")[::2] for one in compared for note in _list_notes(one)], ()),
-        shown=("encoding", *(["length"] if any(map(_note_part, compared)) else []), "injective", *shown),
+        shown=("encoding", *(["length"] if any(one.part for one in compared) else []), "injective", *shown),
         rows="all",
         drawing=_draw(compared[0]),
         next_command=propose("inspect", compared[0].encoding),
@@ -78,8 +77,7 @@ def _list_notes(one: Comparison) -> tuple[str, ...]:
 
 
 def _note_part(one: Comparison) -> tuple[str, ...]:
-    part = describe_part(one.encoding, one.length)
-    return (f"{one.encoding.label}: only {part} are compared",) if part else ()
+    return (f"{one.encoding.label}: only {one.part} are compared",) if one.part else ()
 
 
 def _note_negative_weights(one: Comparison) -> tuple[str, ...]:
@@ -93,7 +91,7 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     names = ", ".join(merged[:3]) + (", .." if merged[3:] else "")
     ranking = _rank(compared, sorted_by)
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
-    text = f"no collisions found{' in the parts compared' if any(map(_note_part, compared)) else ''}."
+    text = f"no collisions found{' in the parts compared' if any(one.part for one in compared) else ''}."
     if merged:
         text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
     text = f"{ranking}; {text}" if ranking else capitalise(text)

@@ -59,7 +59,7 @@ def compare(
         )
         order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
-        found = [_list_demanded(one, asked=subject.length is not None) for one in compared]
+        found = [_list_demanded(one) for one in compared]
         answer = answer_comparison(compared, order, check_requirements(requirements, found))
         return run.finish(
             replace(answer, notes=(*notes, *answer.notes)),
@@ -67,13 +67,10 @@ def compare(
         )
 
 
-def _list_demanded(one: Comparison, *, asked: bool) -> tuple[str, bool | None, dict[str, float | None]]:
+def _list_demanded(one: Comparison) -> tuple[str, bool | None, dict[str, float | None]]:
     """What may be demanded of an encoding; of a part that nobody asked for, only a collision is decided."""
-    from pe_spectra.encodings.learned import describe_part
-
-    part = "" if asked else describe_part(one.encoding, one.length)
-    if part:
-        return f"{one.encoding.label}, {part}", False if one.injective is False else None, {}
+    if one.part:
+        return f"{one.encoding.label}, {one.part}", False if one.injective is False else None, {}
     return one.encoding.label, one.injective, {**one.values, "separation": one.values["min_separation"]}
 
 

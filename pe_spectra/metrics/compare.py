@@ -10,6 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.encodings.codes import count_work, read_codes, read_grid_codes
+from pe_spectra.encodings.learned import describe_part
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import measure_faithfulness
@@ -107,6 +108,8 @@ class Comparison(Result):
     kernel: F64 | None
     #: On a grid along a row; None where it is not defined.
     spectrum: Spectrum | None
+    #: Which positions were taken where all were too much, in words; empty where all, or those asked for, were.
+    part: str = ""
     #: Names of the periods that were asked for.
     asked: tuple[str, ...] = ()
 
@@ -142,7 +145,8 @@ def compare_encodings(
             progress(done, len(encodings))
         on_line = length is not None and encoding.shape is None
         size = check_length(encoding, length) if on_line else usual
-        compared.append(_compare(encoding, size, step_seconds, periods))
+        one = _compare(encoding, size, step_seconds, periods)
+        compared.append(one if length is not None else replace(one, part=describe_part(encoding, size)))
     return tuple(compared)
 
 

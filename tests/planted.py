@@ -50,6 +50,13 @@ def make_periodic(rows, width, seed=0, noise=0.04, periods=PERIODS, shares=SHARE
     return scale * (table + np.sqrt(noise) * generator.standard_normal((rows, width)))
 
 
+def add_drifting(table, first, last, share, seed=0, scale=0.05):
+    """Add a line whose period goes from `first` to `last` along the rows; `share` as in `make_periodic`."""
+    amplitudes = make_generator(9000 + seed).standard_normal((2, table.shape[1]))
+    angles = 2 * np.pi * np.cumsum(1 / np.linspace(first, last, len(table)))[:, None]
+    return table + scale * np.sqrt(share) * (np.cos(angles) * amplitudes[0] + np.sin(angles) * amplitudes[1])
+
+
 def make_grid(height, width, channels, seed=0, noise=0.2, scale=0.05):
     """Smooth surfaces of low order along both axes, and noise: the patches of a vision model."""
     generator = make_generator(3000 + seed)

@@ -12,6 +12,7 @@ from pe_spectra.answers.captions import describe_spectra, entitle_spectra
 from pe_spectra.encodings.learned import Learned, describe_part
 from pe_spectra.findings import list_failures
 from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
+from pe_spectra.inspection.periods import NAMED_PERIODS
 from pe_spectra.inspection.portrait import Portrait
 from pe_spectra.inspection.resize import Resized
 from pe_spectra.inspection.row_findings import RowKind, order_findings
@@ -102,7 +103,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
     facts = []
     found = portrait.inspection
     if found is not None:
-        periods = ", ".join(map(_say_period, found.dominant_periods[:8]))
+        periods = ", ".join(map(_say_period, found.dominant_periods[:NAMED_PERIODS]))
         facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
         facts.append(("dominant periods", f"{periods} positions" if periods else ""))
     facts += _list_metrics(portrait, _FACTS)
@@ -150,7 +151,9 @@ def _say_rows(portrait: Portrait) -> str:
 
 
 def _say_period(one: DominantPeriod) -> str:
-    """A period with its share, and on a grid its direction."""
+    """A period with its share, on a grid with its direction; or where from and to it drifts."""
+    if one.drift is not None:
+        return f"drifts from {one.drift[0]:.3g} to {one.drift[1]:.3g} ({percent(one.share)})"
     directions = {(True, False): " down", (False, True): " across", (True, True): " diagonal"}
     way = "" if one.along is None else directions.get((one.along[0] is not None, one.along[1] is not None), "")
     return f"{one.period:.4g}{way} ({percent(one.share)})"

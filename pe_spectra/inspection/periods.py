@@ -3,8 +3,9 @@
 The model of the whole table is a mean row, a straight trend, and K sinusoids whose frequencies all
 columns share; each column has its own amplitudes and phases. Frequencies are found one at a time as
 the highest peak of the periodogram summed over columns, refined by Gauss-Newton steps, and kept if
-they stand out of what surrounds them. A grid has two-dimensional frequencies and no trend in
-reading order, so the end of a line makes no false peak.
+they stand out of what surrounds them. A line that drifts is no sinusoid: it is followed by itself and
+counts once, with the share of the band that it covers (:mod:`pe_spectra.inspection.ridges`). A grid
+has two-dimensional frequencies and no trend in reading order, so the end of a line makes no false peak.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.peaks import compute_periodogram, select_lines
+from pe_spectra.inspection.ridges import Ridge, find_ridges, measure_bands, remove_bands
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.quantities import Result, quantity
 
-#: Sinusoids that are looked for.
-MAX_PERIODS = 12
+#: Sinusoids that are looked for, and periods that an answer names and its figure labels.
+MAX_PERIODS, NAMED_PERIODS = 12, 6
 #: A sinusoid counts from this share of the variance on.
 _SMALLEST_SHARE = 0.004
 #: Its peak is this many times the median of the periodogram around it, 12 bins on either side.
@@ -38,7 +40,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, kw_only=True)
 class DominantPeriod(Result):
-    """A sinusoid that many columns share.
+    """A sinusoid that many columns share, or a line that drifts.
 
     >>> from pe_spectra import Sinusoidal, inspect_table
     >>> found = inspect_table(Sinusoidal(d=8).table(96)).dominant_periods[1]
@@ -47,12 +49,25 @@ class DominantPeriod(Result):
     """
 
     period: float = quantity(
-        "Its length; on a grid 1/|f|, the distance from crest to crest.", unit="positions", above=0
+        "Its length; on a grid 1/|f|, the distance from crest to crest; of one that drifts, at its mean frequency.",
+        unit="positions",
+        above=0,
     )
-    share: float = quantity("Share of the variance that it explains, from 0 to 1.", minimum=0, maximum=1.000001)
+    share: float = quantity(
+        "Share of the variance that it explains, from 0 to 1; of one that drifts, the share of the band that it "
+        "covers, above the level beside it.",
+        minimum=0,
+        maximum=1.000001,
+    )
     along: tuple[float | None, float | None] | None = quantity(
         "On a grid its lengths down and across, with the sign of its direction, null where it does not change that "
         "way; null on a line.",
+        default=None,
+    )
+    drift: tuple[float, float] | None = quantity(
+        "Its length at the first and at the last row where it drifts; null where it is constant, and on a grid.",
+        unit="positions",
+        above=0,
         default=None,
     )
 
@@ -105,32 +120,48 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // len(table)))
     principal = centred if table.shape[1] <= count else reduce_columns(centred, count, rounds=2, seed=1)
     rest = max(total - float(np.einsum("ij,ij->", principal, principal)), 0.0) / len(table)
-    found = _search(principal, axes, shape, trend, total, rest, table.shape[1])
-    if found and grid is None:
-        cycles = [abs(float(one[0])) * len(table) for one in found]
-        ratio = _find_ratio(table.shape[1])
-        # only narrow peaks, no parts of a falling continuum
-        found = [found[i] for i in select_lines(principal, trend, _build_waves(axes, found), cycles, rest, ratio)]
+    ridges, found = _find_lines(principal, axes, shape, trend, total, rest, table.shape[1])
     waves = _build_waves(axes, found)
     model = np.column_stack([trend, *waves])
     basis = _orthonormalise(model) if found else trend
     amplitudes = np.asarray(np.linalg.lstsq(model, centred, rcond=None)[0], dtype=np.float64)
     firsts = range(trend.shape[1], model.shape[1], 2)
     shares = [_measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]
+    drifting = [energy / total for energy in measure_bands(centred - model @ amplitudes, ridges)] if ridges else []
     # sinusoids that are not quite orthogonal share what they explain together
-    excess = max(sum(shares), 1.0)
+    excess = max(sum(shares) + sum(drifting), 1.0)
+    # a wave that does not complete one cycle along either side of a grid is a trend of the picture
     dominant = [
-        _describe(frequency, share / excess, grid is not None) for frequency, share in zip(found, shares, strict=True)
+        _describe(frequency, share / excess, grid is not None)
+        for frequency, share in zip(found, shares, strict=True)
+        if grid is None or max(abs(f) * side for f, side in zip(frequency, shape, strict=True)) >= 1
     ]
-    if grid is not None:
-        # a wave that does not complete one cycle along either side is a trend of the picture
-        turns = [max(abs(f) * side for f, side in zip(frequency, shape, strict=True)) for frequency in found]
-        dominant = [one for one, cycles in zip(dominant, turns, strict=True) if cycles >= 1]
+    pairs = zip(ridges, drifting, strict=True)
+    dominant += [_describe_ridge(one, share / excess) for one, share in pairs if share >= _SMALLEST_SHARE]
     return Periods(
         dominant=tuple(sorted(dominant, key=lambda one: -one.share)),
         trend_share=trend_share,
-        explained=min(float(np.sum((basis.T @ centred) ** 2)) / total, 1.0),
+        explained=min(float(np.sum((basis.T @ centred) ** 2)) / total + sum(drifting), 1.0),
     )
+
+
+def _find_lines(
+    values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float, width: int
+) -> tuple[list[Ridge], list[F64]]:
+    """Find the lines that drift, and the frequencies of the others where nothing of those is left."""
+    if len(shape) > 1:
+        return [], _search(values, axes, shape, trend, total, rest, width)
+    ratio = _find_ratio(width)
+    ridges = find_ridges(values - trend @ (trend.T @ values), rest, ratio)
+    if ridges:
+        values = remove_bands(values, ridges)
+    found = _search(values, axes, shape, trend, total, rest, width)
+    found = [one for one in found if not any(ridge.holds(abs(float(one[0]))) for ridge in ridges)]
+    if not found:
+        return ridges, found
+    cycles = [abs(float(one[0])) * len(values) for one in found]
+    # only narrow peaks, no parts of a falling continuum
+    return ridges, [found[i] for i in select_lines(values, trend, _build_waves(axes, found), cycles, rest, ratio)]
 
 
 def _search(
@@ -230,6 +261,11 @@ def _describe(frequency: F64, share: float, is_grid: bool) -> DominantPeriod:
     flat = 0.05 * float(np.abs(frequency).max())
     along = tuple(None if abs(value) <= flat else 1 / float(value) for value in frequency)
     return DominantPeriod(period=period, share=share, along=(along[0], along[1]))
+
+
+def _describe_ridge(ridge: Ridge, share: float) -> DominantPeriod:
+    middle = 2 / (ridge.first + ridge.last)
+    return DominantPeriod(period=middle, share=share, drift=(1 / ridge.first, 1 / ridge.last))
 
 
 def _build_axes(shape: tuple[int, ...]) -> list[F64]:

@@ -16,6 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.periods import NAMED_PERIODS
 from pe_spectra.plots.axes import beside, draw_band, draw_curve, find_range, label_integers, place_label, write_beside
 from pe_spectra.plots.heatmap import COLOURS, ColourScale, draw_map, find_extent, find_scale, fit_map
 from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, curve_style
@@ -158,7 +159,7 @@ def draw_periods(axes: Axes, inspection: TableInspection) -> str:
     columns = np.arange(periods.size, dtype=np.float64)
     rows = inspection.rows_used[1] - inspection.rows_used[0]
     axes.set(yscale="log", ylim=(1.6, 2.0 * max(rows, 4)), xlim=(-0.5, max(0.5, periods.size - 0.5)))
-    shared = [one for one in inspection.dominant_periods if one.along is None][:_MOST_LABELS]
+    shared = [one for one in inspection.dominant_periods if one.along is None][:NAMED_PERIODS]
     for one in shared:
         axes.axhline(one.period, color=GREY, linewidth=0.5, zorder=0)
     dots = {"marker": "o", "markersize": 1.8 if columns.size > 64 else 3.5, "markeredgewidth": 0}
@@ -279,7 +280,8 @@ def _join(points: F64, shape: tuple[int, int] | None) -> list[F64]:
 
 
 def _describe_period(one: DominantPeriod) -> str:
-    period = f"{one.period:.3g}" if one.period < 1000 else f"{one.period:.0f}"
+    lengths = (one.period,) if one.drift is None else one.drift
+    period = " to ".join(f"{length:.3g}" if length < 1000 else f"{length:.0f}" for length in lengths)
     return f"{period} ({_write_share(one.share)})"
 
 

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import draw_portrait, inspect_table
+from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
 from pe_spectra.inspection.channels import find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.periods import find_periods
@@ -24,6 +25,42 @@ def test_planted_periods_are_found_with_their_shares(noise, seed):
     assert_allclose([one.period for one in found], planted.PERIODS, rtol=0.01)
     total = sum(planted.SHARES) + noise
     assert_allclose([one.share for one in found], np.array(planted.SHARES) / total, rtol=0.15)
+
+
+#: The constant lines beside one that drifts, and their shares.
+CONSTANT = {250.0: 0.25, 90.0: 0.15, 34.0: 0.1, 18.4: 0.08, 11.0: 0.05}
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.2, 1.0])
+@pytest.mark.parametrize("ends", [(5.6, 6.5), (6.5, 5.6), (2.5, 2.2)], ids=str)
+@pytest.mark.parametrize("seed", EACH_SEED)
+def test_a_line_that_drifts_counts_once_and_hides_no_other(noise, ends, seed):
+    shares = tuple(CONSTANT.values())
+    table = planted.make_periodic(512, 384, seed, noise, tuple(CONSTANT), shares)
+    centred = table - table.mean(axis=0)
+    beside = planted.add_drifting(np.zeros_like(table), *ends, 0.2, seed)
+    total = np.sum((centred + beside - beside.mean(axis=0)) ** 2)
+    dominant = find_periods(table + beside).dominant
+    (drifting,) = [one for one in dominant if one.drift is not None]
+    assert_allclose(drifting.drift, ends, rtol=0.01)
+    assert_allclose(drifting.share, np.sum((beside - beside.mean(axis=0)) ** 2) / total, rtol=0.06)
+    assert min(ends) < drifting.period < max(ends)
+    constant = sorted((one for one in dominant if one.drift is None), key=lambda one: -one.period)
+    assert_allclose([one.period for one in constant], list(CONSTANT), rtol=0.01)
+    assert_allclose([one.share for one in constant], np.array(shares) / (sum(shares) + 0.2 + noise), atol=0.02)
+
+
+@pytest.mark.parametrize("make", [planted.make_periodic, planted.make_noise, planted.make_walk, planted.make_lively])
+def test_what_is_constant_or_has_no_line_does_not_drift(make):
+    for seed in range(6):
+        assert [one for one in find_periods(make(512, 32, seed)).dominant if one.drift is not None] == []
+
+
+def test_an_answer_names_where_a_period_drifts():
+    table = planted.add_drifting(planted.make_periodic(512, 64), 8.0, 9.5, 0.4)
+    periods = dict(answer_portrait(look_at(table)).facts)["dominant periods"]
+    assert periods.count("drifts from 8") == 1
+    assert " to 9.5 (" in periods
 
 
 def test_periods_are_found_behind_special_rows_and_before_a_tail():

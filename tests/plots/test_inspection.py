@@ -30,6 +30,7 @@ from pe_spectra.plots.sheet import render
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
 from tests.making import make_named
 from tests.planted import (
+    add_drifting,
     make_grid,
     make_noise,
     make_periodic,
@@ -229,6 +230,13 @@ def test_dominant_periods_are_marked_and_named() -> None:
     np.testing.assert_allclose(np.sort(marks), np.sort(2 * np.pi / np.array(periods)), rtol=1e-14)
     texts = [text.get_text() for text in panel(figure, "Period of each column").texts]
     assert [text.partition(" ")[0] for text in texts] == [f"{period:.3g}" for period in sorted(periods)]
+
+
+def test_a_period_that_drifts_is_named_by_both_ends() -> None:
+    table = add_drifting(make_periodic(512, 64), 8.0, 9.5, 0.4)
+    axes = panel(compose_portrait(draw_portrait(Learned(values=GivenArray(table)))), "Period of each column")
+    words = [text.get_text().partition(" (")[0] for text in axes.texts]
+    assert [one for one in words if " to " in one] == ["8 to 9.5"]
 
 
 def test_periods_of_columns_and_the_ladder_are_those_that_were_found() -> None:

@@ -144,6 +144,12 @@ def make_interpolated_line(old, new, width, seed=0, dtype="float32", method="bil
     return resized.astype(np.float32).astype(dtype).astype(np.float64)
 
 
+def make_row_noise(table, seed):
+    """Noise whose rows are, on average, as long as those of the table."""
+    noise = make_generator(seed).standard_normal(table.shape) / np.sqrt(table.shape[1])
+    return noise * np.linalg.norm(table, axis=1, keepdims=True)
+
+
 def make_sinusoid(rows, width, rho=10000.0, step=1.0):
     """The sinusoidal encoding, written out."""
     angles = step * np.arange(rows)[:, None] * rho ** (-np.arange(0, width, 2) / width)

@@ -30,6 +30,7 @@ from pe_spectra.inspection.structure import (
     find_noise,
     find_tail,
 )
+from pe_spectra.inspection.traces import Resizing, find_resizing
 
 #: Tables whose largest number has a power of two between these are not scaled.
 _LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
@@ -51,6 +52,8 @@ class Anatomy:
     special : rows in front that do not belong to the sequence, as found (not as declared).
     tail : rows at the end that were never trained.
     seams : changes, stray rows and regular jumps; empty for a grid.
+    resizing : axes along which the table was interpolated; special rows, tail and seams are then those of the rows
+        that a line was made of.
     first, last : first <= row < last are the rows that periods are looked for in.
     odd : (S,) rows that are passed over there.
     """
@@ -74,37 +77,65 @@ class Anatomy:
     special: int = 0
     tail: Tail | None = None
     seams: Seams = field(default_factory=Seams)
+    resizing: tuple[Resizing, ...] = ()
 
     def name_rows(self, rows: Iterable[int]) -> tuple[RowRange, ...]:
         """Group rows of the table as rows of the file.
 
-        >>> dissect(np.eye(8), is_grid=False, prefix=0, offset=10).name_rows([1, 2, 3, 5])
+        >>> dissect(np.eye(8), offset=10).name_rows([1, 2, 3, 5])
         ((11, 13), 15)
         """
         return group_rows(row + self.offset for row in rows)
 
 
-def dissect(codes: F64, *, is_grid: bool, prefix: int, is_trained: bool = True, offset: int = 0) -> Anatomy:
+def dissect(
+    codes: F64,
+    *,
+    grid: tuple[int, int] | None = None,
+    prefix: int = 0,
+    dtype: str = "float64",
+    is_trained: bool = True,
+    offset: int = 0,
+) -> Anatomy:
     """Sort the rows of a table.
 
     Parameters
     ----------
-    codes : (S, d); is_grid : neighbours in the file are not neighbours at the end of a line, so
-        tails and seams are not looked for; prefix : rows in front that are declared special.
+    codes : (S, d); grid : (H, W) or None: neighbours in the file are not neighbours at the end of a line of a grid,
+        so tails and seams are not looked for; prefix : rows in front that are declared special.
+    dtype : type that the table is stored in.
     is_trained : False for a formula: no row is then passed over, and nothing that training leaves is looked for.
     offset : rows of the file before the table.
 
     >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
     >>> table[0] = 0
-    >>> dissect(table, is_grid=False, prefix=0).zero_rows.tolist()
+    >>> dissect(table).zero_rows.tolist()
     [0]
     """
-    size, (table, exponent) = len(codes), _scale(codes)
+    table, exponent = _scale(codes)
+    plain, equal = _sort_rows(codes, table, exponent, prefix, offset)
+    if not is_trained:
+        return plain
+    trained = _look_for_training(plain, codes, equal, is_grid=grid is not None)
+    if trained.noise:
+        return trained
+    # what interpolation makes of the first rows may pass for special ones, and of the last for a tail
+    for first, last in dict.fromkeys([(prefix, len(codes)), (trained.first, trained.last)]):
+        resizing = find_resizing(table[first:last], grid=grid, dtype=dtype)
+        if resizing:
+            return replace(trained if grid else _look_through(trained, first, last, resizing[0]), resizing=resizing)
+    return trained
+
+
+def _sort_rows(
+    codes: F64, table: F64, exponent: int, prefix: int, offset: int
+) -> tuple[Anatomy, tuple[tuple[int, ...], ...]]:
+    size = len(codes)
     signals = measure_rows(table, compute_mean_row(table[prefix:]))
     # what asks for equal numbers is told before they are scaled
     equal = find_equal_rows(codes)
     zero_columns, constant_columns = _find_constant_columns(codes[prefix:])
-    found = Anatomy(
+    plain = Anatomy(
         table=table,
         exponent=exponent,
         offset=offset,
@@ -119,7 +150,34 @@ def dissect(codes: F64, *, is_grid: bool, prefix: int, is_trained: bool = True, 
         last=size,
         odd=np.zeros(size, dtype=bool),
     )
-    return _look_for_training(found, codes, equal, is_grid=is_grid) if is_trained else found
+    return plain, equal
+
+
+def _look_through(trained: Anatomy, first: int, last: int, resizing: Resizing) -> Anatomy:
+    """Look for what training left in the rows that a line was made of, and say where they are now."""
+    source = resizing.recover(trained.table[first:last])
+    plain, equal = _sort_rows(source, source, 0, 0, 0)
+    made_of = _look_for_training(plain, source, equal, is_grid=False)
+
+    def find_place(row: int) -> int:
+        return first + round(row * resizing.new / resizing.old)
+
+    tail = made_of.tail and replace(made_of.tail, start=find_place(made_of.tail.start))
+    seams = tuple(replace(seam, row=find_place(seam.row + 1) - 1) for seam in made_of.seams.seams)
+    stray = tuple(row for old in made_of.seams.stray for row in range(find_place(old), find_place(old + 1)))
+    odd = trained.odd.copy()
+    odd[list(trained.seams.stray)] = False
+    odd[list(stray)] = True
+    special = find_place(made_of.special) if made_of.special else min(first, trained.special)
+    return replace(
+        trained,
+        special=special,
+        tail=tail,
+        seams=Seams(seams=seams, stray=stray),
+        first=max(special, first),
+        last=tail.start if tail else last,
+        odd=odd,
+    )
 
 
 @np.errstate(under="ignore")

@@ -12,9 +12,9 @@ import numpy as np
 import pe_spectra.inspection.table_kinds as kinds
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.anatomy import Anatomy
-from pe_spectra.inspection.interpolation import Resizing
 from pe_spectra.inspection.row_findings import RowFinding, group_rows
 from pe_spectra.inspection.rows import compute_cosine
+from pe_spectra.inspection.traces import Resizing
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.vocabulary import Level
@@ -32,13 +32,13 @@ _CHANGES = {
 }
 
 
-def find_in_table(anatomy: Anatomy, resizing: Sequence[Resizing] = ()) -> tuple[RowFinding, ...]:
+def find_in_table(anatomy: Anatomy) -> tuple[RowFinding, ...]:
     """Say what the rows of a table show: single rows first, then changes, then the whole table.
 
     >>> from pe_spectra.inspection.anatomy import dissect
     >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
     >>> table[20] = 0
-    >>> [found.code for found in find_in_table(dissect(table, is_grid=False, prefix=0))]
+    >>> [found.code for found in find_in_table(dissect(table))]
     ['zero-rows', 'constant-rows']
     """
     return (
@@ -50,7 +50,7 @@ def find_in_table(anatomy: Anatomy, resizing: Sequence[Resizing] = ()) -> tuple[
         *_find_seams(anatomy),
         *_find_steps(anatomy),
         *_find_noise(anatomy),
-        *_find_resizing(resizing),
+        *_find_resizing(anatomy.resizing),
     )
 
 
@@ -218,13 +218,16 @@ def _find_resizing(resizing: Sequence[Resizing]) -> Iterator[RowFinding]:
     if not resizing:
         return
     one = max(resizing, key=lambda axis: axis.new)
-    said = {
-        "old": "x".join(str(axis.old) for axis in resizing),
-        "new": "x".join(str(axis.new) for axis in resizing),
-        "along": "" if len(resizing) > 1 else f" along axis {one.axis}",
-        "corners": "" if one.align_corners is None else f", align_corners={one.align_corners}",
-        "edges": ""
-        if one.edge_ratio is None
-        else f", steps at the edge {one.edge_ratio:.3g} times those in the middle",
-    }
-    yield kinds.INTERPOLATED.report(said=asdict(one) | said, axes=[asdict(axis) for axis in resizing])
+    edges = "" if one.edge_ratio is None else f"; steps at the edge {one.edge_ratio:.3g} times those in the middle"
+    yield kinds.INTERPOLATED.report(
+        said={
+            "old": "x".join(str(axis.old) for axis in resizing),
+            "new": "x".join(str(axis.new) for axis in resizing),
+            "along": "" if len(resizing) > 1 else f" along axis {one.axis}",
+            "ways": " or ".join(map(str, one.ways)),
+            "since": f"changed since by {one.change:.1%} of a row's length" if one.change else "not trained since",
+            "residual": f"{one.residual:.1e}",
+            "edges": edges,
+        },
+        axes=[asdict(axis) for axis in resizing],
+    )

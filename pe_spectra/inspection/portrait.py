@@ -17,8 +17,8 @@ from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection import DominantPeriod, RowFinding, TableInspection, inspect_table
 from pe_spectra.inspection.diagnosis import find_in_spectra
-from pe_spectra.inspection.interpolation import STORED_TYPES
 from pe_spectra.inspection.resize import Resized
+from pe_spectra.inspection.traces import STORED_TYPES
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
     MAX_INSPECTED_NUMBERS,

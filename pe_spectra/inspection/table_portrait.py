@@ -15,11 +15,11 @@ from pe_spectra.exact import F64, find_largest
 from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.diagnosis import find_in_table
-from pe_spectra.inspection.interpolation import STORED_TYPES, find_resizing, find_stored_dtype
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods, reduce_columns
 from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.inspection.series import bridge
+from pe_spectra.inspection.traces import STORED_TYPES, find_stored_dtype
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
@@ -126,11 +126,9 @@ def inspect_table(
     first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
     kind = DTYPE.check(dtype, "dtype")
     _check_grid(codes, grid, first)
-    anatomy = dissect(codes, is_grid=grid is not None, prefix=first, is_trained=is_trained, offset=offset)
+    anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=is_trained, offset=offset)
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     used = bridge(anatomy.table[rows], ~anatomy.odd[rows])
-    can_be_resized = is_trained and anatomy.noise is None
-    resizing = find_resizing(anatomy.table[rows], grid=grid, dtype=kind) if can_be_resized else ()
     periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
     return TableInspection(
         rows_used=(anatomy.first + offset, anatomy.last + offset),
@@ -141,7 +139,7 @@ def inspect_table(
         dominant_periods=() if anatomy.noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
-        findings=find_in_table(anatomy, resizing),
+        findings=find_in_table(anatomy),
         norms=_restore(anatomy.signals.norms, exponent),
         steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),

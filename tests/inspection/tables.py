@@ -28,7 +28,7 @@ def find_only(table, code, **options):
 
 def look_at_rows(table):
     """The findings about rows alone: what `inspect_table` says without periods and traces of interpolation."""
-    anatomy = dissect(table, is_grid=False, prefix=0)
+    anatomy = dissect(table)
     return find_in_table(anatomy), anatomy
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_spectra.inspection.interpolation import find_resizing, find_stored_dtype
+from pe_spectra.inspection.traces import find_resizing, find_stored_dtype
 from tests import planted
 from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
 
@@ -89,9 +89,24 @@ def test_tables_of_their_own_size_were_not_interpolated(dtype, noise):
         assert find_resizing(table.astype(dtype).astype(float), grid=grid, dtype=dtype) == ()
 
 
-def test_training_after_interpolation_hides_it():
+@pytest.mark.parametrize("change", [0.005, 0.02])
+@pytest.mark.parametrize(("method", "align_corners"), [*CONVENTIONS, ("nearest", None)])
+@pytest.mark.parametrize("seed", EACH_SEED)
+def test_what_was_changed_a_little_since_betrays_itself(seed, method, align_corners, change):
+    table = planted.make_interpolated_line(192, 320, 96, seed, "float32", method, bool(align_corners))
+    table += change * planted.make_row_noise(table, seed)
+    finding, _ = find_only(table, "interpolated")
+    (axis,) = finding.data["axes"]
+    assert (axis["old"], axis["new"]) == (192, 320)
+    way = method if align_corners is None else f"{method}, align_corners={align_corners}"
+    assert way in axis["ways"]
+    np.testing.assert_allclose(axis["change"], change, rtol=0.2)
+    assert f"{axis['change']:.1%} of a row's length" in finding.message
+
+
+def test_what_was_changed_much_is_a_table_of_its_own():
     table = planted.make_interpolated((14, 14), (24, 24), 192)
-    table += 0.01 * table.std() * planted.make_generator(0).standard_normal(table.shape)
+    table += 0.05 * planted.make_row_noise(table, 0)
     assert inspect_codes(table, grid=(24, 24)) == []
 
 

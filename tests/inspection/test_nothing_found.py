@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra.inspection import inspect_table
-from pe_spectra.inspection.interpolation import find_resizing
 from pe_spectra.inspection.periods import find_periods
+from pe_spectra.inspection.traces import find_resizing
 from tests import planted
 from tests.inspection.tables import CONTROLS, EACH_SEED, find_only, find_row_only, inspect_codes, look_at_rows
 

@@ -1,0 +1,354 @@
+"""Traces of interpolation: a table that was resized, and little changed since, betrays its old size.
+
+W e lies in the column space of W, so that least squares with the right W leave only what storing rounds off, or
+what was added since. How much they leave is judged for each direction that is free, against lattices that should
+do as well if the table were its own: one row more or less, and the same lattice displaced by some rows, whose phase
+is another while its spacing and kernel are the same. A table of its own size is told from those by chance alone.
+
+Old sizes that are tried: those whose beat old/new is seen in the energies of differences, and usual ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.inspection.interpolation import compute_taps
+from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.vocabulary import CORNER_METHODS
+
+#: Types that tables are stored in, the finest first.
+STORED_TYPES = ("float64", "float32", "float16", "bfloat16")
+#: (method, align_corners) of the ways to interpolate that are told apart.
+CONVENTIONS = (
+    ("bicubic", False),
+    ("bicubic", True),
+    ("bilinear", False),
+    ("bilinear", True),
+    ("bicubic-antialias", False),
+    ("nearest", False),
+)
+#: Axes that are looked at; up to the second length every old size is tried.
+_SHORTEST, _ALL_SIZES, _LONGEST = 5, 64, 1 << 17
+#: Mixtures of columns that lattices are judged by, and those and the rows by which sizes are chosen.
+_MIXED, _FEW_MIXED, _FEW_ROWS = 64, 16, 8192
+_USUAL = (64, 77, 128, 196, 197, 256, 448, 512, 576, 768, 1024, 1500, 1536, 2048, 4096, 8192, 16384, 32768)
+#: Peaks that are taken from a periodogram, each this much above what the highest of noise has on average.
+_PEAKS, _ABOVE_NOISE = 6, 3.0
+#: Sizes that are judged.
+_JUDGED = 8
+#: A lattice is right where it leaves less than others by this (logarithm), in so many standard errors.
+_LEAD, _ERRORS = 0.3, 6.0
+#: Groups of columns, or of rows, that the standard error is taken from.
+_GROUPS = 16
+#: Two lattices leave as much where they differ by less.
+_ALIKE = 1.1
+#: What is left is explained by storing up to this many times its root mean square.
+_FIT = 5.0
+#: Rows were changed by at most this part of their length, or the table has become its own.
+_MOST_CHANGE = 0.03
+#: Interpolation in float32 places its samples with this error (in old rows, for each new row).
+_PLACING = 2.0**-24
+#: Added to the diagonal of the normal equations: rows of a part of a table may hardly read its first and last nodes.
+_RIDGE = 1e-13
+_Convention = tuple[str, bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resizing:
+    """How one axis was made longer.
+
+    Attributes
+    ----------
+    axis : 0 along the lines of the grid (its height) or the rows of a line, 1 for the width.
+    old, new : sizes.
+    method, align_corners : the convention that fits best; align_corners None where it has no such
+        convention.
+    ways : the conventions that fit as well as the best, which is the first; as `nearest` or
+        `bicubic, align_corners=True`.
+    residual, expected_residual : part of the table (relative, root of energies) outside the column space of
+        the best W, and what storing leaves there.
+    change : length of what was added to a row since, over the length of a row (roots of mean squares); 0 where
+        storing explains all that W leaves.
+    rivals : method, align_corners and residual of the others at the same size, best first.
+    edge_ratio : step length at the two ends over that in the middle; below 1 where align_corners is
+        False (the ends are held), near 1 where it is True. None where rows in the middle are equal, as nearest
+        makes them.
+    """
+
+    axis: int
+    old: int
+    new: int
+    method: str
+    align_corners: bool | None
+    ways: tuple[str, ...]
+    residual: float
+    expected_residual: float
+    change: float
+    edge_ratio: float | None
+    rivals: list[dict[str, object]]
+
+    def recover(self, table: F64) -> F64:
+        """Return the rows that a line was made of, by least squares; (old, d).
+
+        >>> from pe_spectra.inspection.resize import resize_table
+        >>> line = np.random.default_rng(0).normal(size=(32, 16))
+        >>> made = resize_table(line, 48, method="bilinear", align_corners=True)
+        >>> (found,) = find_resizing(made)
+        >>> found.old, bool(np.allclose(found.recover(made), line))
+        (32, True)
+        """
+        rows, _ = _solve(table, self.old, self.new, (self.method, bool(self.align_corners)))
+        return rows
+
+
+def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
+    """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
+
+    A table stored in float32 may have been copied from a float16 one. `dtype` is an upper bound.
+
+    >>> find_stored_dtype(np.array([[0.5, 1.25]]))
+    'bfloat16'
+    """
+    for name in STORED_TYPES[:0:-1]:
+        if DTYPES[name].digits > DTYPES[dtype].digits:
+            return dtype
+        if DTYPES[name].holds(table):
+            return name
+    return dtype
+
+
+def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str = "float64") -> tuple[Resizing, ...]:
+    """Find the axes along which a table was interpolated to more rows, and little changed since.
+
+    Parameters
+    ----------
+    table : (S, d) without special rows; grid : (H, W) with H W = S, or None for a line.
+    dtype : type that the table is stored in (a coarser one is noticed).
+
+    Returns
+    -------
+    one entry for each axis that was; empty for a table of its own size, and where too little is left to tell: an
+    axis below 5 or above 2**17, fewer than 5 numbers across it, rows that were changed since by more than 3 % of
+    their length, or so smooth a table that it could have been made of many sizes.
+
+    References
+    ----------
+    Gallagher 2005, Proc. 2nd Canadian Conf. on Computer and Robot Vision, 65 (differences of an interpolated signal
+    vary with its phase, so that their energies have the line old/new).
+
+    >>> find_resizing(np.random.default_rng(0).normal(size=(64, 8)))
+    ()
+    """
+    stored = find_stored_dtype(table, dtype)
+    shape = grid or (len(table),)
+    cube = table.reshape(*shape, -1)
+    sides = (np.moveaxis(cube, axis, 0).reshape(size, -1) for axis, size in enumerate(shape))
+    return tuple(filter(None, (_examine_axis(side, axis, stored) for axis, side in enumerate(sides))))
+
+
+def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
+    new, width = values.shape
+    if not _SHORTEST <= new <= _LONGEST or width < _SHORTEST or not values.any():
+        return None
+    mixed, rounding = _mix_columns(values), _estimate_rounding(values, dtype)
+    energy = float(np.mean(np.square(mixed)))
+    found: list[tuple[float, int, list[tuple[float, tuple[str, bool]]]]] = []
+    for old in _choose_sizes(mixed, rounding):
+        fits = sorted((fit.variance, kind) for kind in CONVENTIONS if (fit := _fit(mixed, old, new, kind)))
+        if fits and fits[0][0] <= rounding + _MOST_CHANGE**2 * energy and _is_right(mixed, old, fits[0][1], rounding):
+            found.append((fits[0][0] + rounding, old, fits))
+    if not found:
+        return None
+    # of sizes that explain the table as well, larger ones hold the smallest
+    least = min(found)[0]
+    _, old, fits = min((one for one in found if one[0] <= _ALIKE * least), key=lambda one: one[1])
+    (variance, (method, _)), free = fits[0], 1 - old / new
+    best = variance + rounding
+    is_exact = variance <= _FIT**2 * rounding
+    named = [_Named(name, corners if name in CORNER_METHODS else None) for _, (name, corners) in fits]
+    parts = [math.sqrt(left * free / energy) for left, _ in fits]
+    return Resizing(
+        axis=axis,
+        old=old,
+        new=new,
+        method=method,
+        align_corners=named[0].align_corners,
+        ways=tuple(str(one) for one, (left, _) in zip(named, fits, strict=True) if left + rounding <= _ALIKE * best),
+        residual=parts[0],
+        expected_residual=math.sqrt(rounding * free / energy),
+        change=0.0 if is_exact else math.sqrt(variance / energy),
+        edge_ratio=_compare_edges(values),
+        rivals=[{**one._asdict(), "residual": part} for one, part in zip(named[1:], parts[1:], strict=True)],
+    )
+
+
+class _Named(NamedTuple):
+    method: str
+    align_corners: bool | None
+
+    def __str__(self) -> str:
+        return self.method if self.align_corners is None else f"{self.method}, align_corners={self.align_corners}"
+
+
+class _Fit(NamedTuple):
+    """What least squares leave of some rows, and how many directions are free among them."""
+
+    left: F64
+    free: int
+
+    @property
+    def variance(self) -> float:
+        """Of each number in a free direction."""
+        return float(np.mean(np.square(self.left)) * len(self.left) / self.free)
+
+
+def _mix_columns(values: F64) -> F64:
+    """Mix many columns at random into 64, keeping the energy of a row on average."""
+    if values.shape[1] <= _MIXED:
+        return values
+    factors = np.random.Generator(np.random.PCG64(7)).standard_normal((values.shape[1], _MIXED))
+    mixed: F64 = values @ (factors / math.sqrt(_MIXED))
+    return mixed
+
+
+def _estimate_rounding(values: F64, dtype: str) -> float:
+    """Estimate the variance that storing, and computing, leave in a number of `_mix_columns`."""
+    kind, size = DTYPES[dtype], len(values)
+    few = values[:: -(-values.size // (1 << 20))]
+    exponents = np.maximum(np.frexp(few)[1] - 1, kind.exponent)  # the spacing falls no further below the normal ones
+    stored = float(np.mean(np.ldexp(1.0, 2 * (exponents - kind.digits + 1)))) / 12
+    placed = float(np.mean(np.square(_PLACING * size * np.diff(few, axis=0)))) if dtype == "float32" else 0.0
+    computed = float(np.mean(np.square(4 * float(np.finfo(float).eps) * few)))
+    variance: float = (stored + placed + computed) * max(values.shape[1] / _MIXED, 1.0)
+    return variance
+
+
+def _solve(values: F64, old: int, new: int, kind: _Convention, start: int = 0) -> tuple[F64, F64]:
+    """Return the nodes that explain rows start, start + 1, .. of `new`, and what they leave of them."""
+    from scipy.linalg import solveh_banded
+    from scipy.sparse import csr_array
+
+    size = len(values)
+    indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
+    indices = indices - indices.min()
+    rows = np.repeat(np.arange(size), weights.shape[1])
+    matrix = csr_array((weights.ravel(), (rows, indices.ravel())), shape=(size, int(indices.max()) + 1))
+    squares = (matrix.T @ matrix).tocoo()
+    below = squares.row - squares.col
+    bands = np.zeros((int(below.max()) + 1, matrix.shape[1]))
+    np.add.at(bands, (below[below >= 0], squares.col[below >= 0]), squares.data[below >= 0])
+    bands[0] += _RIDGE * bands[0].max()
+    nodes: F64 = solveh_banded(bands, matrix.T @ values, lower=True)
+    nodes += solveh_banded(bands, matrix.T @ (values - matrix @ nodes), lower=True)
+    return nodes, values - matrix @ nodes
+
+
+def _fit(values: F64, old: int, new: int, kind: _Convention, start: int = 0) -> _Fit | None:
+    nodes, left = _solve(values, old, new, kind, start)
+    return _Fit(left, len(left) - len(nodes)) if len(nodes) < len(left) else None
+
+
+def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
+    """Choose the old sizes that leave much less than the next size does, the surest first."""
+    new = len(mixed)
+    few = mixed[:_FEW_ROWS, :_FEW_MIXED] if new > _ALL_SIZES else mixed
+    variances: dict[tuple[int, _Convention], float | None] = {}
+
+    def measure(old: int, kind: _Convention) -> float | None:
+        if (old, kind) not in variances:
+            fit = _fit(few, old, new, kind)
+            variances[old, kind] = fit.variance + rounding if fit else None
+        return variances[old, kind]
+
+    leads: dict[int, float] = {}
+    for old in range(2, new - 1) if new <= _ALL_SIZES else _propose_sizes(mixed):
+        for kind in CONVENTIONS:
+            here, beside = measure(old, kind), measure(_step_aside(old, kind), kind)
+            if here and beside:
+                leads[old] = max(leads.get(old, 0.0), math.log(beside / here))
+    ordered = sorted(leads, key=lambda old: -leads[old])
+    return [old for old in ordered if leads[old] > _LEAD][:_JUDGED]
+
+
+def _step_aside(old: int, kind: _Convention) -> int:
+    # rows that repeat for a size repeat for some larger ones, too
+    return old - 1 if kind[0] == "nearest" else old + 1
+
+
+def _propose_sizes(mixed: F64) -> list[int]:
+    """List usual sizes, and those whose beat is a line in the energies of first and second differences."""
+    new = len(mixed)
+    sizes = {size for size in _USUAL if size >= new / 8} | {new * part // 8 for part in range(1, 8)}
+    sizes |= {new // 3, 2 * new // 3}
+    for order in (1, 2):
+        energies = np.square(np.diff(mixed, order, axis=0)).sum(axis=1)
+        bounded = energies / (energies + np.median(energies[energies > 0])) if energies.any() else energies
+        around = np.convolve(np.pad(bounded, 16, mode="reflect"), np.full(33, 1 / 33), "valid")
+        signal = bounded - around
+        padded = 1 << (4 * len(signal)).bit_length()
+        powers = np.square(np.abs(np.fft.rfft(signal, padded))) / max(float(signal @ signal), 1e-300)
+        powers[: padded // 33] = 0.0
+        for _ in range(_PEAKS):
+            peak = int(np.argmax(powers))
+            if powers[peak] < math.log(len(signal)) + _ABOVE_NOISE:
+                break
+            powers[max(peak - 8, 0) : peak + 9] = 0.0
+            for beat in (peak / padded, 1 - peak / padded):
+                # aligned corners beat with (old - 1)/(new - 1)
+                centres = (round(beat * new), round(beat * (new - 1)) + 1)
+                sizes |= {centre + away for centre in centres for away in (-1, 0, 1)}
+    return sorted(size for size in sizes if 2 <= size <= new - 2)
+
+
+def _is_right(mixed: F64, old: int, kind: _Convention, rounding: float) -> bool:
+    """Say whether a lattice leaves less than those beside it, and than itself displaced."""
+    new, whole = len(mixed), _fit(mixed, old, len(mixed), kind)
+    if whole is None:
+        return False
+
+    def measure(fit: _Fit) -> F64:
+        groups = np.array_split(np.square(fit.left), min(_GROUPS, mixed.shape[1]), axis=1)
+        return np.array([group.mean() for group in groups]) * len(fit.left) / fit.free + rounding
+
+    def measure_parts(left: F64) -> F64:
+        # on long axes by rows: columns of few frequencies may all be off alike
+        by_rows = len(left) >= 2 * _GROUPS**2
+        groups = np.array_split(
+            np.square(left), min(_GROUPS, len(left) if by_rows else left.shape[1]), axis=1 - by_rows
+        )
+        return np.array([group.mean() for group in groups]) + rounding * (1 - old / new)
+
+    beside = (old - 1,) if kind[0] == "nearest" else (old - 1, old + 1, old + 2)
+    fits = (_fit(mixed, other, new, kind) for other in beside if 2 <= other < new)
+    leads = [np.log(measure(fit) / measure(whole)) for fit in fits if fit]
+    shift = _choose_shift(old, new, kind)
+    if shift:
+        for rows, start in ((slice(shift, new), 0), (slice(0, new - shift), shift)):
+            _, left = _solve(mixed[rows], old, new, kind, start)
+            leads.append(np.log(measure_parts(left) / measure_parts(whole.left[rows])))
+    return bool(leads) and all(
+        lead.mean() > _LEAD and lead.mean() > _ERRORS * lead.std(ddof=1) / math.sqrt(len(lead)) for lead in leads
+    )
+
+
+def _choose_shift(old: int, new: int, kind: _Convention) -> int | None:
+    """Choose by how many rows to displace a lattice so that its phase is farthest from its own; None where none is."""
+    beat = (old - 1) / (new - 1) if kind[1] else old / new
+    reach = 3 if kind[0].startswith("bicubic") else 1
+    shifts = np.arange(1, min(new // 3, _ALL_SIZES) + 1)
+    free = new - shifts - np.ceil((new - shifts) * beat) - reach
+    phases = np.abs(shifts * beat - np.round(shifts * beat))
+    phases[(free < max(2, (new - old) // 2)) | (phases < 0.1)] = 0.0
+    # nearly the farthest that keeps most rows
+    return int(shifts[np.argmax(phases >= phases.max() - 0.02)]) if phases.any() else None
+
+
+def _compare_edges(values: F64) -> float | None:
+    steps = np.linalg.norm(np.diff(values, axis=0), axis=1)
+    middle = float(np.median(steps[len(steps) // 4 : max(3 * len(steps) // 4, len(steps) // 4 + 1)]))
+    return float(steps[0] + steps[-1]) / 2 / middle if middle > 0 else None

@@ -344,9 +344,11 @@ def list_types(hint: Any) -> Iterator[Any]:
 
 def _write_cells(value: Any) -> Cell | list[Cell]:
     """One cell for a plain value or a pair; a list for an array. Encodings are called by their labels."""
+    if value is None or isinstance(value, str | int):
+        return value
     if hasattr(value, "label"):
         return str(value.label)
-    if value is None or isinstance(value, str | int | float | range) or hasattr(value, "tolist"):
+    if isinstance(value, float | range) or hasattr(value, "tolist"):
         plain: Cell | list[Cell] = simplify(value)
         return plain
     return " ".join(str(one) for one in value)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.interpolation import compute_taps
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.vocabulary import CORNER_METHODS
@@ -35,10 +35,12 @@ CONVENTIONS = (
 #: Axes that are looked at; up to the second length every old size is tried.
 _SHORTEST, _ALL_SIZES, _LONGEST = 5, 64, 1 << 17
 #: Mixtures of columns that lattices are judged by, and those and the rows by which sizes are chosen.
-_MIXED, _FEW_MIXED, _FEW_ROWS = 64, 16, 8192
+_MIXED, _FEW_MIXED, _FEW_ROWS = 64, 8, 8192
 _USUAL = (64, 77, 128, 196, 197, 256, 448, 512, 576, 768, 1024, 1500, 1536, 2048, 4096, 8192, 16384, 32768)
 #: Peaks that are taken from a periodogram, each this much above what the highest of noise has on average.
 _PEAKS, _ABOVE_NOISE = 6, 3.0
+#: Power at the beat of a usual size from which on it is tried; noise has 1 on average.
+_BEATS = 3.0
 #: Sizes that are judged.
 _JUDGED = 8
 #: A lattice is right where it leaves less than others by this (logarithm), in so many standard errors.
@@ -228,28 +230,45 @@ def _estimate_rounding(values: F64, dtype: str) -> float:
     return variance
 
 
-def _solve(values: F64, old: int, new: int, kind: _Convention, start: int = 0) -> tuple[F64, F64]:
+def _solve(values: F64, old: int, new: int, kind: _Convention, start: int = 0, passes: int = 2) -> tuple[F64, F64]:
     """Return the nodes that explain rows start, start + 1, .. of `new`, and what they leave of them."""
-    from scipy.linalg import solveh_banded
-    from scipy.sparse import csr_array
+    from scipy.linalg import cho_solve_banded, cholesky_banded
 
     size = len(values)
     indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
     indices = indices - indices.min()
-    rows = np.repeat(np.arange(size), weights.shape[1])
-    matrix = csr_array((weights.ravel(), (rows, indices.ravel())), shape=(size, int(indices.max()) + 1))
-    squares = (matrix.T @ matrix).tocoo()
-    below = squares.row - squares.col
-    bands = np.zeros((int(below.max()) + 1, matrix.shape[1]))
-    np.add.at(bands, (below[below >= 0], squares.col[below >= 0]), squares.data[below >= 0])
+    count = int(indices.max()) + 1
+    # W^T W by its diagonals
+    below, places = (
+        indices[:, :, None] - indices[:, None, :],
+        np.broadcast_to(indices[:, None, :], (*indices.shape, indices.shape[1])),
+    )
+    lower = below >= 0
+    products = (weights[:, :, None] * weights[:, None, :])[lower]
+    bands = np.bincount(below[lower] * count + places[lower], products, (int(below.max()) + 1) * count).reshape(
+        -1, count
+    )
     bands[0] += _RIDGE * bands[0].max()
-    nodes: F64 = solveh_banded(bands, matrix.T @ values, lower=True)
-    nodes += solveh_banded(bands, matrix.T @ (values - matrix @ nodes), lower=True)
-    return nodes, values - matrix @ nodes
+    factor = cholesky_banded(bands, lower=True, check_finite=False)
+    nodes, left = np.zeros((count, values.shape[1])), values
+    for _ in range(passes):  # the second one mends what the first rounds off
+        step = cho_solve_banded((factor, True), _gather(indices, weights, left, count), check_finite=False)
+        nodes += step
+        left = values - np.einsum("rt,rtc->rc", weights, nodes[indices])
+    return nodes, left
 
 
-def _fit(values: F64, old: int, new: int, kind: _Convention, start: int = 0) -> _Fit | None:
-    nodes, left = _solve(values, old, new, kind, start)
+def _gather(indices: I64, weights: F64, values: F64, count: int) -> F64:
+    """Compute W^T e: each tap reads nodes in order, so that the rows of one node are a run."""
+    gathered = np.zeros((count, values.shape[1]))
+    for tap, weight in zip(indices.T, weights.T, strict=True):
+        starts = np.flatnonzero(np.diff(tap, prepend=-1))
+        gathered[tap[starts]] += np.add.reduceat(values * weight[:, None], starts)
+    return gathered
+
+
+def _fit(values: F64, old: int, new: int, kind: _Convention, passes: int = 2) -> _Fit | None:
+    nodes, left = _solve(values, old, new, kind, passes=passes)
     return _Fit(left, len(left) - len(nodes)) if len(nodes) < len(left) else None
 
 
@@ -261,13 +280,15 @@ def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
 
     def measure(old: int, kind: _Convention) -> float | None:
         if (old, kind) not in variances:
-            fit = _fit(few, old, new, kind)
+            fit = _fit(few, old, new, kind, passes=1)
             variances[old, kind] = fit.variance + rounding if fit else None
         return variances[old, kind]
 
     leads: dict[int, float] = {}
     for old in range(2, new - 1) if new <= _ALL_SIZES else _propose_sizes(mixed):
         for kind in CONVENTIONS:
+            if kind[0].endswith("-antialias"):
+                continue  # bicubic is near enough to propose it
             here, beside = measure(old, kind), measure(_step_aside(old, kind), kind)
             if here and beside:
                 leads[old] = max(leads.get(old, 0.0), math.log(beside / here))
@@ -281,25 +302,32 @@ def _step_aside(old: int, kind: _Convention) -> int:
 
 
 def _propose_sizes(mixed: F64) -> list[int]:
-    """List usual sizes, and those whose beat is a line in the energies of first and second differences."""
+    """List the old sizes whose beat is a line in the energies of differences; a weak one will do for usual sizes."""
     new = len(mixed)
-    sizes = {size for size in _USUAL if size >= new / 8} | {new * part // 8 for part in range(1, 8)}
-    sizes |= {new // 3, 2 * new // 3}
+    usual = {size for size in _USUAL if size >= new / 8} | {
+        new * part // 24 for part in (3, 6, 8, 9, 12, 15, 16, 18, 21)
+    }
+    sizes: set[int] = set()
     for order in (1, 2):
         energies = np.square(np.diff(mixed, order, axis=0)).sum(axis=1)
         bounded = energies / (energies + np.median(energies[energies > 0])) if energies.any() else energies
         around = np.convolve(np.pad(bounded, 16, mode="reflect"), np.full(33, 1 / 33), "valid")
         signal = bounded - around
         padded = 1 << (4 * len(signal)).bit_length()
-        powers = np.square(np.abs(np.fft.rfft(signal, padded))) / max(float(signal @ signal), 1e-300)
-        powers[: padded // 33] = 0.0
+        powers = np.square(np.abs(np.fft.fft(signal, padded))) / max(float(signal @ signal), 1e-300)
+        # aligned corners beat with (old - 1)/(new - 1)
+        sizes |= {
+            size
+            for size in usual
+            if max(powers[round(beat * padded) % padded] for beat in (size / new, (size - 1) / (new - 1))) > _BEATS
+        }
+        powers[: padded // 33] = powers[padded // 2 + 1 :] = 0.0
         for _ in range(_PEAKS):
             peak = int(np.argmax(powers))
             if powers[peak] < math.log(len(signal)) + _ABOVE_NOISE:
                 break
             powers[max(peak - 8, 0) : peak + 9] = 0.0
             for beat in (peak / padded, 1 - peak / padded):
-                # aligned corners beat with (old - 1)/(new - 1)
                 centres = (round(beat * new), round(beat * (new - 1)) + 1)
                 sizes |= {centre + away for centre in centres for away in (-1, 0, 1)}
     return sorted(size for size in sizes if 2 <= size <= new - 2)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from pe_spectra.inspection import inspect_table
+from pe_spectra.inspection.resize import resize_table
 from pe_spectra.inspection.traces import find_resizing, find_stored_dtype
 from tests import planted
 from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
@@ -102,6 +104,25 @@ def test_what_was_changed_a_little_since_betrays_itself(seed, method, align_corn
     assert way in axis["ways"]
     np.testing.assert_allclose(axis["change"], change, rtol=0.2)
     assert f"{axis['change']:.1%} of a row's length" in finding.message
+
+
+@pytest.mark.parametrize(("method", "align_corners"), [("bicubic", False), ("bilinear", True), ("nearest", False)])
+def test_a_seam_of_an_interpolated_table_is_that_of_its_rows(method, align_corners):
+    table = planted.make_trained(256, 96, 1)
+    table[128:] *= 1.3
+    resized = resize_table(table, 512, method=method, align_corners=align_corners)
+    findings = {finding.code: finding for finding in inspect_table(resized).findings}
+    assert set(findings) - {"duplicate-rows"} == {"seam", "interpolated"}
+    assert findings["seam"].rows == (255, 256)
+
+
+@pytest.mark.parametrize("prefix", [0, 1])
+def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
+    resized = resize_table(planted.make_trained(256, 96, 1), 512)
+    table = np.concatenate([5 * planted.make_generator(1).standard_normal((1, 96)), resized])
+    findings = {finding.code: finding for finding in inspect_table(table, prefix=prefix).findings}
+    assert set(findings) == {"special-first-row", "interpolated"}
+    assert "from 256 to 512" in findings["interpolated"].message
 
 
 def test_what_was_changed_much_is_a_table_of_its_own():

@@ -16,22 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.interpolation import compute_taps
+from pe_spectra.exact import F64
+from pe_spectra.inspection.lattices import CONVENTIONS, LEAD, Convention, fit_lattice, is_right_lattice, solve_lattice
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.vocabulary import CORNER_METHODS
 
 #: Types that tables are stored in, the finest first.
 STORED_TYPES = ("float64", "float32", "float16", "bfloat16")
-#: (method, align_corners) of the ways to interpolate that are told apart.
-CONVENTIONS = (
-    ("bicubic", False),
-    ("bicubic", True),
-    ("bilinear", False),
-    ("bilinear", True),
-    ("bicubic-antialias", False),
-    ("nearest", False),
-)
 #: Axes that are looked at; up to the second length every old size is tried.
 _SHORTEST, _ALL_SIZES, _LONGEST = 5, 64, 1 << 17
 #: Mixtures of columns that lattices are judged by, and those and the rows by which sizes are chosen.
@@ -43,10 +34,6 @@ _PEAKS, _ABOVE_NOISE = 6, 3.0
 _BEATS = 3.0
 #: Sizes that are judged.
 _JUDGED = 8
-#: A lattice is right where it leaves less than others by this (logarithm), in so many standard errors.
-_LEAD, _ERRORS = 0.3, 6.0
-#: Groups of columns, or of rows, that the standard error is taken from.
-_GROUPS = 16
 #: Two lattices leave as much where they differ by less.
 _ALIKE = 1.1
 #: What is left is explained by storing up to this many times its root mean square.
@@ -55,9 +42,6 @@ _FIT = 5.0
 _MOST_CHANGE = 0.03
 #: Interpolation in float32 places its samples with this error (in old rows, for each new row).
 _PLACING = 2.0**-24
-#: Added to the diagonal of the normal equations: rows of a part of a table may hardly read its first and last nodes.
-_RIDGE = 1e-13
-_Convention = tuple[str, bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +88,7 @@ class Resizing:
         >>> found.old, bool(np.allclose(found.recover(made), line))
         (32, True)
         """
-        rows, _ = _solve(table, self.old, self.new, (self.method, bool(self.align_corners)))
+        rows, _ = solve_lattice(table, self.old, self.new, (self.method, bool(self.align_corners)))
         return rows
 
 
@@ -161,8 +145,12 @@ def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
     energy = float(np.mean(np.square(mixed)))
     found: list[tuple[float, int, list[tuple[float, tuple[str, bool]]]]] = []
     for old in _choose_sizes(mixed, rounding):
-        fits = sorted((fit.variance, kind) for kind in CONVENTIONS if (fit := _fit(mixed, old, new, kind)))
-        if fits and fits[0][0] <= rounding + _MOST_CHANGE**2 * energy and _is_right(mixed, old, fits[0][1], rounding):
+        fits = sorted((fit.variance, kind) for kind in CONVENTIONS if (fit := fit_lattice(mixed, old, new, kind)))
+        if (
+            fits
+            and fits[0][0] <= rounding + _MOST_CHANGE**2 * energy
+            and is_right_lattice(mixed, old, fits[0][1], rounding)
+        ):
             found.append((fits[0][0] + rounding, old, fits))
     if not found:
         return None
@@ -197,18 +185,6 @@ class _Named(NamedTuple):
         return self.method if self.align_corners is None else f"{self.method}, align_corners={self.align_corners}"
 
 
-class _Fit(NamedTuple):
-    """What least squares leave of some rows, and how many directions are free among them."""
-
-    left: F64
-    free: int
-
-    @property
-    def variance(self) -> float:
-        """Of each number in a free direction."""
-        return float(np.mean(np.square(self.left)) * len(self.left) / self.free)
-
-
 def _mix_columns(values: F64) -> F64:
     """Mix many columns at random into 64, keeping the energy of a row on average."""
     if values.shape[1] <= _MIXED:
@@ -230,57 +206,15 @@ def _estimate_rounding(values: F64, dtype: str) -> float:
     return variance
 
 
-def _solve(values: F64, old: int, new: int, kind: _Convention, start: int = 0, passes: int = 2) -> tuple[F64, F64]:
-    """Return the nodes that explain rows start, start + 1, .. of `new`, and what they leave of them."""
-    from scipy.linalg import cho_solve_banded, cholesky_banded
-
-    size = len(values)
-    indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
-    indices = indices - indices.min()
-    count = int(indices.max()) + 1
-    # W^T W by its diagonals
-    below, places = (
-        indices[:, :, None] - indices[:, None, :],
-        np.broadcast_to(indices[:, None, :], (*indices.shape, indices.shape[1])),
-    )
-    lower = below >= 0
-    products = (weights[:, :, None] * weights[:, None, :])[lower]
-    bands = np.bincount(below[lower] * count + places[lower], products, (int(below.max()) + 1) * count).reshape(
-        -1, count
-    )
-    bands[0] += _RIDGE * bands[0].max()
-    factor = cholesky_banded(bands, lower=True, check_finite=False)
-    nodes, left = np.zeros((count, values.shape[1])), values
-    for _ in range(passes):  # the second one mends what the first rounds off
-        step = cho_solve_banded((factor, True), _gather(indices, weights, left, count), check_finite=False)
-        nodes += step
-        left = values - np.einsum("rt,rtc->rc", weights, nodes[indices])
-    return nodes, left
-
-
-def _gather(indices: I64, weights: F64, values: F64, count: int) -> F64:
-    """Compute W^T e: each tap reads nodes in order, so that the rows of one node are a run."""
-    gathered = np.zeros((count, values.shape[1]))
-    for tap, weight in zip(indices.T, weights.T, strict=True):
-        starts = np.flatnonzero(np.diff(tap, prepend=-1))
-        gathered[tap[starts]] += np.add.reduceat(values * weight[:, None], starts)
-    return gathered
-
-
-def _fit(values: F64, old: int, new: int, kind: _Convention, passes: int = 2) -> _Fit | None:
-    nodes, left = _solve(values, old, new, kind, passes=passes)
-    return _Fit(left, len(left) - len(nodes)) if len(nodes) < len(left) else None
-
-
 def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
     """Choose the old sizes that leave much less than the next size does, the surest first."""
     new = len(mixed)
     few = mixed[:_FEW_ROWS, :_FEW_MIXED] if new > _ALL_SIZES else mixed
-    variances: dict[tuple[int, _Convention], float | None] = {}
+    variances: dict[tuple[int, Convention], float | None] = {}
 
-    def measure(old: int, kind: _Convention) -> float | None:
+    def measure(old: int, kind: Convention) -> float | None:
         if (old, kind) not in variances:
-            fit = _fit(few, old, new, kind, passes=1)
+            fit = fit_lattice(few, old, new, kind, passes=1)
             variances[old, kind] = fit.variance + rounding if fit else None
         return variances[old, kind]
 
@@ -293,10 +227,10 @@ def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
             if here and beside:
                 leads[old] = max(leads.get(old, 0.0), math.log(beside / here))
     ordered = sorted(leads, key=lambda old: -leads[old])
-    return [old for old in ordered if leads[old] > _LEAD][:_JUDGED]
+    return [old for old in ordered if leads[old] > LEAD][:_JUDGED]
 
 
-def _step_aside(old: int, kind: _Convention) -> int:
+def _step_aside(old: int, kind: Convention) -> int:
     # rows that repeat for a size repeat for some larger ones, too
     return old - 1 if kind[0] == "nearest" else old + 1
 
@@ -331,49 +265,6 @@ def _propose_sizes(mixed: F64) -> list[int]:
                 centres = (round(beat * new), round(beat * (new - 1)) + 1)
                 sizes |= {centre + away for centre in centres for away in (-1, 0, 1)}
     return sorted(size for size in sizes if 2 <= size <= new - 2)
-
-
-def _is_right(mixed: F64, old: int, kind: _Convention, rounding: float) -> bool:
-    """Say whether a lattice leaves less than those beside it, and than itself displaced."""
-    new, whole = len(mixed), _fit(mixed, old, len(mixed), kind)
-    if whole is None:
-        return False
-
-    def measure(fit: _Fit) -> F64:
-        groups = np.array_split(np.square(fit.left), min(_GROUPS, mixed.shape[1]), axis=1)
-        return np.array([group.mean() for group in groups]) * len(fit.left) / fit.free + rounding
-
-    def measure_parts(left: F64) -> F64:
-        # on long axes by rows: columns of few frequencies may all be off alike
-        by_rows = len(left) >= 2 * _GROUPS**2
-        groups = np.array_split(
-            np.square(left), min(_GROUPS, len(left) if by_rows else left.shape[1]), axis=1 - by_rows
-        )
-        return np.array([group.mean() for group in groups]) + rounding * (1 - old / new)
-
-    beside = (old - 1,) if kind[0] == "nearest" else (old - 1, old + 1, old + 2)
-    fits = (_fit(mixed, other, new, kind) for other in beside if 2 <= other < new)
-    leads = [np.log(measure(fit) / measure(whole)) for fit in fits if fit]
-    shift = _choose_shift(old, new, kind)
-    if shift:
-        for rows, start in ((slice(shift, new), 0), (slice(0, new - shift), shift)):
-            _, left = _solve(mixed[rows], old, new, kind, start)
-            leads.append(np.log(measure_parts(left) / measure_parts(whole.left[rows])))
-    return bool(leads) and all(
-        lead.mean() > _LEAD and lead.mean() > _ERRORS * lead.std(ddof=1) / math.sqrt(len(lead)) for lead in leads
-    )
-
-
-def _choose_shift(old: int, new: int, kind: _Convention) -> int | None:
-    """Choose by how many rows to displace a lattice so that its phase is farthest from its own; None where none is."""
-    beat = (old - 1) / (new - 1) if kind[1] else old / new
-    reach = 3 if kind[0].startswith("bicubic") else 1
-    shifts = np.arange(1, min(new // 3, _ALL_SIZES) + 1)
-    free = new - shifts - np.ceil((new - shifts) * beat) - reach
-    phases = np.abs(shifts * beat - np.round(shifts * beat))
-    phases[(free < max(2, (new - old) // 2)) | (phases < 0.1)] = 0.0
-    # nearly the farthest that keeps most rows
-    return int(shifts[np.argmax(phases >= phases.max() - 0.02)]) if phases.any() else None
 
 
 def _compare_edges(values: F64) -> float | None:

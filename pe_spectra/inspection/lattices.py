@@ -1,0 +1,159 @@
+"""Lattices of an old size under an axis: what least squares with a resize matrix leave, and which lattice is right."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.interpolation import compute_taps
+
+#: A way to interpolate: method and align_corners.
+Convention = tuple[str, bool]
+#: Those that are told apart.
+CONVENTIONS: tuple[Convention, ...] = (
+    ("bicubic", False),
+    ("bicubic", True),
+    ("bilinear", False),
+    ("bilinear", True),
+    ("bicubic-antialias", False),
+    ("nearest", False),
+)
+#: A lattice is right where it leaves less than others by this (logarithm), in so many standard errors.
+LEAD, _ERRORS = 0.3, 6.0
+#: Groups of columns, or of rows, that the standard error is taken from.
+_GROUPS = 16
+#: Added to the diagonal of the normal equations: rows of a part of a table may hardly read its first and last nodes.
+_RIDGE = 1e-13
+#: Rows by which a lattice is displaced, at most.
+_MOST_SHIFT = 64
+
+
+class Fit(NamedTuple):
+    """What least squares leave of some rows, and how many directions are free among them."""
+
+    left: F64
+    free: int
+
+    @property
+    def variance(self) -> float:
+        """Of each number in a free direction."""
+        return float(np.mean(np.square(self.left)) * len(self.left) / self.free)
+
+
+def solve_lattice(
+    values: F64, old: int, new: int, kind: Convention, start: int = 0, passes: int = 2
+) -> tuple[F64, F64]:
+    """Return the nodes that explain rows start, start + 1, .. of `new`, and what they leave of them.
+
+    Parameters
+    ----------
+    values : (R, c) rows; old, new : sizes of the whole axis; kind : one of CONVENTIONS.
+    passes : 2, or 1 where the last digits do not matter.
+
+    Returns
+    -------
+    (m, c) for the m nodes that these rows read, and (R, c).
+
+    >>> nodes, left = solve_lattice(np.arange(8.0)[:, None], 4, 8, ("nearest", False))
+    >>> nodes[:, 0].round(9).tolist(), left[:2, 0].round(9).tolist()
+    ([0.5, 2.5, 4.5, 6.5], [-0.5, 0.5])
+    """
+    from scipy.linalg import cho_solve_banded, cholesky_banded
+
+    size = len(values)
+    indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
+    indices = indices - indices.min()
+    count = int(indices.max()) + 1
+    # W^T W by its diagonals
+    below, places = (
+        indices[:, :, None] - indices[:, None, :],
+        np.broadcast_to(indices[:, None, :], (*indices.shape, indices.shape[1])),
+    )
+    lower = below >= 0
+    products = (weights[:, :, None] * weights[:, None, :])[lower]
+    bands = np.bincount(below[lower] * count + places[lower], products, (int(below.max()) + 1) * count).reshape(
+        -1, count
+    )
+    bands[0] += _RIDGE * bands[0].max()
+    factor = cholesky_banded(bands, lower=True, check_finite=False)
+    nodes, left = np.zeros((count, values.shape[1])), values
+    for _ in range(passes):  # the second one mends what the first rounds off
+        step = cho_solve_banded((factor, True), _gather(indices, weights, left, count), check_finite=False)
+        nodes += step
+        left = values - np.einsum("rt,rtc->rc", weights, nodes[indices])
+    return nodes, left
+
+
+def _gather(indices: I64, weights: F64, values: F64, count: int) -> F64:
+    """Compute W^T e: each tap reads nodes in order, so that the rows of one node are a run."""
+    gathered = np.zeros((count, values.shape[1]))
+    for tap, weight in zip(indices.T, weights.T, strict=True):
+        starts = np.flatnonzero(np.diff(tap, prepend=-1))
+        gathered[tap[starts]] += np.add.reduceat(values * weight[:, None], starts)
+    return gathered
+
+
+def fit_lattice(values: F64, old: int, new: int, kind: Convention, passes: int = 2) -> Fit | None:
+    """Fit an axis by nodes of an old size; None where every table would fit.
+
+    >>> fit_lattice(np.arange(8.0)[:, None], 4, 8, ("nearest", False)).free
+    4
+    """
+    nodes, left = solve_lattice(values, old, new, kind, passes=passes)
+    return Fit(left, len(left) - len(nodes)) if len(nodes) < len(left) else None
+
+
+def is_right_lattice(mixed: F64, old: int, kind: Convention, rounding: float) -> bool:
+    """Say whether a lattice leaves less than those beside it, and than itself displaced.
+
+    Parameters
+    ----------
+    mixed : (N, c) an axis; rounding : variance that storing leaves in each of its numbers.
+
+    >>> table = np.random.default_rng(0).normal(size=(64, 16))
+    >>> twice = np.repeat(table[:32], 2, axis=0)
+    >>> [is_right_lattice(one, 32, ("nearest", False), 1e-32) for one in (table, twice)]
+    [False, True]
+    """
+    new, whole = len(mixed), fit_lattice(mixed, old, len(mixed), kind)
+    if whole is None:
+        return False
+
+    def measure(fit: Fit) -> F64:
+        groups = np.array_split(np.square(fit.left), min(_GROUPS, mixed.shape[1]), axis=1)
+        return np.array([group.mean() for group in groups]) * len(fit.left) / fit.free + rounding
+
+    def measure_parts(left: F64) -> F64:
+        # on long axes by rows: columns of few frequencies may all be off alike
+        by_rows = len(left) >= 2 * _GROUPS**2
+        groups = np.array_split(
+            np.square(left), min(_GROUPS, len(left) if by_rows else left.shape[1]), axis=1 - by_rows
+        )
+        return np.array([group.mean() for group in groups]) + rounding * (1 - old / new)
+
+    beside = (old - 1,) if kind[0] == "nearest" else (old - 1, old + 1, old + 2)
+    fits = (fit_lattice(mixed, other, new, kind) for other in beside if 2 <= other < new)
+    leads = [np.log(measure(fit) / measure(whole)) for fit in fits if fit]
+    shift = _choose_shift(old, new, kind)
+    if shift:
+        for rows, start in ((slice(shift, new), 0), (slice(0, new - shift), shift)):
+            _, left = solve_lattice(mixed[rows], old, new, kind, start)
+            leads.append(np.log(measure_parts(left) / measure_parts(whole.left[rows])))
+    return bool(leads) and all(
+        lead.mean() > LEAD and lead.mean() > _ERRORS * lead.std(ddof=1) / math.sqrt(len(lead)) for lead in leads
+    )
+
+
+def _choose_shift(old: int, new: int, kind: Convention) -> int | None:
+    """Choose by how many rows to displace a lattice so that its phase is farthest from its own; None where none is."""
+    beat = (old - 1) / (new - 1) if kind[1] else old / new
+    reach = 3 if kind[0].startswith("bicubic") else 1
+    shifts = np.arange(1, min(new // 3, _MOST_SHIFT) + 1)
+    free = new - shifts - np.ceil((new - shifts) * beat) - reach
+    phases = np.abs(shifts * beat - np.round(shifts * beat))
+    phases[(free < max(2, (new - old) // 2)) | (phases < 0.1)] = 0.0
+    # nearly the farthest that keeps most rows
+    return int(shifts[np.argmax(phases >= phases.max() - 0.02)]) if phases.any() else None

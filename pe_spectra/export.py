@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -25,7 +25,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum import estimate_kernel
-from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
 
 #: Ends of the names of files that an array can be written to.
 SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors")
@@ -43,6 +43,7 @@ class Exported(ReadOnly):
     index : (rows,) the positions, lags or numbers of the rows.
     columns : a name for each column.
     values : (rows, columns) float64.
+    averaged : of a kernel that is an average, the positions or lags that it was averaged over; else empty.
     """
 
     encoding: Encoding
@@ -51,6 +52,7 @@ class Exported(ReadOnly):
     index: I64 | F64
     columns: tuple[str, ...]
     values: F64
+    averaged: str = ""
 
 
 def list_exports(encoding: Encoding) -> tuple[str, ...]:
@@ -213,13 +215,16 @@ def _export_kernel(encoding: Encoding, size: int) -> Exported:
     lags = np.arange(1 - size if two_sided else 0, size)
     if two_sided and isinstance(encoding, HasBias | HasBiasMap):
         values = _exponentiate_bias(encoding, lags)
+        source, length = ("exp-bias", None) if isinstance(encoding, HasBias) else ("bias-map", size)
     else:
-        values = _read_kernel(encoding, size)[np.abs(lags)]  # a mean of dot products is even in the lag
-    return _build(encoding, "kernel", "lag", lags, "head", values)
+        kernel = estimate_kernel(encoding, length=size, count=size)
+        values = _read_kernel(encoding, kernel)[np.abs(lags)]  # a mean of dot products is even in the lag
+        source, length = kernel.source, kernel.length
+    averaged = describe_average(encoding, source, length)
+    return replace(_build(encoding, "kernel", "lag", lags, "head", values), averaged=averaged)
 
 
-def _read_kernel(encoding: Encoding, size: int) -> F64:
-    kernel = estimate_kernel(encoding, length=size, count=size)
+def _read_kernel(encoding: Encoding, kernel: Kernel) -> F64:
     with np.errstate(over="ignore", under="ignore"):
         values = kernel.values.T * kernel.scale * kernel.scale
     if not np.isfinite(values).all() or not np.any(values) == np.any(kernel.values):

@@ -10,7 +10,7 @@ import numpy as np
 from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import Spectrum, SpectrumSummary
-from pe_spectra.spectrum.kernels import SOURCES
+from pe_spectra.spectrum.kernels import describe_kernel
 from pe_spectra.spectrum.record import EMPTY_BAND, LOW_BINS, explain_signs
 from pe_spectra.wording import join, percent, shorten
 
@@ -214,7 +214,8 @@ def _name_encodings(spectra: Sequence[Spectrum], *, brief: bool) -> dict[Encodin
 
 def _describe_estimator(spectrum: Spectrum) -> str:
     if spectrum.estimator == "lag-window":
-        return f"lag-window spectrum ({SOURCES[spectrum.kernel_source or 'exact']})"
+        source = describe_kernel(spectrum.encoding, spectrum.kernel_source or "exact", spectrum.length)
+        return f"lag-window spectrum ({source})"
     if spectrum.estimator == "nudft":
         return f"smoothed periodogram at {spectrum.grid} real positions"
     return "Eq. 15" if spectrum.estimator == "kde" else "shares of the lattice frequencies, not smoothed"

@@ -20,6 +20,7 @@ from pe_spectra.answers.answer import (
 from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import Comparison
 from pe_spectra.quantities import quantity
+from pe_spectra.spectrum.kernels import describe_average
 from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
@@ -73,7 +74,22 @@ def answer_comparison(
 
 
 def _list_notes(one: Comparison) -> tuple[str, ...]:
-    return (*one.encoding.all_notes, *one.remarks, *_note_part(one), *_note_negative_weights(one))
+    return (
+        *one.encoding.all_notes,
+        *one.remarks,
+        *(_note_part(one) or _note_average(one)),
+        *_note_negative_weights(one),
+    )
+
+
+def _note_average(one: Comparison) -> tuple[str, ...]:
+    """Say over which positions kernel and spectrum are averages."""
+    found = one.spectrum
+    if found is None or found.length is None:
+        return ()
+    over = describe_average(one.encoding, found.kernel_source or "exact", found.length)
+    apart = ", but for the values at --periods," if one.periods else ""  # these take as many as their lags need
+    return (f"{one.encoding.label}: kernel and spectrum{apart} are means over {over}",)
 
 
 def _note_part(one: Comparison) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
-from pe_spectra.spectrum.kernels import SOURCES
+from pe_spectra.spectrum.kernels import SOURCES, describe_average
 from pe_spectra.spectrum.record import LOW_BINS, WEIGHTS_ARE_SHARES
 from pe_spectra.wording import percent, write_power
 
@@ -198,6 +198,7 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
     return [
         *facts,
         ("kernel", SOURCES[spectrum.kernel_source or "exact"]),
+        ("averaged over", describe_average(spectrum.encoding, spectrum.kernel_source or "exact", spectrum.length)),
         ("Toeplitz share", "" if share is None else f"{percent(share)} {alone}"),
         ("negative mass", f"{negative:.3g}: more than the estimate can tell" if negative > 1e-9 else ""),
     ]

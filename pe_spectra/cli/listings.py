@@ -112,7 +112,8 @@ def export(run: Run, subject: Subject, output: str | None, what: str | None) -> 
         check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
     check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
     found = export_encoding(encoding, what, length=subject.length, positions=times)
-    notes = () if run.quiet else tuple(f"note: {note}" for note in encoding.all_notes)
+    average = (f"{encoding.label}: a mean over {found.averaged}",) if found.averaged else ()
+    notes = () if run.quiet else tuple(f"note: {note}" for note in (*encoding.all_notes, *average))
     if place is None:
         return Outcome(text=write_lines(found), messages=notes)
     data = encode_exported(found, place.suffix.lower())

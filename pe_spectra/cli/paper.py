@@ -186,12 +186,19 @@ def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None
     """The bare kernel of each encoding, and a note on each that has none."""
     from pe_spectra.answers.answer import name_apart
     from pe_spectra.spectrum import compute_bare_kernel
+    from pe_spectra.spectrum.kernels import describe_average
 
     together = [r.spectrum.encoding for r in results]
     kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results]
     reason = "no kernel, for its dot products are not a function of the lag alone"
     without = [e for e, kernel in zip(together, kernels, strict=True) if kernel is None]
-    return kernels, tuple(f"{name_apart(e, together)}: {reason}" for e in without)
+    notes = dict.fromkeys(without, reason)
+    for encoding, found in zip(together, kernels, strict=True):
+        if found is not None and found.length is not None:
+            over = describe_average(encoding, found.source, found.length)
+            notes[encoding] = f"its kernel without a window is a mean over {over}"
+    values = [None if found is None else found.values[0] for found in kernels]
+    return values, tuple(f"{name_apart(e, together)}: {note}" for e, note in notes.items())
 
 
 # ----------------------------------------------------------------------------------- what to try next

@@ -12,7 +12,7 @@ from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_omega, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum.density import BANDWIDTH, normalise
-from pe_spectra.spectrum.kernels import SOURCES, Kernel, estimate_grid_kernel
+from pe_spectra.spectrum.kernels import Kernel, describe_kernel, estimate_grid_kernel
 from pe_spectra.spectrum.lag_window import GRID_BANDWIDTH
 
 #: JSON Schema of rows and columns.
@@ -146,7 +146,7 @@ def compute_grid_spectrum(
         weights=normalise(values, encoding)[0],
         kernel=plane / plane[height - 1, width - 1],
         toeplitz_share=kernel.toeplitz_share,
-        notes=(f"{encoding.label}: {SOURCES[kernel.source]}",),
+        notes=(f"{encoding.label}: {describe_kernel(encoding, kernel.source, kernel.length)}",),
     )
 
 

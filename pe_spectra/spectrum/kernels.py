@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,45 @@ class Kernel(ReadOnly):
     length: int | None = None
     toeplitz_share: float | None = None
     scale: float = 1.0
+
+
+def describe_kernel(encoding: Encoding, source: str, length: int | None) -> str:
+    """Say where a kernel comes from, and of an average over which positions.
+
+    Parameters
+    ----------
+    encoding : whose kernel it is.
+    source, length : as of its :class:`Kernel`.
+
+    >>> from pe_spectra import read_encoding
+    >>> describe_kernel(read_encoding("calendar"), "gram-diagonals", 192)
+    'mean dot product of the position vectors at each lag, over positions 0 .. 191 (192 positions)'
+    """
+    over = describe_average(encoding, source, length)
+    return SOURCES[source] + (f", over {over}" if over else "")
+
+
+def describe_average(encoding: Encoding, source: str, length: int | None) -> str:
+    """Name the positions, places of a grid, or lags that a kernel was averaged over; empty where it was not.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> describe_average(read_encoding("sincos2d:d=16,height=4,width=6"), "gram-diagonals", 24)
+    'the 4 x 6 places of the grid'
+    >>> describe_average(read_encoding("shaw"), "lag-rows", 159), describe_average(Dft(), "exact", None)
+    ('lags -79 .. 79 (159 lags)', '')
+    """
+    if length is None:
+        return ""
+    if encoding.shape is not None and length == math.prod(encoding.shape):
+        return f"the {' x '.join(map(str, encoding.shape))} places of the grid"
+    things, first = "positions", 0
+    if source == "lag-rows":
+        things, first = "lags", 0 if getattr(encoding, "causal", False) else -(length // 2)
+    if length == 1:
+        return f"{things[:-1]} {first} alone"
+    most = encoding.rows if things == "positions" else None
+    of = f" of {most}" if most is not None and most > length else ""
+    return f"{things} {first} .. {first + length - 1} ({length}{of} {things})"
 
 
 def check_length(encoding: Encoding, length: int | None) -> int:

@@ -29,7 +29,7 @@ from pe_spectra.spectrum.density import (
     compute_density_spectrum,
     normalise,
 )
-from pe_spectra.spectrum.kernels import SOURCES, Kernel, check_length, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.kernels import Kernel, check_length, describe_kernel, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import AXES
@@ -161,7 +161,8 @@ def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str |
     needed, held = _count_lags(n, b), kernel.values.shape[1] - 1
     by_head = np.stack([normalise(np.fft.rfft(_fold_window(one, n, b)).real, encoding)[0] for one in kernel.values])
     weights, log_weights = normalise(np.median(by_head, axis=0), encoding)
-    notes: tuple[str, ...] = () if kernel.source == "exact" else (f"{encoding.label}: {SOURCES[kernel.source]}",)
+    said = describe_kernel(encoding, kernel.source, kernel.length)
+    notes: tuple[str, ...] = () if kernel.source == "exact" else (f"{encoding.label}: {said}",)
     if len(by_head) > 1:
         notes += (f"{encoding.label}: the median over {len(by_head)} heads (head_weights has each)",)
     if held < needed and weights.min() < -1e-12:
@@ -208,24 +209,24 @@ def _fold_window(kernel: F64, grid: int, bandwidth: float) -> F64:
     return folded
 
 
-def compute_bare_kernel(encoding: Encoding, count: int) -> F64 | None:
-    """Return k(tau)/k(0) for tau = 0 .. count-1 without any window, the mean over heads.
+def compute_bare_kernel(encoding: Encoding, count: int) -> Kernel | None:
+    """Return k(tau)/k(0) for tau = 0 .. count-1 without any window, the mean over heads, as values (1, count).
 
     None without a kernel of the lag, or where fewer lags are known.
 
     >>> from pe_spectra import Dft
-    >>> compute_bare_kernel(Dft(d=4), 3).round(12) + 0.0
-    array([1., 0., 0.])
+    >>> compute_bare_kernel(Dft(d=4), 3).values.round(12) + 0.0
+    array([[1., 0., 0.]])
     """
     if encoding.shape is not None:
         return None
     try:
         # over all rows of a table, as its spectrum is
         length = encoding.rows or max(encoding.default_length, count)
-        kernel = estimate_kernel(encoding, length=length, count=count).values.mean(axis=0)
+        kernel = estimate_kernel(encoding, length=length, count=count)
     except InputError:
         return None
-    if len(kernel) < count or not kernel[0] > 0:
+    mean = kernel.values.mean(axis=0)
+    if len(mean) < count or not mean[0] > 0:
         return None
-    normalised: F64 = kernel / kernel[0]
-    return normalised
+    return replace(kernel, values=mean[None] / mean[0])

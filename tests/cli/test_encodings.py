@@ -182,3 +182,27 @@ def test_export_of_part_of_a_file(cli, tables):
 )
 def test_refused_lines(refuse, line, words):
     assert words in refuse(line)
+
+
+def test_answers_say_which_positions_were_averaged(cli):
+    """Nothing else says how many of the moments of a calendar went into its kernel."""
+    over = "positions 0 .. 191 (192 positions)"
+    done = cli("spectrum -e calendar --grid 336 --no-figure")
+    assert f"over {over}" in done.err
+    assert f"averaged over: {over}" in done.out
+    document = read_json(cli("spectrum -e calendar --grid 336 --no-figure --json"))
+    assert any(note.endswith(f"over {over}") for note in document["notes"])
+    assert (
+        "a mean over positions 0 .. 335 (336 positions)"
+        in cli("reconstruct -e calendar --grid 336 --window-free --no-figure").err
+    )
+    assert f"a mean over {over}" in cli("export calendar --what kernel --output -").err
+    assert "a mean over" not in cli("export sinusoidal:d=8 --what kernel --output -").err
+    assert (
+        "calendar: kernel and spectrum are means over positions 0 .. 99 (100 positions)"
+        in cli("compare calendar sinusoidal --length 100").err
+    )
+    assert (
+        "calendar: kernel and spectrum, but for the values at --periods, are means over "
+        in cli("compare calendar --periods week").err
+    )

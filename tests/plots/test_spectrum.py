@@ -219,7 +219,7 @@ def test_small_print_says_what_the_kernel_is() -> None:
     encoding = learned()
     text = words(with_local(encoding))
     share = compute_spectrum(encoding).toeplitz_share
-    assert "lag-window spectrum (mean dot product of the position vectors at each lag), bandwidth 4 bins" in text
+    assert "lag-window spectrum (mean dot product of the position vectors at each lag, over positions 0 .. " in text
     assert f"what is a function of the lag alone): {100 * share:.1f} %" in text
     assert "map: spectra of 21 overlapping stretches of 16 positions (Hann window)" in text
     mixed = words(FIGURES["overlay"]())

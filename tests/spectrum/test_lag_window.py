@@ -1,6 +1,7 @@
 """The lag-window spectrum of tables, kernels, biases and maps; by two roads."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from pe_spectra.spectrum import (
     compute_local_spectra,
     estimate_kernel,
 )
+from pe_spectra.spectrum.kernels import describe_average
 from pe_spectra.spectrum.lag_window import _LAST_LAG
 from tests import naive
 from tests.making import draw_table, make_encoding
@@ -163,14 +165,54 @@ def test_a_scale_is_not_in_a_spectrum(scale):
     assert_allclose(local[1], local[0], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("spec", "length", "said"),
+    [
+        ("calendar", None, "positions 0 .. 191 (192 positions)"),
+        ("calendar", 50, "positions 0 .. 49 (50 positions)"),
+        ("calendar", 1, "position 0 alone"),
+        ("learned:init=normal,d=8,length=96", 40, "positions 0 .. 39 (40 of 96 positions)"),
+        ("learned:init=normal,d=8,length=96", None, "positions 0 .. 95 (96 positions)"),
+    ],
+)
+def test_an_average_names_its_positions(spec, length, said):
+    encoding = make_encoding(spec)
+    kernel = estimate_kernel(encoding, length=length)
+    assert describe_average(encoding, kernel.source, kernel.length) == said
+    found = re.search(r"0 \.\. (\d+)", said)
+    table = encoding.table(np.arange(1 + int(found[1]) if found else 1))  # the positions that are named, and no others
+    assert_allclose(kernel.values[0], naive.gram_diagonals(table), rtol=1e-12)
+    text = compute_spectrum(encoding, length=length, grid=336).notes[0]
+    assert text == f"{encoding.label}: mean dot product of the position vectors at each lag, over {said}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("shaw", "lags -255 .. 255 (511 lags)"),
+        ("fire", "positions 0 .. 255 (256 positions)"),
+        ("sincos2d:d=16,height=4,width=6", "the 4 x 6 places of the grid"),
+        ("swin:window=5", "the 5 x 5 places of the grid"),
+        ("t5", ""),  # a bias of the lag alone: nothing is averaged
+        ("alibi", ""),
+        ("sinusoidal", ""),
+    ],
+)
+def test_what_an_average_is_over_follows_from_the_encoding(spec, said):
+    encoding = make_encoding(spec)
+    spectrum = compute_spectrum(encoding)
+    assert describe_average(encoding, spectrum.kernel_source or "exact", spectrum.length) == said
+    assert any(note.endswith(f", over {said}") for note in spectrum.notes) == bool(said)
+
+
 def test_the_bare_kernel_is_over_all_rows_as_the_spectrum_is():
     table = np.cumsum(draw_table(60, 3), axis=0)
     expected = naive.gram_diagonals(table)
-    assert_allclose(compute_bare_kernel(read(table), 20), expected[:20] / expected[0], rtol=1e-12)
+    assert_allclose(compute_bare_kernel(read(table), 20).values[0], expected[:20] / expected[0], rtol=1e-12)
     assert compute_bare_kernel(read(table), 61) is None
     assert compute_bare_kernel(read(0 * table), 20) is None
     assert compute_bare_kernel(read(table, grid="6x10"), 20) is None
-    assert compute_bare_kernel(make_encoding("time2vec"), 100).shape == (100,)
+    assert compute_bare_kernel(make_encoding("time2vec"), 100).values.shape == (1, 100)
 
 
 def test_zeros_have_no_spectrum():

@@ -52,10 +52,13 @@ DTYPES = (
 )
 COMMON_DTYPES = ("bfloat16", "float16", "float32", "float8_e4m3fn")
 #: Where rounding happens on the way to a position vector.
-RECIPES = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
+RECIPES = ("fp32", "narrow-frequencies", "fp32-then-cast", "bf16-positions", "all-bf16")
+#: Those that are looked at unless others are named.
+COMMON_RECIPES = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
 #: What people call them: bf16 stood for any narrow type.
 RECIPE_TITLES = {
     "fp32": "fp32",
+    "narrow-frequencies": "narrow-frequencies",
     "fp32-then-cast": "fp32-then-cast",
     "bf16-positions": "narrow-positions",
     "all-bf16": "all-narrow",

@@ -92,18 +92,19 @@ def _judge(report: PrecisionReport) -> Verdict:
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
-    when, merged = report.find_recipe(row).when, report.find_merged(row)
+    recipe, merged = report.find_recipe(row), report.find_merged(row)
+    when, blames = recipe.when, row.type == row.dtype or recipe.rounds
     what = f"{_count_not_finite(row, report)} {when}"
     if merged is not None:
         s, t = merged
         first, second = map(report.name_position, merged)
         where = "" if (first, second) == (str(s), str(t)) else f" ({first} and {second})"
         beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
-        step = when if row.type == row.dtype else f"already {when}"
+        step = when if blames else f"already {when}"
         pair = f"{report.domain} {s} and {t}{where}"
         what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
     # where nothing was rounded to the type that is looked at, it is not to blame
-    return f"In {row.dtype} {what}" if row.type == row.dtype else capitalise(what)
+    return f"In {row.dtype} {what}" if blames else capitalise(what)
 
 
 def _count_not_finite(row: Stage, report: PrecisionReport) -> str:

@@ -254,8 +254,8 @@ OPTIONS: Mapping[str, Option] = {
     "recipe": Option(
         "--recipe",
         "",
-        "which steps are in the type: none but the sum; only the final cast; positions first and the final cast; all"
-        "  [every one]",
+        "which steps are in the type: none but the sum; frequencies; only the final cast; positions first and the "
+        "final cast; all  [every one but narrow-frequencies]",
         _Recipes(members=RECIPE_NAMES),
         several=True,
     ),

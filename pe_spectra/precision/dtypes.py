@@ -216,7 +216,7 @@ class Recipe(Result):
 
     The sum of code and token embedding is in that type, whatever the steps before it are in.
 
-    >>> [(recipe.title, recipe.positions) for recipe in RECIPES.values()][1:3]
+    >>> [(recipe.title, recipe.positions) for recipe in RECIPES.values()][2:4]
     [('fp32-then-cast', 'float32'), ('narrow-positions', 'dtype')]
     """
 
@@ -240,6 +240,11 @@ class Recipe(Result):
         return Steps(*(DTYPES[dtype if name == ASKED else name] for name in named))
 
     @property
+    def rounds(self) -> bool:
+        """Whether any step up to the code is in the type that is looked at."""
+        return ASKED in (self.positions, self.frequencies, self.phases, self.sines, self.code)
+
+    @property
     def casts_positions_alone(self) -> bool:
         """Whether positions may be cast, but nothing else before the code: all that a table without steps has."""
         return ASKED not in (self.frequencies, self.phases, self.sines)
@@ -256,6 +261,15 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         recipe.name: recipe
         for recipe in (
             _tell("fp32", "when kept in float32", _SINGLE, _SINGLE, _SINGLE),
+            Recipe(
+                name="narrow-frequencies",
+                when="when frequencies are rounded first",
+                positions=_SINGLE,
+                frequencies=ASKED,
+                phases=_SINGLE,
+                sines=_SINGLE,
+                code=_SINGLE,
+            ),
             _tell("fp32-then-cast", "when computed in float32 and cast at the end", _SINGLE, _SINGLE, ASKED),
             _tell("bf16-positions", "when positions are cast first", ASKED, _SINGLE, ASKED),
             _tell("all-bf16", "when every step is in it", ASKED, ASKED, ASKED),

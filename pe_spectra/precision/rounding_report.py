@@ -14,10 +14,10 @@ from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
 from pe_spectra.wording import count
 
 #: Where positions collide, the likeliest in practice first; where all are distinct, the narrowest first.
-_LIKELIEST = ("bf16-positions", "all-bf16", "fp32-then-cast", "fp32")
-_NARROWEST = ("all-bf16", "bf16-positions", "fp32-then-cast", "fp32")
+_LIKELIEST = ("bf16-positions", "all-bf16", "fp32-then-cast", "narrow-frequencies", "fp32")
+_NARROWEST = ("all-bf16", "bf16-positions", "fp32-then-cast", "narrow-frequencies", "fp32")
 #: From the one that rounds least: where several merge the same two, the first of them is the cause.
-_MILDEST = ("fp32", "fp32-then-cast", "bf16-positions", "all-bf16")
+_MILDEST = ("fp32", "narrow-frequencies", "fp32-then-cast", "bf16-positions", "all-bf16")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage
 from pe_spectra.precision.waves import Front, Waves, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
-from pe_spectra.vocabulary import COMMON_DTYPES
+from pe_spectra.vocabulary import COMMON_DTYPES, COMMON_RECIPES
 
 #: Standard deviation of a token's embedding.
 SPREAD = RealRange(minimum=1e-6, maximum=1e6)
@@ -55,7 +55,8 @@ def measure_precision(
     start_position : the first of them, 0 to 2**53. Lags are the same wherever positions begin; encodings at real
         positions have their own, each larger than the one before.
     dtypes : names of `dtypes.DTYPES`.
-    recipes : names, or recipes of one's own; default all that the encoding has the steps for.
+    recipes : names, or recipes of one's own; default all but narrow-frequencies that the encoding has
+        the steps for.
     embedding : standard deviation of the token's embedding, 1e-6 to 1e6: one draw of independent normal numbers,
         the same at every position.
 
@@ -190,10 +191,10 @@ def _read_rows(codes: Codes, places: I64, *, are_rows: bool) -> Callable[[F64], 
 
 
 def _choose_recipes(subject: _Subject, recipes: Sequence[str | Recipe] | None) -> tuple[Recipe, ...]:
-    """Return the recipes asked for, or all for which the encoding has the steps."""
+    """Return the recipes asked for, or the common ones for which the encoding has the steps."""
     possible = [recipe for recipe in RECIPES.values() if _is_possible(subject, recipe)]
     if recipes is None:
-        return tuple(possible)
+        return tuple(recipe for recipe in possible if recipe.name in COMMON_RECIPES)
     chosen = []
     for one in recipes:
         recipe = one if isinstance(one, Recipe) else find_recipe(one)

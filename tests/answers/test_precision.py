@@ -107,6 +107,18 @@ def test_the_sentence_that_an_engineer_needs(cli):
         ),
         ("sinusoidal --length 1 --start-position 65536", "not-finite", "In float16 1 position is NaN when positions"),
         (
+            # 10000**(-1/2) and less are nearest to 0 in e4m3fn, and 1 rad is exact: pi is irrational
+            "sinusoidal:d=4 --length 300 --dtype float8_e4m3fn --recipe narrow-frequencies",
+            "all-apart",
+            "In float8_e4m3fn all 300 positions stay distinct when frequencies are rounded first.",
+        ),
+        (
+            # 0.0005 is below half the smallest number, 2**-10: every frequency is 0
+            "mtan:d=2,unit=96000 --length 9 --dtype float8_e4m3fn --recipe narrow-frequencies",
+            "merged-by-rounding",
+            "In float8_e4m3fn positions 0 and 1 share a vector when frequencies are rounded first (1 of 9 distinct)",
+        ),
+        (
             "sinusoidal --positions 300:310:0.5 --dtype bfloat16",
             "merged-by-rounding",
             "positions 0 and 1 (300 and 300.5) share a vector when positions are cast first",
@@ -163,7 +175,7 @@ def test_the_document(ask):
 def test_all_types_and_recipes_are_the_default(ask):
     document = ask("sinusoidal:d=8 --length 20")
     assert document["parameters"]["dtypes"] == list(COMMON)
-    assert len(document["rows"]) == len(COMMON) * len(RECIPES) * len(STAGES)
+    assert len(document["rows"]) == len(COMMON) * len(vocabulary.COMMON_RECIPES) * len(STAGES)
 
 
 def test_types_may_be_named_in_every_way(ask):
@@ -281,7 +293,9 @@ def test_the_step_that_merges_is_blamed(ask, tmp_path):
 
 def test_what_a_recipe_does_is_said(cli, ask):
     help_text = " ".join(cli("precision --help").out.split())
-    assert "which steps are in the type: none but the sum; only the final cast; positions first" in help_text
+    assert (
+        "which steps are in the type: none but the sum; frequencies; only the final cast; positions first" in help_text
+    )
     notes = ask("sinusoidal:d=8 --length 20 --dtype float16")["notes"]
     assert "in JSON and CSV narrow-positions is bf16-positions and all-narrow is all-bf16, whatever the type" in notes
     assert any(note.startswith("fp32: the code is kept in float32") for note in notes)

@@ -86,6 +86,24 @@ def test_one_frequency_alone(dtype, left):
     assert report.codes[0].distinct == left
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
+def test_frequencies_that_were_rounded_first(dtype):
+    """As NumPy has it: inv_freq in the type, and the rest in float32."""
+    rope = Rope(d=32, base=5e5)
+    report = measure_precision(rope, length=4096, dtypes=[dtype], recipes=["narrow-frequencies"])
+    found = read_rows(report)
+    exact = np.longdouble(5e5) ** (-np.arange(16, dtype=np.longdouble) / 16)
+    frequencies = exact.astype(float).astype(find_dtype(dtype)).astype(np.float32)
+    phases = np.arange(4096, dtype=np.float32)[:, None] * frequencies
+    table = np.concatenate([np.sin(phases.astype(float)), np.cos(phases.astype(float))], axis=1).astype(np.float32)
+    row = found["narrow-frequencies", "code"]
+    assert (row.type, row.distinct) == ("float32", len(np.unique(table, axis=0)))
+    assert row.constant_channels == 2 * int((frequencies == 0).sum())
+    error = np.abs(phases - np.arange(4096)[:, None] * exact).max()
+    assert row.max_phase_error == pytest.approx(float(error), rel=1e-12)
+    assert [kind.type for kind in report.rows] == ["float32", dtype, "float32", "float32", "float32"]
+
+
 # ----------------------------------------------------------------------------------- other encodings
 
 

@@ -25,7 +25,9 @@ from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 
-VERDICTS = Verdicts({"injective": "ok", "undecided": "note", "not-injective": "warning"})
+VERDICTS = Verdicts(
+    {"injective": "ok", "undecided": "note", "distinct-by-rounding": "warning", "not-injective": "warning"}
+)
 _NO_CONDITION = "> 1e15"
 #: Significant digits of a distance in a table, at most.
 _TABLE_DIGITS = 6
@@ -33,8 +35,13 @@ _TABLE_DIGITS = 6
 _MOST_NAMES = 4
 
 
-#: Whether vectors are distinct -> what is said of encodings.
-_OUTCOMES = {False: "Not injective", None: "Not decided", True: "Injective"}
+#: Code of a verdict -> what is said of encodings and where; the gravest first.
+_OUTCOMES = {
+    "not-injective": "Not injective{}",
+    "distinct-by-rounding": "Distinct{}, but by no more than float64 rounds off",
+    "undecided": "Not decided{}",
+    "injective": "Injective{}",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +78,7 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         if is_one
         else group_facts((name, _list_every_fact(r)) for name, r in zip(names, results, strict=True)),
         notes=gather_notes([(name, note) for name, r in zip(names, results, strict=True) for note in r.notes], names),
-        shown=("encoding", "injective", "min_separation", "closest_pair", "collisions"),
+        shown=("encoding", "length", "injective", "min_separation", "closest_pair", "collisions"),
         digits=max(count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),
         rows="none" if is_one else "all",
         drawing=_draw(results[0]) if len(results) <= MOST_DRAWN else None,
@@ -86,9 +93,16 @@ def judge_faithfulness(results: Sequence[Faithfulness]) -> Verdict:
     >>> judge_faithfulness([measure_faithfulness(Dft(d=4), length=5)]).code
     'not-injective'
     """
-    found = {result.injective for result in results}
-    code = "not-injective" if False in found else "undecided" if None in found else "injective"
+    found = {_grade(result) for result in results}
+    code = next(outcome for outcome in _OUTCOMES if outcome in found)
     return VERDICTS.say(code, _say(results[0]) if len(results) == 1 else _say_all(results))
+
+
+def _grade(result: Faithfulness) -> str:
+    """The code of what is said of one encoding."""
+    if not result.injective:
+        return "undecided" if result.injective is None else "not-injective"
+    return "distinct-by-rounding" if result.is_within_rounding else "injective"
 
 
 def entitle_separations(results: Sequence[Faithfulness]) -> str:
@@ -110,16 +124,17 @@ def entitle_separations(results: Sequence[Faithfulness]) -> str:
 
 def _say_all(results: Sequence[Faithfulness]) -> str:
     """One clause for the encodings that fare alike; of those with two equal vectors which these are."""
-    clauses: dict[bool | None, list[str]] = {outcome: [] for outcome in _OUTCOMES}
-    among = [result.encoding for result in results]
+    clauses: dict[str, list[str]] = {outcome: [] for outcome in _OUTCOMES}
+    among, lengths = [result.encoding for result in results], {result.length for result in results}
+    domains = {_say_domain(result) for result in results}
+    where = f" on {domains.pop()}" if len(domains) == 1 else f" at length {min(lengths)}" if len(lengths) == 1 else ""
     for result in results:
         pair = f" ({_name_pair(result, *(result.closest_pair or (0, 0)), ' = ')} have the same vector)"
-        clauses[result.injective].append(
-            name_apart(result.encoding, among) + (pair if result.injective is False else "")
+        own = "" if where else f" on {_say_domain(result)}"
+        clauses[_grade(result)].append(
+            f"{name_apart(result.encoding, among)}{own}{pair if result.injective is False else ''}"
         )
-    domains = {_say_domain(result) for result in results}
-    where = f" on {domains.pop()}" if len(domains) == 1 else ""
-    said = [(what + where * (outcome is True), clauses[outcome]) for outcome, what in _OUTCOMES.items()]
+    said = [(what.format(where), clauses[outcome]) for outcome, what in _OUTCOMES.items()]
     return " ".join(f"{what}: {join(found, _MOST_NAMES)}." for what, found in said if found)
 
 
@@ -132,13 +147,17 @@ def _say(result: Faithfulness) -> str:
         pairs = f"{count(result.collisions.count, 'such pair')}{_count_sharing(result)}"
         return f"Not injective: {_name_pair(result, s, t, ' = ')} have the same vector ({pairs}); {proof}."
     text = f"Injective on {_say_domain(result)}: {proof}."
+    if result.is_within_rounding:
+        text = f"Distinct on {_say_domain(result)}, but by no more than float64 rounds off: {proof}."
     if result.closest_pair is None or result.min_separation is None:
         return text
     near = f"{_name_pair(result, s, t)} (lag {t - s})"
     if t - s == 1 and result.domain == "positions":
         first, second = (result.encoding.describe_position(one) for one in (s, t))
         near = f"neighbours (lag 1, {first} and {second})"
-    return f"{text} Closest: {near}, distance {write_with_error(result.min_separation, result.error_bound)}."
+    distance = write_with_error(result.min_separation, result.error_bound)
+    rounded = f"; computing them rounds off up to {result.rounding:.1e}" if result.is_within_rounding else ""
+    return f"{text} Closest: {near}, distance {distance}{rounded}."
 
 
 def _say_domain(result: Faithfulness) -> str:

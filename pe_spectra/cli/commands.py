@@ -72,7 +72,7 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "faithfulness": Declaration(
         module="paper",
-        takes="encoding d rho rows start step length positions limit within require",
+        takes="encoding d rho rows start step length:together positions limit within require",
         figure="",
         examples=("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
     ),

@@ -181,6 +181,12 @@ OPTIONS: Mapping[str, Option] = {
         "number of positions, 1 to 1048576  [80; 256 lags; 192 of calendar; all rows of a table]",
         _LENGTH,
     ),
+    "length:together": Option(
+        "--length -S",
+        "N",
+        "positions, 1 to 1048576  [80; 256 lags; 192 of calendar; all rows of a table; of several the longest of all]",
+        _LENGTH,
+    ),
     "length:averaged": Option(
         "--length -S", "N", "positions to average over, where the kernel is no formula  [all]", _LENGTH
     ),

@@ -101,12 +101,13 @@ def faithfulness(
 
     requirements = parse_requirements(require or [], ("separation", "rank"))
     encodings = subject.build(*_PAPER_PAIR)
-    _check_measured(encodings, subject.length)
+    length = subject.length or _choose_length(encodings)
+    _check_measured(encodings, length)
     from pe_spectra.answers.injectivity import answer_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
 
     with run.progress("measuring separation and rank"):
-        results = [measure_faithfulness(e, length=subject.length, limit=limit, within=within) for e in encodings]
+        results = [measure_faithfulness(e, length=length, limit=limit, within=within) for e in encodings]
         found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
         answer = answer_faithfulness(results, check_requirements(requirements, found))
         figure = plot("pe_spectra.plots.distances.compose_faithfulness", *results)
@@ -171,9 +172,14 @@ def _read_positions(
     return clipped, (f"the default positions 5 40 75 do not fit a lattice of {points} points, so they are clipped",)
 
 
-def _check_measured(encodings: Sequence[Encoding], length: int | None) -> None:
+def _choose_length(encodings: Sequence[Encoding]) -> int:
+    """The longest of their default lengths that all of them have: of one encoding its own."""
+    return min([max(e.default_length for e in encodings), *(e.rows for e in encodings if e.rows is not None)])
+
+
+def _check_measured(encodings: Sequence[Encoding], length: int) -> None:
     """Refuse what `faithfulness` could not measure in time."""
-    sizes = [length or e.default_length for e in encodings]
+    sizes = [length] * len(encodings)
     check_together("--d and --length", encodings, sizes, _MEASURED_WIDTH, MAX_STREAMED_ENTRIES)
 
 
@@ -219,8 +225,9 @@ def _follow_reconstruction(run: Run, results: Sequence[Reconstruction], length: 
     numbers = sum(r.spectrum.grid * len(r.positions) for r in results) * len(_SWEEP)
     if can_sweep and numbers <= MAX_PRINTED_NUMBERS:
         return run.propose("reconstruct", bandwidth=_SWEEP)
+    encodings = tuple(dict.fromkeys(r.spectrum.encoding for r in results))
     try:
-        _check_measured(tuple(dict.fromkeys(r.spectrum.encoding for r in results)), length)
+        _check_measured(encodings, length or _choose_length(encodings))
     except InputError:
         return ""
     return run.propose("faithfulness", s=None, grid=None, bandwidth=None, boundary=None, window_free=None)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
+import numpy as np
+
 from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
-from pe_spectra.encodings.codes import check_encoding
+from pe_spectra.encodings.codes import check_encoding, find_codes
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
@@ -121,6 +124,23 @@ class Faithfulness(Result):
     def first_repeat(self) -> FirstRepeat | None:
         """From which longer length on two codes are equal; None where no key decides it, or they are here."""
         return find_first_repeat(self.encoding, self.length) if self.injective else None
+
+    @cached_property
+    def rounding(self) -> float:
+        """By how much float64 may change the distance of the closest two codes where it computes them.
+
+        2 sqrt(d) (16 + 2 d) units of the last place of their largest number; 0 where there are no two codes.
+        """
+        codes = find_codes(self.encoding)
+        if codes is None or self.closest_pair is None:
+            return 0.0
+        rows = codes.at(np.array(self.closest_pair))
+        return 2 * math.sqrt(codes.columns) * (Encoding.bound_error(self.encoding, rows) or 0.0)
+
+    @property
+    def is_within_rounding(self) -> bool:
+        """Whether the closest two codes are distinct, but by no more than float64 rounds off."""
+        return bool(self.injective and self.min_separation and self.min_separation <= self.rounding)
 
     @property
     def fwhm(self) -> float | None:

@@ -9,6 +9,9 @@ import json
 import numpy as np
 import pytest
 
+from pe_spectra import Dft, measure_faithfulness, read_encoding
+from pe_spectra.answers.injectivity import judge_faithfulness
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.wording import count_digits
 
 DULL = "faithfulness -e mtan-learned:d=2,seed=0,unit=1e12 --length 30 --no-figure"
@@ -67,3 +70,62 @@ def test_one_code_is_one(cli, tmp_path):
     assert "share theirs with another, 1 distinct)" in cli("faithfulness -e zeros.npy --no-figure").out
     np.save(tmp_path / "two.npy", np.repeat(np.eye(2), 3, axis=0))
     assert "another, 2 distinct)" in cli("faithfulness -e two.npy --no-figure").out
+
+
+@pytest.mark.parametrize(
+    ("specs", "length"),
+    [
+        ("dft:d=256 calendar sinusoidal:d=8", 192),  # a calendar's own
+        ("one-hot:d=50 calendar", 50),  # one-hot has no more
+        ("alibi sinusoidal:d=8", 256),
+        ("sinusoidal:d=8 dft:d=8", 80),
+    ],
+)
+def test_encodings_of_one_call_have_one_length(cli, specs, length):
+    document = json.loads(cli(f"faithfulness -e {specs} --json").out)
+    assert document["parameters"]["length"] == length
+    assert {row["length"] for row in document["rows"]} == {length}
+    where = f"at length {length}" if "alibi" in specs else f"on 0 .. {length - 1}"
+    assert where in document["verdict"]["text"]
+
+
+def test_lengths_that_differ_are_said_one_by_one():
+    results = [measure_faithfulness(Dft(d=8), length=n) for n in (5, 7)]
+    text = "Injective: dft d=8 on 0 .. 4 and dft d=8 on 0 .. 6."
+    assert judge_faithfulness(results).text == text.replace("dft d=8", "dft")
+
+
+def save_waves(folder, pairs, period, rows):
+    """Write sines and cosines over whole periods, as float64 computes them; the exact ones repeat."""
+    angles = 2 * np.pi / period * np.outer(np.arange(rows), np.arange(1, pairs + 1))
+    table = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    np.save(folder / "waves.npy", table)
+    return table
+
+
+@pytest.mark.parametrize(("pairs", "period", "rows"), [(1, 24, 48), (4, 7, 14), (12, 24, 100), (128, 50, 100)])
+def test_what_only_rounding_keeps_apart_is_a_warning(cli, tmp_path, pairs, period, rows):
+    table = save_waves(tmp_path, pairs, period, rows)
+    apart = np.linalg.norm(table[:, None] - table[None, :], axis=2)[~np.eye(rows, dtype=bool)]
+    document = json.loads(cli(f"faithfulness -e {tmp_path}/waves.npy --json").out)
+    assert document["rows"][0]["injective"] is True
+    assert document["rows"][0]["min_separation"] == pytest.approx(apart.min(), rel=1e-9)
+    assert (document["verdict"]["level"], document["verdict"]["code"]) == ("warning", "distinct-by-rounding")
+    assert f"Distinct on 0 .. {rows - 1}, but by no more than float64 rounds off" in document["verdict"]["text"]
+    both = json.loads(cli(f"faithfulness -e {tmp_path}/waves.npy sinusoidal:d=8 --json").out)["verdict"]
+    assert both["code"] == "distinct-by-rounding"
+    assert both["text"].endswith(f"Injective on 0 .. {rows - 1}: sinusoidal.")
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1.0, 1e290])
+@pytest.mark.parametrize(("part", "code"), [(1e-15, "distinct-by-rounding"), (1e-11, "injective")])
+def test_rounding_is_relative_to_the_vectors(scale, part, code):
+    table = scale * np.array([[1.0, 0.0], [1.0, part], [0.0, 1.0]])
+    assert judge_faithfulness([measure_faithfulness(Learned(values=table))]).code == code
+    assert judge_faithfulness([measure_faithfulness(Learned(values=table), length=1)]).code == "injective"
+
+
+def test_small_separations_of_exact_codes_are_no_rounding():
+    # distances of 6.7e-10 between numbers near 1/8
+    features = read_encoding("fourier-features:gamma=1e9")
+    assert judge_faithfulness([measure_faithfulness(features, length=80)]).code == "injective"

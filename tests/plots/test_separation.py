@@ -93,15 +93,17 @@ def test_maps_and_collisions_are_named_among_several() -> None:
     first, last = tables[0].encoding.label, tables[2].encoding.label
     found = collide()
     words = read_words(compose_faithfulness(*tables, found))
-    assert f"{found.encoding.label} (positions 3 and 7 have the same vector)" in words
+    assert f"{found.encoding.label} on 0 .. {found.length - 1} (positions 3 and 7 have the same vector)" in words
     assert words.endswith(f"; of {first} and {last}")
-    assert "Injective: " in read_words(compose_faithfulness(*tables))
+    assert "Injective at length 20: " in read_words(compose_faithfulness(*tables))
     assert "; of " not in read_words(compose_faithfulness(tables[0], tables[2]))
     many = read_words(compose_faithfulness(*[found] * 5))
-    assert "Not injective: " in many
+    assert "Not injective on 0 .. " in many
     assert "and 2 more" in many
     same = dataclasses.replace(found, encoding=ALIBI)
-    assert "alibi (positions 3 and 7 have the same vector)" in read_words(compose_faithfulness(tables[0], same))
+    assert f"alibi on 0 .. {found.length - 1} (positions 3 and 7 have the same vector)" in read_words(
+        compose_faithfulness(tables[0], same)
+    )
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """What release 0.1.0 answered, key for key and value for value, is what is answered today."""
 
+import copy
 import gzip
 import json
 import math
@@ -39,6 +40,27 @@ def program(cli, folder, monkeypatch):
 
 #: Keys and columns that answers have since then: name -> the value, computed anew from the record that has it.
 ADDED = {"start_position": lambda _: 0, "drift": lambda _: None}  # no line drifts in any of them
+
+
+#: What 0.1.0 answered otherwise: line -> rows that are now those of another line, and why.
+CHANGED = {
+    "faithfulness -e alibi:heads=2 sinusoidal:d=8": (
+        {1: "faithfulness -e sinusoidal:d=8 --length 256"},
+        "encodings of one call have one length: 256 is the longest that is usual for one of them",
+    ),
+}
+
+
+def change(answer, program):
+    """Put what is answered on purpose in place of what was: rows, and a length that is now one number."""
+    others, _ = CHANGED.get(answer["line"], ({}, ""))
+    for place, line in others.items():
+        found = reduce_document(json.loads(program(f"{draw_nothing(line)} --json").out))
+        answer["document"]["rows"][place] = found["rows"][0]
+        answer["document"]["parameters"]["length"] = found["parameters"]["length"]
+        table = reduce_table(program(f"{draw_nothing(line)} --format csv").out)
+        answer["table"]["samples"][place] = table["samples"][0]
+    return answer
 
 
 def list_differences(frozen, found, path="$"):
@@ -101,6 +123,7 @@ def test_every_line_is_frozen():
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=[answer["line"] for answer in ANSWERS])
 def test_answers_are_as_they_were(program, answer):
+    answer = change(copy.deepcopy(answer), program)
     done = program(f"{draw_nothing(answer['line'])} --json")
     assert done.code == answer["code"], done.err
     assert list(list_differences(answer["document"], reduce_document(json.loads(done.out)))) == []

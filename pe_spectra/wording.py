@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 
 #: What options of a command hold as they were typed, by their names in Python.
 Typed = Mapping[str, str | Sequence[str] | bool | None]
@@ -97,6 +98,17 @@ def write_rounded(value: float, digits: int = 3) -> str:
     if not 1000 <= abs(value) < _MANY:
         return f"{value:.{digits}g}"
     return f"{float(f'{value:.{digits - 1}e}'):,.0f}"
+
+
+def write_at_most(value: float, digits: int = 3) -> str:
+    """Write a bound to some digits, rounded up, so that what is below it is below what is written, too.
+
+    >>> write_at_most(2.8512), write_at_most(48.0), write_at_most(0.0), write_at_most(1.0 + 2.0**-40)
+    ('2.86', '48', '0', '1.01')
+    """
+    exact = Decimal(value)
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return write_rounded(float(exact.quantize(step, ROUND_CEILING)), digits)
 
 
 def write_power(logarithm: float) -> str:

@@ -15,7 +15,7 @@ from pe_spectra.precision import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.quantities import quantity
 from pe_spectra.vocabulary import RECIPE_TITLES
-from pe_spectra.wording import capitalise, count, join
+from pe_spectra.wording import capitalise, count, join, write_at_most
 
 VERDICTS = Verdicts(
     {"all-apart": "ok", "not-injective": "warning", "merged-by-rounding": "warning", "not-finite": "warning"}
@@ -160,7 +160,11 @@ def _list_details(report: PrecisionReport) -> list[tuple[str, str]]:
     facts = []
     for dtype in report.dtypes:
         codes = [row for row in report.codes if row.dtype == dtype]
-        errors = [f"{_title(row)} {row.max_phase_error:.3g}" for row in codes if row.max_phase_error is not None]
+        errors = [
+            f"{_title(row)} {row.max_phase_error:.3g} (bound {write_at_most(row.phase_error_bound)})"
+            for row in codes
+            if row.max_phase_error is not None and row.phase_error_bound is not None
+        ]
         if errors:
             facts.append((f"{dtype}, phase error", f"{'; '.join(errors)} rad at most"))
     return facts

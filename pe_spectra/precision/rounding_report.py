@@ -47,6 +47,12 @@ class Stage(Result):
         unit="rad",
         minimum=0,
     )
+    phase_error_bound: float | None = quantity(
+        "What that error is at most, from the types of the steps and the last position alone; null where it is.",
+        unit="rad",
+        minimum=0,
+        default=None,
+    )
     constant_channels: int | None = quantity(
         "Channels that have one value at all positions and should not; null of positions.", minimum=0
     )

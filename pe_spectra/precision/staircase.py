@@ -19,6 +19,7 @@ from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
 from pe_spectra.precision.hashed_rows import Places, list_blocks
 from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
+from pe_spectra.precision.phase_bounds import bound_phase_errors
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage
 from pe_spectra.precision.waves import Front, Waves, cast_positions, find_waves
 from pe_spectra.spectrum.kernels import check_length
@@ -84,8 +85,9 @@ def measure_precision(
     measured = _measure(subject, set(pipelines.values()), spread if is_added else None)
     exact = None if subject.keys is None else len(np.unique(subject.keys))
     rows = [
-        replace(stage, dtype=dtype, recipe=recipe)
+        replace(stage, dtype=dtype, recipe=recipe, phase_error_bound=bounds.get(stage.stage, bounds.get("phases")))
         for (dtype, recipe), steps in pipelines.items()
+        for bounds in [_bound_errors(subject, steps)]
         for stage in measured[steps].stages
     ]
     return PrecisionReport(
@@ -278,6 +280,16 @@ def _evaluate(subject: _Subject, places: F64) -> F64:
     if subject.evaluate is None:
         raise InputError("the encoding has no codes")
     return np.asarray(subject.evaluate(places), dtype=np.float64)
+
+
+def _bound_errors(subject: _Subject, steps: Steps) -> dict[str, float | None]:
+    """What phase errors are at most after each stage, from `phases` on the same; nothing of what has no phases."""
+    if subject.waves is None:
+        return {}
+    positions = np.abs(subject.exact + subject.waves.offset)
+    are_whole = bool((positions == np.rint(positions)).all())
+    bounds = bound_phase_errors(subject.waves.high, float(positions.max()), steps, are_whole=are_whole)
+    return bounds._asdict()
 
 
 def _find_moving(subject: _Subject) -> NDArray[np.bool_]:

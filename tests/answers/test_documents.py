@@ -118,7 +118,8 @@ def test_members_on_other_lattices_say_so(cli, line):
 #: Fields that are null for one reason only, which the schema states; every other null has its note.
 WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", "distinct"}
 WITHOUT_NOTE |= {"near_pairs", "largest", "error"}
-WITHOUT_NOTE |= {"first_collision", "max_phase_error", "constant_channels", "ulp_margin", "exact_distinct"}
+WITHOUT_NOTE |= {"first_collision", "max_phase_error", "phase_error_bound", "constant_channels"}
+WITHOUT_NOTE |= {"ulp_margin", "exact_distinct"}
 WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
 _FEW_LAGS = "spectrum -e learned:init=normal,length=16,d=1 --bandwidth 0.01"
 _OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")

@@ -26,6 +26,7 @@ KEYS = {
     "total",
     "first_collision",
     "max_phase_error",
+    "phase_error_bound",
     "constant_channels",
     "not_finite",
     "min_separation",

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pe_spectra import Rope
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_scaling, audit_configuration
 from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
@@ -16,6 +17,7 @@ from pe_spectra.models.stated import meta_release
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
+from pe_spectra.precision import measure_precision
 from pe_spectra.vocabulary import FINDING_LEVELS
 from tests.models.configurations import LLAMA, LLAMA3, LONGROPE, YARN, audit, change, load, read, scale
 
@@ -170,9 +172,27 @@ def test_precision_is_that_of_the_type(dtype, kind, length):
     ]
     below = np.arange(2.0**12).astype(kind).astype(float)
     assert found.data["merged_above"] == np.flatnonzero(np.diff(below) == 0)[0]
-    # the fastest pair turns 1 rad: half the distance of the numbers around the last position
-    assert found.data["phase_error"] == float(np.spacing(kind(length - 1))) / 2
-    assert found.data["phase_error_float32"] == np.spacing(np.float32(length - 1)) / 2
+    # every position by every frequency, in that type as it computes
+    positions, frequencies = np.arange(float(length)), 5e5 ** (-np.arange(64) / 64)
+    exact = np.multiply.outer(positions, frequencies)
+    for key, cast in {"phase_error": kind, "phase_error_float32": np.float32}.items():
+        computed = np.multiply.outer(positions.astype(cast), frequencies.astype(cast)).astype(float)
+        error = np.abs(computed - exact).max()
+        assert error <= found.data[key] <= 1.5 * error
+    # and it is what the other command bounds it by
+    report = measure_precision(Rope(d=128, base=5e5), length=length, dtypes=[dtype], recipes=["fp32", "all-narrow"])
+    bounds = {row.recipe: row.phase_error_bound for row in report.codes}
+    assert (bounds["all-bf16"], bounds["fp32"]) == (found.data["phase_error"], found.data["phase_error_float32"])
+
+
+def test_angles_that_overflow_have_no_error():
+    (found,) = [
+        one for one in audit({**LLAMA, "torch_dtype": "float16"}, served=65521).findings if one.code == "precision"
+    ]
+    with np.errstate(over="ignore"):
+        assert np.isfinite(np.array([65519.0, 65520.0]).astype(np.float16)).tolist() == [True, False]
+    assert found.data["phase_error"] is None
+    assert "at positions up to 65,520 would overflow (positions do from 65,520 on)" in found.message
 
 
 def test_every_finding_is_provoked_and_explained():

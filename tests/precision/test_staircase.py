@@ -139,6 +139,7 @@ def check_stages(report, tables, errors):
         assert stages["phases"].max_phase_error is None
     else:
         assert stages["phases"].max_phase_error == pytest.approx(float(worst), rel=1e-6, abs=1e-30)
+        assert worst <= stages["phases"].phase_error_bound == stages["sum"].phase_error_bound
         assert stages["sum"].max_phase_error == stages["phases"].max_phase_error
 
 

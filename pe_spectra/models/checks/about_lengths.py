@@ -15,8 +15,9 @@ from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
 from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU
-from pe_spectra.precision.dtypes import DTYPES
-from pe_spectra.wording import write_number, write_rounded
+from pe_spectra.precision.dtypes import DTYPES, RECIPES
+from pe_spectra.precision.phase_bounds import bound_phase_errors
+from pe_spectra.wording import write_at_most, write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
 _SCANNED = 1 << 20
@@ -24,8 +25,8 @@ _SCANNED = 1 << 20
 _FAR = 64
 #: What rounding may take off a quotient that is an integer.
 _ROUNDING = 1e-9
-#: The largest number of the types that weights are stored in, where float32 has more digits.
-_LARGEST = {"bfloat16": 3.4e38, "float16": 65504.0}
+#: The types that weights are stored in of which float32 has more digits.
+_NARROW = ("bfloat16", "float16")
 _UNSEEN_PHASES = Kind(
     code="unseen-phases",
     levels=("warning",),
@@ -88,8 +89,9 @@ _PRECISION = Kind(
     reasoning="bfloat16 has 8 significant bits, float16 11. Positions above 256 (2,048) are no longer distinct when "
     "they are cast, and an angle of thousands of radians loses whole turns. Healthy models compute angles in float32 "
     "and cast cosines and sines afterwards; a port that does not is wrong from there on.",
-    formula="error up to 2**floor(log2 a) u at the angle a = (l - 1) max theta_i, half a unit in the last place: u = "
-    "2**-8 for bfloat16, 2**-11 for float16, 2**-24 for float32",
+    formula="error up to the largest of d q + P |q - theta_i| + e: P = l - 1, q = theta_i rounded to the type, d and e "
+    "half a unit in the last place of P (0 while that unit is 1) and of the product; `precision` has it as "
+    "phase_error_bound of the recipe all-narrow, and of fp32",
     references=("Wang et al. 2024, arXiv:2411.13476 (bfloat16 breaks the relative property of RoPE)",),
 )
 
@@ -196,19 +198,23 @@ def _check_table(layer: LayerAudit) -> Iterator[Finding]:
 def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
     """Say what the angles of the fastest pair would lose in the type that the weights have."""
     kind = (layer.configuration.dtype or "").removeprefix("torch.")
-    if kind not in _LARGEST or not layer.frequencies.size or layer.served_length is None:
+    if kind not in _NARROW or not layer.frequencies.size or layer.served_length is None:
         return
     last = layer.served_length - 1
-    fastest = float(layer.frequencies.max())
     merged = 1 << DTYPES[kind].digits  # from here on the spacing of the type is above 1
     if last <= merged:
         return
-    error, in_float32 = (DTYPES[name].measure_ulp(last * fastest) / 2 for name in (kind, "float32"))
-    beyond = f"; positions above {_LARGEST[kind]:g} overflow" if last > _LARGEST[kind] else ""
+    error, in_float32 = (
+        bound_phase_errors(layer.frequencies, last, RECIPES[recipe].resolve(kind)).phases
+        for recipe in ("all-bf16", "fp32")
+    )
+    overflown = int(DTYPES[kind].largest + DTYPES[kind].measure_ulp(DTYPES[kind].largest) / 2)  # a tie is rounded up
+    beyond = f" (positions do from {overflown:,} on)" if last >= overflown else ""
+    off = f"overflow{beyond}" if error is None else f"be off by up to {write_at_most(error)} rad"
+    kept = "" if in_float32 is None else f" (up to {write_at_most(in_float32, 2)} rad)"
     message = (
-        f"computed in {kind}, as the weights are stored, angles at position {last:,} would be off by up to "
-        f"{write_rounded(error)} rad and positions above {merged} merge{beyond}; keep angles in float32 (up to "
-        f"{write_rounded(in_float32, 2)} rad)"
+        f"with every step in {kind}, as the weights are stored, angles at positions up to {last:,} would {off} and "
+        f"positions above {merged:,} merge; keep angles in float32{kept}"
     )
     yield layer.find(
         _PRECISION, message, dtype=kind, phase_error=error, phase_error_float32=in_float32, merged_above=merged

@@ -98,6 +98,15 @@ def min_separation(one: Sample) -> float:
     return naive.smallest_separation(one.rows)[0]
 
 
+def relative_separation(one: Sample) -> float:
+    apart = [np.sum((e - f) ** 2) for e, f in combinations(one.rows, 2)]
+    return float(np.sqrt(min(apart) / np.mean(apart)))
+
+
+def norm_rms(one: Sample) -> float:
+    return float(np.sqrt(np.mean([e @ e for e in one.rows])))
+
+
 def toeplitz_share(one: Sample) -> float:
     return naive.toeplitz_share(one.rows)
 

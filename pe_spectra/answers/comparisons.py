@@ -26,7 +26,7 @@ from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
 _TIE = 1e-9
 #: What a terminal shows; all of them in a pipe, in CSV and with --full.
-_SHOWN = ("kernel_half_width", "sidelobe_ratio", "toeplitz_share", "stable_rank_centred", "min_separation")
+_SHOWN = ("kernel_half_width", "sidelobe_ratio", "toeplitz_share", "stable_rank_centred", "relative_separation")
 _MAXIMUM = {True: "a local maximum", False: "no local maximum", None: "whether a maximum is not known"}
 
 
@@ -116,7 +116,7 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
 
 def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:
     """Say which is the first row of those with a value, and which the last; unsorted, which has the largest."""
-    chosen = sorted_by or "min_separation"
+    chosen = sorted_by or "relative_separation"
     known = [(one.encoding.label, value) for one in compared if (value := _read_fixed(one, chosen)) is not None]
     if len(known) < 2:
         return ""

@@ -228,9 +228,11 @@ def _list_near(result: Faithfulness) -> str:
 def _describe_rank(result: Faithfulness) -> str:
     if result.rank is None:
         return ""
-    condition = _NO_CONDITION if result.condition_number is None else f"{result.condition_number:.4g}"
+    condition = f"; condition {_NO_CONDITION if result.condition_number is None else f'{result.condition_number:.4g}'}"
+    if not result.rank:  # a note says that all vectors are zero
+        condition = ""
     above = "" if result.rank_tolerance is None else f" (singular values above {result.rank_tolerance:.2g})"
-    return f"{result.rank} of {_count_singular_values(result)}{above}; condition {condition}"
+    return f"{result.rank} of {_count_singular_values(result)}{above}{condition}"
 
 
 def _count_singular_values(result: Faithfulness) -> int:

@@ -26,7 +26,7 @@ _STEP = "1h"
 #: So many metrics are named where one is not known.
 _LISTED = 10
 #: The whole catalogue is sorted by this unless --sort names another metric.
-_ORDER_OF_ALL = "min_separation"
+_ORDER_OF_ALL = "relative_separation"
 
 
 def compare(

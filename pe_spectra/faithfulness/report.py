@@ -82,7 +82,7 @@ class Faithfulness(Result):
         "max(S, d) times machine epsilon times the largest singular value; null beyond the budget.", minimum=0
     )
     condition_number: float | None = quantity(
-        "Largest over smallest of the min(S, d) singular values; null above 1e15 or beyond the budget.",
+        "Largest over smallest of the min(S, d) singular values; null above 1e15, where all are 0, or beyond budget.",
         minimum=0.999999,
     )
     sidelobe: Sidelobe | None = quantity(

@@ -6,14 +6,17 @@ the list of them all. A new one is a field and its value there, and its slow ver
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings import HasBias, HasKernel, HasTable
 from pe_spectra.encodings.codes import read_codes
+from pe_spectra.exact import F64
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution
@@ -55,11 +58,19 @@ class SpectrumMetrics(Metrics):
 
 @dataclass(frozen=True, kw_only=True)
 class Likeness(Metrics):
-    """How far codes keep apart, and how much of their similarities is a function of the lag."""
+    """How far codes keep apart, how long they are, and how much of their similarities is a function of the lag."""
 
     min_separation: float | None = metric(
         "smallest distance between two position vectors", better="higher", minimum=0, source="Definition 1"
     )
+    relative_separation: float | None = metric(
+        "min_separation over the root mean squared distance of all pairs of position vectors",
+        better="higher",
+        minimum=0,
+        maximum=1.000001,
+        source="ours",
+    )
+    norm_rms: float | None = metric("root mean squared norm of the position vectors", minimum=0, source="definition")
     toeplitz_share: float | None = metric(
         "share of the Gram matrix's energy that is a function of the lag alone",
         better="higher",
@@ -77,25 +88,46 @@ def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
 
 
 def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
-    """Take the separation of codes, and measure the Toeplitz share of their products unless the spectrum has it."""
-    share = _find_share(faithfulness, spectrum)
+    """Take the separation of codes, and measure what their table says unless the spectrum has it."""
+    smallest, table = faithfulness.min_separation, _read_table(faithfulness)
+    share = spectrum.toeplitz_share if spectrum is not None else None
+    encoding = faithfulness.encoding
+    if share is None and isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
+        share = 1.0  # a function of the lag by its formula
+    if share is None and table is not None:
+        share = measure_toeplitz_share(table)
     return Likeness.tell(
         {
-            "min_separation": or_reason(faithfulness.min_separation, _UNDEFINED),
+            "min_separation": or_reason(smallest, _UNDEFINED),
+            "relative_separation": _UNDEFINED if smallest is None or table is None else _relate(smallest, table),
+            "norm_rms": _UNDEFINED if table is None else _measure_norm(table),
             "toeplitz_share": or_reason(share, _UNDEFINED),
         }
     )
 
 
-def _find_share(faithfulness: Faithfulness, spectrum: Spectrum | None) -> float | None:
-    if spectrum is not None and spectrum.toeplitz_share is not None:
-        return spectrum.toeplitz_share
+def _read_table(faithfulness: Faithfulness) -> F64 | None:
     encoding = faithfulness.encoding
-    if isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
-        return 1.0  # a function of the lag by its formula
     if not isinstance(encoding, HasTable) or faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
         return None
-    return measure_toeplitz_share(read_codes(encoding, faithfulness.length))
+    return read_codes(encoding, faithfulness.length)
+
+
+def _relate(smallest: float, table: F64) -> float | str:
+    """Divide the smallest distance by the root of the mean squared one, sqrt(2 sum |e(s) - mean|^2/(S-1))."""
+    with np.errstate(over="ignore"):
+        changes = table - table[0]  # of a constant column 0 exactly
+    if not np.isfinite(changes).all():
+        return "distances are beyond the range of float64"
+    scaled, power = rescale(changes)
+    centred = scaled - scaled.mean(axis=0)
+    typical = math.sqrt(2 * float(np.sum(centred * centred)) / max(1, len(table) - 1))
+    return smallest / power / typical if typical else "all position vectors are the same"
+
+
+def _measure_norm(table: F64) -> float:
+    scaled, power = rescale(table)
+    return power * math.sqrt(float(np.sum(scaled * scaled)) / len(table))
 
 
 _MEASURES: tuple[Measure, ...] = (

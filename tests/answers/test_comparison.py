@@ -162,7 +162,6 @@ def make_rows(factors):
     return compare_encodings([Learned(values=table) for table in sinusoid_files])
 
 
-@pytest.mark.parametrize("sorted_by", [None, "min_separation"])
 @pytest.mark.parametrize(
     ("factors", "says"),
     [
@@ -173,13 +172,25 @@ def make_rows(factors):
         ((2.0, 1.0), "t0.npy 2 x 2 "),
     ],
 )
-def test_one_rule_for_ties(sorted_by, factors, says):
-    text = answer_comparison(make_rows(factors), sorted_by).verdict.text
+def test_one_rule_for_ties(factors, says):
+    text = answer_comparison(make_rows(factors), "min_separation").verdict.text
     assert text.startswith(says)
     if not says.startswith("The"):
-        rest = text.removeprefix(says)
-        be, has = ("are", "have") if " and " in says else ("is", "has")
-        assert rest.startswith(f"{be} the best by" if sorted_by else f"{has} the largest")
+        assert text.removeprefix(says).startswith("are the best by" if " and " in says else "is the best by")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (([0, 1, 2], [0, 3, 6], [0, 1, 3]), "t0.npy 3 x 1 and t1.npy 3 x 1 have the largest relative_separation (0.7"),
+        (([0, 1, 2], [0, 1, 3]), "t0.npy 3 x 1 has the largest relative_separation (0.7"),  # 1/sqrt 2
+        (([0, 1, 2], [0, 3, 6]), "The relative_separation of all is the same (0.7071)"),
+    ],
+)
+def test_unsorted_tables_tie_whatever_their_scale(lines, says):
+    tables = [GivenArray(np.array([line]).T, origin=f"t{n}.npy") for n, line in enumerate(lines)]
+    compared = compare_encodings([Learned(values=table) for table in tables])
+    assert answer_comparison(compared, None).verdict.text.startswith(says)
 
 
 def test_what_is_no_tie_is_written_apart():
@@ -191,9 +202,10 @@ def test_what_is_no_tie_is_written_apart():
 
 @pytest.mark.usefixtures("sinusoid_files")
 def test_a_table_ties_with_its_formula_in_both_orders(cli):
-    for more in ("", " --sort min_separation"):
-        done = cli(f"compare sin64.npy sinusoidal:d=64 --quiet{more}")
-        assert done.out.startswith("The min_separation of all is the same (1.472); no collisions found.")
+    for more, same in (("", "relative_separation of all is the same (0.2839)"), (" --sort min_separation", "(1.472)")):
+        done = cli(f"compare sin64.npy sinusoidal:d=64 --length 100 --quiet{more}")
+        assert done.out.startswith("The ")
+        assert f"{same}; no collisions found." in done.out
 
 
 # ----------------------------------------------------------------------------------- files by name
@@ -217,3 +229,45 @@ def test_two_of_one_name_are_told_apart(cli):
     done = cli("compare sinusoidal:d=16 sinusoidal:d=32 --periods day --quiet")
     assert "sinusoidal d=16 rho=10000, day: " in done.out
     assert "sinusoidal d=32 rho=10000, day: " in done.out
+
+
+# ----------------------------------------------------------------------------------- scale
+
+
+def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    near, far = np.array([[0.0], [1.0], [10.0]]), np.array([[0.0], [1.0], [2.0]])
+    np.save("near.npy", 100 * near)
+    np.save("far.npy", far)
+    document = json.loads(cli("compare near.npy far.npy --sort relative_separation --json").out)
+    assert document["verdict"]["text"].startswith("far.npy 3 x 1 is the best by relative_separation")
+    first, last = (row["metrics"] for row in document["rows"])
+    # of pairs 1, 1 and 2 apart; and of 1, 9 and 10
+    assert first["relative_separation"] == pytest.approx(1 / np.sqrt((1 + 1 + 4) / 3))
+    assert last["relative_separation"] == pytest.approx(1 / np.sqrt((1 + 81 + 100) / 3))
+    assert last["min_separation"] == pytest.approx(100)
+    assert last["norm_rms"] == pytest.approx(100 * np.sqrt(101 / 3))
+    assert cli("compare near.npy far.npy --quiet").out.startswith("far.npy 3 x 1 has the largest relative_separation")
+
+
+@pytest.mark.parametrize("power", [-1000, -40, 40, 1000])
+def test_scaling_changes_norms_and_distances_alone(power):
+    rows = np.random.default_rng(1).normal(loc=5, size=(12, 3))
+    scaled = np.ldexp(rows, power)
+    one, other = (
+        compare_encodings([Learned(values=GivenArray(table, origin="t.npy"))])[0].values for table in (rows, scaled)
+    )
+    assert other["relative_separation"] == pytest.approx(one["relative_separation"], rel=1e-12)
+    for name in ("min_separation", "norm_rms"):
+        assert other[name] == pytest.approx(np.ldexp(one[name], power), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "separation", "norm"),
+    [([[3.0, 4.0]], "not defined", 5.0), ([[3.0, 4.0]] * 3, "all position vectors are the same", 5.0)],
+)
+def test_what_has_no_distance_has_no_relative_one(rows, separation, norm):
+    (one,) = compare_encodings([Learned(values=GivenArray(rows, origin="t.npy"))])
+    assert one.values["relative_separation"] is None
+    assert one.notes["relative_separation"].startswith(separation)
+    assert one.values["norm_rms"] == norm

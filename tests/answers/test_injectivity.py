@@ -129,3 +129,14 @@ def test_small_separations_of_exact_codes_are_no_rounding():
     # distances of 6.7e-10 between numbers near 1/8
     features = read_encoding("fourier-features:gamma=1e9")
     assert judge_faithfulness([measure_faithfulness(features, length=80)]).code == "injective"
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 3), (3, 5)])
+def test_zero_vectors_have_no_condition_number(cli, tmp_path, rows, columns):
+    np.save(tmp_path / "zeros.npy", np.zeros((rows, columns)))
+    done = cli(f"faithfulness -e {tmp_path}/zeros.npy --json")
+    row = json.loads(done.out)["rows"][0]
+    assert (row["rank"], row["condition_number"]) == (0, None)
+    done = cli(f"faithfulness -e {tmp_path}/zeros.npy --quiet")
+    assert f"rank: 0 of {min(rows, columns)} (singular values above 0)\n" in done.out
+    assert "1e15" not in done.out + done.err

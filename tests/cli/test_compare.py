@@ -39,7 +39,7 @@ def test_compare_in_every_format(cli):
     assert text.splitlines()[0] == document["verdict"]["text"]
     table = [cells.split("\t") for cells in text.splitlines() if "\t" in cells]
     assert table[0] == list(rows[0])
-    assert "smallest distance between two position vectors" in text
+    assert METRICS["relative_separation"].text in text
 
 
 def test_a_file_keeps_its_name_in_the_verdict(cli, tables):
@@ -64,7 +64,7 @@ def test_sort(cli, metric):
 def test_all(cli):
     document = read_json(cli("compare --all --length 8 --json"))
     assert {row["encoding"]["name"] for row in document["rows"]} == set(ENCODING_NAMES)
-    assert document["sorted_by"] == "min_separation"
+    assert document["sorted_by"] == "relative_separation"
     drawn = [row["random"] for row in document["rows"]]
     assert drawn == sorted(drawn)
     assert any(drawn)

@@ -76,6 +76,13 @@ STACKS = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", 
 Grade = Literal["ok", "partly", "wrong", "not tested"]
 #: What a statement of a text turns out to be.
 GRADES: tuple[Grade, ...] = ("ok", "partly", "wrong", "not tested")
+#: Short name of each text that claims are from -> its label.
+CLAIM_SOURCES = {
+    "paper": "Ide, Labaien & Chen, arXiv:2405.09061",
+    "article": "All about positional encoding",
+    "reference": "Positional Encoding (reference article)",
+    "series": "Positional Encodings for Time Series",
+}
 
 # --------------------------------------------------------------------- answers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, propose
@@ -20,6 +20,7 @@ from pe_spectra.wording import count, join
 VERDICTS = Verdicts({"catalogue": "ok", "encoding": "ok"})
 CLAIM_VERDICTS = Verdicts({"claims-graded": "note", "claims-differ": "warning"})
 _PHRASES = {"ok": "hold", "partly": "partly hold", "wrong": "are wrong", "not tested": "cannot be tested here"}
+_GRADED = {"ok": "holds", "partly": "partly holds", "wrong": "is wrong", "not tested": "cannot be tested here"}
 _ORDER = ("wrong", "partly", "ok", "not tested")
 #: What an encoding can be asked for, and the attribute of its class that answers.
 _VIEWS = {
@@ -231,6 +232,31 @@ def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -
         shown=("section", "statement", "verdict", "computed"),
         next_command="pe-spectra figures",
         failed=failed,
+    )
+
+
+def answer_claim(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -> Answer:
+    """Turn the one graded claim that was asked for into an answer that has all of it.
+
+    >>> texts = dict.fromkeys(("source", "section", "statement", "printed", "computed", "command"), "")
+    >>> answer_claim([GradedClaim(**texts, id="a", why="So.", verdict="ok", expected_verdict="ok")]).verdict.text
+    'a holds. So.'
+    """
+    (claim,) = claims
+    return replace(
+        answer_claims(claims, failed),
+        verdict=CLAIM_VERDICTS.say(
+            "claims-differ" if failed else "claims-graded", f"{claim.id} {_GRADED[claim.verdict]}. {claim.why}"
+        ),
+        facts=(
+            ("statement", claim.statement),
+            ("printed", claim.printed),
+            ("computed", claim.computed),
+            ("from", f"{claim.source}, {claim.section}"),
+            ("shown by", "" if claim.command.endswith(f"claims {claim.id}") else claim.command),
+        ),
+        rows="none",
+        next_command="pe-spectra claims",
     )
 
 

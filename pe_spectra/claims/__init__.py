@@ -16,11 +16,13 @@ from typing import Any
 
 from pe_spectra.claims import articles, paper_dft, paper_original
 from pe_spectra.claims.judging import Judgement
+from pe_spectra.errors import InputError
 from pe_spectra.findings import CODE_PATTERN
+from pe_spectra.numbers import Choice, suggest
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.vocabulary import GRADES, Grade
+from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, Grade
 
-__all__ = ["JUDGES", "GradedClaim", "find_disagreements", "grade_claims", "read_sources"]
+__all__ = ["JUDGES", "GradedClaim", "find_disagreements", "grade_claims", "list_claims", "read_sources"]
 
 _ANY_TEXT = {"type": "string"}
 
@@ -58,7 +60,9 @@ class GradedClaim(Result):
     computed: str = quantity("What we compute for it; empty for what is not tested.", schema=_ANY_TEXT)
     verdict: Grade = quantity("The grade that follows from what was computed.", words=GRADES)
     why: str = quantity("The reason for the grade, in one sentence.")
-    command: str = quantity("The command that shows it.", schema=_ANY_TEXT)
+    command: str = quantity(
+        "The command that shows what was computed; the one that shows this claim where no other does.", schema=_ANY_TEXT
+    )
     expected_verdict: Grade = quantity("The grade recorded in claims.toml.", words=GRADES, key=None, column=None)
 
 
@@ -77,21 +81,45 @@ def read_sources() -> dict[str, str]:
     return dict(_load()["sources"])
 
 
-def grade_claims(progress: Callable[[int, int], None] | None = None) -> tuple[GradedClaim, ...]:
-    """Compute every claim anew, in the order of claims.toml.
+def list_claims(source: str | None = None) -> tuple[str, ...]:
+    """Return the ids of the claims; of one text, where `source` is its short name: paper, article, reference, series.
+
+    Raises
+    ------
+    InputError : no such text.
+
+    >>> len(list_claims()), list_claims("series")[:2]
+    (63, ('series-d-waves', 'series-growing-wavelength'))
+    """
+    label = source and CLAIM_SOURCES[Choice(members=tuple(CLAIM_SOURCES)).parse(source, "source")]
+    return tuple(record["id"] for record in _load()["claims"] if label in (None, record["source"]))
+
+
+def grade_claims(
+    progress: Callable[[int, int], None] | None = None, *, claim: str | None = None, source: str | None = None
+) -> tuple[GradedClaim, ...]:
+    """Compute claims anew, in the order of claims.toml.
 
     Parameters
     ----------
     progress : called with (number done, number of all) after each claim.
+    claim : the id of the only one. source : the short name of the only text, as :func:`list_claims` takes it.
 
-    >>> def stop(done: int, total: int) -> None:
-    ...     raise RuntimeError(f"{done} of {total}")
-    >>> grade_claims(progress=stop)
-    Traceback (most recent call last):
-        ...
-    RuntimeError: 1 of 63
+    Raises
+    ------
+    InputError : no such claim in the text asked for, or no such text; the message has the nearest claim.
+
+    >>> [(one.id, one.verdict) for one in grade_claims(claim="theorem-1")]
+    [('theorem-1', 'partly')]
     """
-    records: list[dict[str, str]] = _load()["claims"]
+    chosen = list_claims(source)
+    if claim is not None:
+        if claim not in chosen:
+            part = "" if source is None else f" --source {source}"
+            accepted = f"{suggest(claim, chosen)}an ID that pe-spectra claims{part} lists is accepted"
+            raise InputError(f"ID is no claim{part and f' of{part}'}", claim, accepted)
+        chosen = (claim,)
+    records = [record for record in _load()["claims"] if record["id"] in chosen]
     graded = []
     for done, record in enumerate(records, start=1):
         graded.append(_grade(record))
@@ -113,5 +141,6 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
 def _grade(record: Mapping[str, Any]) -> GradedClaim:
     judge = JUDGES.get(record["id"])
     found = Judgement(computed="", verdict="not tested") if judge is None else judge()
-    texts = {name: value for name, value in record.items() if name != "verdict"}
+    texts = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it
+    texts |= {name: value for name, value in record.items() if name != "verdict"}
     return GradedClaim(**texts, computed=found.computed, verdict=found.verdict, expected_verdict=record["verdict"])

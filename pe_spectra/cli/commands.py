@@ -90,8 +90,8 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "claims": Declaration(
         module="listings",
-        takes="check",
-        examples=("pe-spectra claims", "pe-spectra claims --check --json"),
+        takes="claim source check",
+        examples=("pe-spectra claims fig2-width-30", "pe-spectra claims --source paper --check --json"),
     ),
     "schema": Declaration(module="listings", data="", examples=("pe-spectra schema",)),
     "encodings": Declaration(

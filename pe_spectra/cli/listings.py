@@ -35,22 +35,23 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
     return replace(outcome, files={place / name: data for name, data in files.items()}, makes_folders=True)
 
 
-def claims(run: Run, check: bool) -> Outcome:
+def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outcome:
     """Grade every statement of the paper that can be checked.
 
-    Each with its place, the printed value, ours, a verdict, why, and the command that shows it.
-    --check exits 1 when a computed verdict is not the recorded one.
+    Each with its place, the printed value, ours, a verdict, why, and the command that shows it;
+    with an ID, that one in full. --check exits 1 when a computed verdict is not the recorded one.
     """
-    from pe_spectra.answers.catalogues import answer_claims
+    from pe_spectra.answers.catalogues import answer_claim, answer_claims
     from pe_spectra.claims import find_disagreements, grade_claims
 
     with run.progress("grading claims") as progress:
-        graded = grade_claims(progress)
+        graded = grade_claims(progress, claim=claim, source=source)
     differing = [
         f"claim {claim.id}: recorded {claim.expected_verdict}, computed {claim.verdict}"
         for claim in find_disagreements(graded)
     ]
-    return run.finish(answer_claims(graded, tuple(differing) if check else ()))
+    answer = answer_claims if claim is None else answer_claim
+    return run.finish(answer(graded, tuple(differing) if check else ()))
 
 
 def schema(_: Run) -> Outcome:

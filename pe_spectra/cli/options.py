@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 from typing import Any
 
 from typer.core import TyperArgument, TyperOption
@@ -24,6 +25,7 @@ from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, parse_list
 from pe_spectra.vocabulary import (
     BOUNDARIES,
+    CLAIM_SOURCES,
     COLOURS,
     COMMON_DTYPES,
     DTYPES,
@@ -50,7 +52,7 @@ class Option:
     metavar : what stands for its value; empty for a flag, and for a choice of words, which stand for it themselves.
     several : whether it takes several values.
     reads : what its values are; they stay text where what they mean depends on the encoding.
-    words : what its values are completed to, where that is not what it reads.
+    words : what its values are completed to, where that is not what it reads; as "module:name" loaded only then.
     default : what it is where nothing sets it.
     usual : what it means where it is left out, if not the default: help says so, and no proposal repeats it.
     name : the name of its value.
@@ -105,7 +107,10 @@ class Option:
     def _complete(self, word: str) -> Sequence[str]:
         if callable(self.words):
             return self.words(word)
-        words = self.reads.members if isinstance(self.reads, Choice) else self.words
+        words: Any = self.reads.members if isinstance(self.reads, Choice) else self.words
+        if isinstance(words, str):
+            found = resolve_name(words)
+            words = found() if callable(found) else found
         return [one for one in words if one.startswith(word)]
 
 
@@ -114,13 +119,6 @@ class _Recipes(Choice):
 
     def parse(self, text: str, name: str) -> str:
         return super().parse(RECIPE_TITLES.get(text, text), name)
-
-
-def _complete_code(word: str) -> list[str]:
-    """Complete the code of a finding; only this loads the checks."""
-    from pe_spectra.models.checks import KINDS
-
-    return [code for code in KINDS if code.startswith(word)]
 
 
 def _complete_stacks(word: str) -> list[str]:
@@ -152,6 +150,8 @@ OPTIONS: Mapping[str, Option] = {
     "spec:optional": _SPEC,
     "specs": Option("specs", "[SPEC]...", "encodings, or files with tables", several=True, words=ENCODING_NAMES),
     "name": Option("name", "[NAME|SPEC]", "one encoding", words=ENCODING_NAMES),
+    "claim": Option("claim", "[ID]", "one statement, in full", words="pe_spectra.claims:list_claims"),
+    "source": Option("--source", "", "statements of one text only", Choice(members=tuple(CLAIM_SOURCES))),
     "configs": Option(
         "configs",
         "[CONFIG]...",
@@ -304,7 +304,9 @@ OPTIONS: Mapping[str, Option] = {
         "--fail-on", "", "exit 1 when there is a finding of that level or above", Choice(members=FINDING_LEVELS)
     ),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
-    "explain:completed": Option("--explain", "CODE", "the reasoning behind a finding", words=_complete_code),
+    "explain:completed": Option(
+        "--explain", "CODE", "the reasoning behind a finding", words="pe_spectra.models.checks:KINDS"
+    ),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     # where the answer goes, and in which form

@@ -9,7 +9,7 @@ import shlex
 
 import pytest
 
-from pe_spectra.cli.options import _complete_code
+from pe_spectra.cli.options import OPTIONS
 from pe_spectra.models.checks import KINDS
 from tests.answers.audits import COLUMNS, GEMMA3, LLAMA2, LLAMA31, PAIR_COLUMNS, YARN, at, model_of, read_csv
 from tests.documents import read_json
@@ -113,8 +113,9 @@ def test_several_files_are_counted(cli):
 
 
 def test_completion_knows_every_finding():
-    assert _complete_code("") == list(KINDS)
-    assert _complete_code("unse") == ["unseen-phases"]
+    explain = OPTIONS["explain:completed"]
+    assert explain._complete("") == list(KINDS)
+    assert explain._complete("unse") == ["unseen-phases"]
 
 
 # ----------------------------------------------------------------------------------- documents and tables

@@ -62,7 +62,7 @@ def is_enlarged(frozen, found):
 
 
 #: Values of 0.1.0 that were wrong: path, without numbers of members -> why, and what now holds of old and new value.
-CHANGED = {
+CORRECTED = {
     f"$.models.findings.data.{key}": ("positions and frequencies are rounded, too, not only their product", is_enlarged)
     for key in ("phase_error", "phase_error_float32")
 }
@@ -91,7 +91,7 @@ def change(answer, program):
 
 def list_differences(frozen, found, path="$"):
     """Where a value differs from the frozen one, and how; what came since must be in `ADDED`, and right."""
-    _, is_right = CHANGED.get(re.sub(r"\[\d+\]", "", path), (None, None))
+    _, is_right = CORRECTED.get(re.sub(r"\[\d+\]", "", path), (None, None))
     if is_right is not None:
         if not is_right(frozen, found):
             yield f"{path}: {frozen!r:.80} became {found!r:.80}"

@@ -231,10 +231,18 @@ class YesNo(Choice):
     ('yes', 'no')
     """
 
-    members: tuple[str, ...] = ("no", "yes", "false", "true", "0", "1")
+    members: tuple[str, ...] = ("no", "yes")
+
+    @property
+    def accepted(self) -> str:
+        return _SPELLINGS.accepted
 
     def check(self, value: object, name: str) -> str:
-        return self.members[self.members.index(super().check(str(value).lower(), name)) % 2]
+        return self.members[_SPELLINGS.members.index(_SPELLINGS.check(str(value).lower(), name)) % 2]
+
+
+#: Every way to say no and yes, in turn.
+_SPELLINGS = Choice(members=("no", "yes", "false", "true", "0", "1"))
 
 
 def find_nearest(text: str, members: Sequence[str]) -> str | None:

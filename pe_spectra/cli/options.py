@@ -9,18 +9,7 @@ from typing import Any
 
 from typer.core import TyperArgument, TyperOption
 
-from pe_spectra.limits import (
-    MAX_BANDWIDTH,
-    MAX_CONTEXT,
-    MAX_HEAD_WIDTH,
-    MAX_LENGTH,
-    MAX_MODEL_LENGTH,
-    MAX_POSITION,
-    MAX_WIDTH,
-    MIN_BANDWIDTH,
-    MIN_LENGTH,
-    MIN_WIDTH,
-)
+from pe_spectra import limits
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, parse_list
 from pe_spectra.vocabulary import (
@@ -127,12 +116,12 @@ def _complete_stacks(word: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in STACKS if name.startswith(last) and name not in before.split(",")]
 
 
-_LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)
-_WIDTH = IntegerRange(minimum=MIN_WIDTH, maximum=MAX_WIDTH)
+_LENGTH = IntegerRange(minimum=limits.MIN_LENGTH, maximum=limits.MAX_LENGTH)
+_WIDTH = IntegerRange(minimum=limits.MIN_WIDTH, maximum=limits.MAX_WIDTH)
 #: Context lengths of models: of files, and for the methods that lengthen one; the shortest of these is longer than the
 #: wavelength of the fastest pair, 2 pi.
-_CONTEXT = IntegerRange(minimum=1, maximum=MAX_MODEL_LENGTH)
-_TURNED = IntegerRange(minimum=8, maximum=MAX_MODEL_LENGTH)
+_CONTEXT = IntegerRange(minimum=1, maximum=limits.MAX_MODEL_LENGTH)
+_TURNED = IntegerRange(minimum=8, maximum=limits.MAX_MODEL_LENGTH)
 _SPEC = Option("spec", "SPEC", "an encoding, or a file with a table", words=ENCODING_NAMES)
 _REQUIRED = "exit 1 unless it holds"
 
@@ -170,7 +159,7 @@ OPTIONS: Mapping[str, Option] = {
         "--d",
         "N",
         "rotary width of a head, even, 4 to 16384",
-        IntegerRange(minimum=4, maximum=MAX_HEAD_WIDTH),
+        IntegerRange(minimum=4, maximum=limits.MAX_HEAD_WIDTH),
         default="128",
     ),
     "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300", usual="10000"),
@@ -184,7 +173,7 @@ OPTIONS: Mapping[str, Option] = {
     "length:together": Option(
         "--length -S",
         "N",
-        "positions, 1 to 1048576  [80; 256 lags; 192 of calendar; all rows of a table; of several the longest of all]",
+        "positions, 1 to 1048576  [80; 256 lags; 192 of calendar; a table's rows; of several the longest all have]",
         _LENGTH,
     ),
     "length:averaged": Option(
@@ -194,7 +183,7 @@ OPTIONS: Mapping[str, Option] = {
         "edge --length -S",
         "T",
         "take 2 pi/T as the bin's edge in place of 2 pi/d",
-        IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT),
+        IntegerRange(minimum=limits.MIN_LENGTH, maximum=limits.MAX_CONTEXT),
     ),
     "length:all": Option(
         "--length -S", "N", "number of positions for all of them  [all of a table or of --positions, else 128]", _LENGTH
@@ -205,7 +194,7 @@ OPTIONS: Mapping[str, Option] = {
         "--start-position",
         "N",
         "the first position, 0 to 2**53",
-        IntegerRange(minimum=0, maximum=MAX_POSITION),
+        IntegerRange(minimum=0, maximum=limits.MAX_POSITION),
         default="0",
     ),
     "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00]"),
@@ -218,7 +207,7 @@ OPTIONS: Mapping[str, Option] = {
         "--bandwidth -b",
         "X...",
         "kernel width in bins, 1e-6 to 1e6; several make a sweep  [4]",
-        RealRange(minimum=MIN_BANDWIDTH, maximum=MAX_BANDWIDTH),
+        RealRange(minimum=limits.MIN_BANDWIDTH, maximum=limits.MAX_BANDWIDTH),
         several=True,
     ),
     "boundary": Option(
@@ -233,7 +222,7 @@ OPTIONS: Mapping[str, Option] = {
         "--limit",
         "N",
         "how many colliding pairs to name (all are counted)",
-        IntegerRange(minimum=0, maximum=MAX_LENGTH),
+        IntegerRange(minimum=0, maximum=limits.MAX_LENGTH),
         default="10",
     ),
     "within": Option(

@@ -193,10 +193,11 @@ INTERPOLATED = RowKind(
     reasoning="A table resized to a longer context or a larger image and hardly trained since has no more "
     "directions than before. How it was resized (cubic or linear, corners aligned or not) shifts every "
     "position by up to half a row, and must be repeated by whoever loads it.",
-    formula="what least squares with the resize matrix leave, for each free direction, is less by a factor of e^0.3 "
+    formula="what least squares with the resize matrix leave, for each free direction, is less by a factor of e^0.2 "
     "and by six standard errors (16 groups of columns, or of rows) than with the matrices of one row less and of one "
-    "and two more, and than with the same matrix displaced by the rows that change its phase most; it is what storing "
-    "rounds off (at most 5 times its root mean square: not trained since), or at most 3 % of a row's length",
+    "and two more, and than with the same matrix displaced by the rows that change its phase most, the fifth of the "
+    "rows that speaks most for it left out; it is what storing rounds off (at most 5 times its root mean square: not "
+    "trained since), or at most 3 % of a row's length",
     references=(
         _VIT,
         "torch.nn.functional.interpolate",

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.lattices import CONVENTIONS, LEAD, Convention, fit_lattice, is_right_lattice, solve_lattice
+from pe_spectra.inspection.series import bridge
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.vocabulary import CORNER_METHODS
 
@@ -25,6 +26,8 @@ from pe_spectra.vocabulary import CORNER_METHODS
 STORED_TYPES = ("float64", "float32", "float16", "bfloat16")
 #: Axes that are looked at; up to the second length every old size is tried.
 _SHORTEST, _ALL_SIZES, _LONGEST = 5, 64, 1 << 17
+#: Old sizes up to this part of the new one: in the few directions that are free beyond, an odd row decides.
+_CLOSEST = 0.92
 #: Mixtures of columns that lattices are judged by, and those and the rows by which sizes are chosen.
 _MIXED, _FEW_MIXED, _FEW_ROWS = 64, 8, 8192
 _USUAL = (64, 77, 128, 196, 197, 256, 448, 512, 576, 768, 1024, 1500, 1536, 2048, 4096, 8192, 16384, 32768)
@@ -34,12 +37,16 @@ _PEAKS, _ABOVE_NOISE = 6, 3.0
 _BEATS = 3.0
 #: Sizes that are judged.
 _JUDGED = 8
+#: An odd row is farther from the middle of its neighbours than most rows and than these, by these squares.
+_ODD, _ODD_BESIDE = 25.0, 2.5
 #: Two lattices leave as much where they differ by less.
 _ALIKE = 1.1
 #: What is left is explained by storing up to this many times its root mean square.
 _FIT = 5.0
 #: Rows were changed by at most this part of their length, or the table has become its own.
 _MOST_CHANGE = 0.03
+#: Relative error of what least squares leave.
+_COMPUTED = 64 * float(np.finfo(float).eps)
 #: Interpolation in float32 places its samples with this error (in old rows, for each new row).
 _PLACING = 2.0**-24
 
@@ -119,8 +126,8 @@ def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str
     Returns
     -------
     one entry for each axis that was; empty for a table of its own size, and where too little is left to tell: an
-    axis below 5 or above 2**17, fewer than 5 numbers across it, rows that were changed since by more than 3 % of
-    their length, or so smooth a table that it could have been made of many sizes.
+    axis below 5 or above 2**17, less than a twelfth more rows, fewer than 5 numbers across it, rows that were changed
+    since by more than 3 % of their length, or so smooth a table that it could have been made of many sizes.
 
     References
     ----------
@@ -143,6 +150,8 @@ def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
         return None
     mixed, rounding = _mix_columns(values), _estimate_rounding(values, dtype)
     energy = float(np.mean(np.square(mixed)))
+    # an odd row lies better in some lattice than in those beside it
+    mixed[_find_odd_rows(mixed)] = np.nan
     found: list[tuple[float, int, list[tuple[float, tuple[str, bool]]]]] = []
     for old in _choose_sizes(mixed, rounding):
         fits = sorted((fit.variance, kind) for kind in CONVENTIONS if (fit := fit_lattice(mixed, old, new, kind)))
@@ -188,7 +197,7 @@ class _Named(NamedTuple):
 def _mix_columns(values: F64) -> F64:
     """Mix many columns at random into 64, keeping the energy of a row on average."""
     if values.shape[1] <= _MIXED:
-        return values
+        return values.copy()
     factors = np.random.Generator(np.random.PCG64(7)).standard_normal((values.shape[1], _MIXED))
     mixed: F64 = values @ (factors / math.sqrt(_MIXED))
     return mixed
@@ -201,9 +210,17 @@ def _estimate_rounding(values: F64, dtype: str) -> float:
     exponents = np.maximum(np.frexp(few)[1] - 1, kind.exponent)  # the spacing falls no further below the normal ones
     stored = float(np.mean(np.ldexp(1.0, 2 * (exponents - kind.digits + 1)))) / 12
     placed = float(np.mean(np.square(_PLACING * size * np.diff(few, axis=0)))) if dtype == "float32" else 0.0
-    computed = float(np.mean(np.square(4 * float(np.finfo(float).eps) * few)))
+    computed = float(np.mean(np.square(_COMPUTED * few)))
     variance: float = (stored + placed + computed) * max(values.shape[1] / _MIXED, 1.0)
     return variance
+
+
+def _find_odd_rows(mixed: F64) -> I64:
+    """Find the few rows that are far from the middle of both neighbours, as these and most rows are not."""
+    away = np.square(mixed[1:-1] - (mixed[:-2] + mixed[2:]) / 2).sum(axis=1)
+    beside = np.pad(away, 1)
+    found = np.flatnonzero((away > _ODD * np.median(away)) & (away > _ODD_BESIDE * np.maximum(beside[:-2], beside[2:])))
+    return found + 1 if len(found) <= max(1, len(mixed) // 50) else found[:0]
 
 
 def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
@@ -219,7 +236,7 @@ def _choose_sizes(mixed: F64, rounding: float) -> list[int]:
         return variances[old, kind]
 
     leads: dict[int, float] = {}
-    for old in range(2, new - 1) if new <= _ALL_SIZES else _propose_sizes(mixed):
+    for old in range(2, int(_CLOSEST * new) + 1) if new <= _ALL_SIZES else _propose_sizes(mixed):
         for kind in CONVENTIONS:
             if kind[0].endswith("-antialias"):
                 continue  # bicubic is near enough to propose it
@@ -238,6 +255,7 @@ def _step_aside(old: int, kind: Convention) -> int:
 def _propose_sizes(mixed: F64) -> list[int]:
     """List the old sizes whose beat is a line in the energies of differences; a weak one will do for usual sizes."""
     new = len(mixed)
+    mixed = bridge(mixed, ~np.isnan(mixed[:, 0]))
     usual = {size for size in _USUAL if size >= new / 8} | {
         new * part // 24 for part in (3, 6, 8, 9, 12, 15, 16, 18, 21)
     }
@@ -264,7 +282,7 @@ def _propose_sizes(mixed: F64) -> list[int]:
             for beat in (peak / padded, 1 - peak / padded):
                 centres = (round(beat * new), round(beat * (new - 1)) + 1)
                 sizes |= {centre + away for centre in centres for away in (-1, 0, 1)}
-    return sorted(size for size in sizes if 2 <= size <= new - 2)
+    return sorted(size for size in sizes if 2 <= size <= _CLOSEST * new)
 
 
 def _compare_edges(values: F64) -> float | None:

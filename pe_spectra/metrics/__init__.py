@@ -68,7 +68,7 @@ class Likeness(Metrics):
         better="higher",
         minimum=0,
         maximum=1.000001,
-        source="ours",
+        source="ours, after Definition 1",
     )
     norm_rms: float | None = metric("root mean squared norm of the position vectors", minimum=0, source="definition")
     toeplitz_share: float | None = metric(

@@ -222,10 +222,11 @@ def test_the_ladder_before_scaling_is_in_the_document(cli):
     assert [pair["frequency_before"] for pair in full["frequencies"]].count(0) == 192
 
 
-def test_what_layer_types_share_is_said_once(cli):
+def test_each_layer_type_has_the_bound_of_its_own_frequencies(cli):
     lines = cli(f"audit {at('gemma-4-26b-a4b.json')}").out.splitlines()
-    (note,) = [line for line in lines if line.startswith("note: precision: ")]
-    assert note.startswith("note: precision: sliding_attention and full_attention: computed in bfloat16")
+    notes = [line.removeprefix("note: precision: ") for line in lines if line.startswith("note: precision: ")]
+    assert [note.partition(": ")[0] for note in notes] == ["sliding_attention", "full_attention"]
+    assert notes[0].partition(": ")[2] != notes[1].partition(": ")[2]
 
 
 def test_layer_types_stand_apart_on_a_terminal(cli):

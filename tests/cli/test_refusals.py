@@ -305,7 +305,7 @@ def test_a_metric_that_is_not_known_is_answered_in_short(refuse, asked, nearest)
     assert len(listed) == 10
     assert set(listed) <= set(METRICS)
     assert listed[0].startswith(nearest)
-    assert text.endswith(", or another of 27 (columns of --format csv)")
+    assert text.endswith(f", or another of {len(METRICS)} (columns of --format csv)")
     assert "did you mean flatness?" in refuse("compare dft --sort flatnes")
 
 

@@ -125,6 +125,29 @@ def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
     assert "from 256 to 512" in findings["interpolated"].message
 
 
+def make_waves(seed):
+    return np.sin(np.arange(64)[:, None] / planted.make_generator(seed).uniform(3, 19, 16))
+
+
+@pytest.mark.parametrize("change", ["copied", "longer", "zero", "noise"])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 16))])
+def test_odd_rows_are_no_interpolation(seed, change):
+    """They lie better in some lattice of nearly the same size than in those beside it."""
+    generator = planted.make_generator(seed)
+    bases = (make_waves, lambda seed: planted.make_trained(96, 48, seed, noise=0.0))
+    for base in (*bases, lambda seed: planted.make_trained(192, 48, seed)):
+        table = base(seed)
+        rows = generator.integers(0, len(table), 1 + seed % 3)
+        size = (len(rows), table.shape[1])
+        table[rows] = {
+            "copied": table[rows * 7 % len(table)],
+            "longer": 3 * table[rows],
+            "zero": 0 * table[rows],
+            "noise": table.std() * generator.standard_normal(size),
+        }[change]
+        assert find_resizing(table) == ()
+
+
 def test_what_was_changed_much_is_a_table_of_its_own():
     table = planted.make_interpolated((14, 14), (24, 24), 192)
     table += 0.05 * planted.make_row_noise(table, 0)

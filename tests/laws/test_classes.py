@@ -12,7 +12,7 @@ from pe_spectra.encodings.combined import OtherEncodings
 from pe_spectra.encodings.learned import Grid
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.errors import InputError
-from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange, YesNo
 from tests.laws.variants import FEW, NARROWED, VALUES, complete, every_class, list_given, number_entries
 
 # ----------------------------------------------------------------------------------- the class
@@ -104,6 +104,8 @@ def list_bounds(accepts):
         inside = [accepts.minimum, accepts.maximum]
         beyond = [math.nextafter(accepts.minimum, -math.inf), math.nextafter(accepts.maximum, math.inf)]
         return inside, [*beyond, math.nan, math.inf, -math.inf, "x", True]
+    if isinstance(accepts, YesNo):
+        return list(accepts.members), ["", "x", 2]
     if isinstance(accepts, Choice):
         return list(accepts.members), ["", "x", accepts.members[0].upper(), 1]
     if isinstance(accepts, ListOf):

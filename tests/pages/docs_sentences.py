@@ -20,7 +20,7 @@ from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import build, recipes
-from pe_spectra.inspection import channels, periods
+from pe_spectra.inspection import channels, periods, ridges
 from pe_spectra.metrics import linearity, order
 from pe_spectra.metrics.compare import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
@@ -284,7 +284,8 @@ SENTENCES = (
     Sentence(QUANTITIES, "rows are hashed to {} bits", lambda: (numbers.count_hash_bits(),)),
     # two doubles of 53 bits
     Sentence(QUANTITIES, "against w s to {} digits", lambda: (int(2 * 53 * log10(2)),)),
-    Sentence(QUANTITIES, "of `length` positions: {}, or all rows", lambda: (DEFAULT_LENGTH,)),
+    Sentence(QUANTITIES, "all of `--positions`, {} of a formula", lambda: (DEFAULT_LENGTH,)),
+    Sentence(QUANTITIES, "an eighth of the rows, at least {} rows in all", lambda: (ridges._PART * ridges._SHORTEST,)),
     Sentence(QUANTITIES, "Beyond 2^{} dot products s is", lambda: (exponent(order._MOST_ENTRIES),)),
     Sentence(
         QUANTITIES,

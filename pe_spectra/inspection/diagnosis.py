@@ -18,7 +18,7 @@ from pe_spectra.inspection.traces import Resizing
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.vocabulary import Level
-from pe_spectra.wording import capitalise
+from pe_spectra.wording import capitalise, percent
 
 #: Numbers, and groups of equal rows, that a finding's data lists.
 _LISTED = 64
@@ -225,7 +225,7 @@ def _find_resizing(resizing: Sequence[Resizing]) -> Iterator[RowFinding]:
             "new": "x".join(str(axis.new) for axis in resizing),
             "along": "" if len(resizing) > 1 else f" along axis {one.axis}",
             "ways": " or ".join(map(str, one.ways)),
-            "since": f"changed since by {one.change:.1%} of a row's length" if one.change else "not trained since",
+            "since": f"changed since by {percent(one.change)} of a row's length" if one.change else "not trained since",
             "residual": f"{one.residual:.1e}",
             "edges": edges,
         },

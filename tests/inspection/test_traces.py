@@ -103,7 +103,7 @@ def test_what_was_changed_a_little_since_betrays_itself(seed, method, align_corn
     way = method if align_corners is None else f"{method}, align_corners={align_corners}"
     assert way in axis["ways"]
     np.testing.assert_allclose(axis["change"], change, rtol=0.2)
-    assert f"{axis['change']:.1%} of a row's length" in finding.message
+    assert f"{100 * axis['change']:.1f} % of a row's length" in finding.message
 
 
 @pytest.mark.parametrize(("method", "align_corners"), [("bicubic", False), ("bilinear", True), ("nearest", False)])

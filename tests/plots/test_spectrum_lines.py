@@ -128,7 +128,7 @@ def test_long_exponents_are_written_as_logarithms() -> None:
     lower = figure.axes[1]
     ticks = [tick.get_text() for tick in lower.get_yticklabels()]
     assert lower.get_ylabel() == r"$\log_{10}$ weight, $10^{6}$"
-    assert {"0", "-2", "-4", "-6"} <= set(ticks)
+    assert {"0", "\N{MINUS SIGN}2", "\N{MINUS SIGN}4", "\N{MINUS SIGN}6"} <= set(ticks)
     assert not [tick for tick in ticks if "e" in tick]
 
 

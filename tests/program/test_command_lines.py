@@ -110,7 +110,7 @@ def test_many_lines_keep_the_laws(bench, capfd, name):
 def test_every_option_is_drawn(name):
     seen = set()
 
-    @settings(max_examples=300, phases=[Phase.generate], suppress_health_check=SLOW)
+    @settings(max_examples=600, phases=[Phase.generate], suppress_health_check=SLOW)
     @given(command_lines(names=(name,)))
     def draw(line):
         seen.update(part.option for part in line.parts)

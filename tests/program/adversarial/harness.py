@@ -106,14 +106,16 @@ class Harness:
         act, duration = case["act"], reference.outcomes[0].seconds
         if act.startswith("parallel "):
             return self._try(case, argv, environment, count=int(act.split()[1]))
-        for attempt in range(ATTEMPTS):
-            late = 0 if "random" in act else attempt * max(LATER, LATER_PART * duration)
+        late = 0
+        for _ in range(ATTEMPTS):
             events = self._plan(act, duration, late=late)
             trial = self._try(case, argv, environment, events=events)
             if "while running" in act or self._counts(case, trial.outcomes[0]):
                 return trial
-            if "random" in act:  # a random moment is that of a run as short as this one was
+            if "random" in act or not hit(case, trial.outcomes[0]):  # it may have been over: runs are as short as this
                 duration = min(duration, trial.outcomes[0].seconds)
+            else:
+                late += max(LATER, LATER_PART * duration)
         return trial
 
     def _plan(self, act, duration, *, late):

@@ -44,6 +44,7 @@ class Exported(ReadOnly):
     columns : a name for each column.
     values : (rows, columns) float64.
     averaged : of a kernel that is an average, the positions or lags that it was averaged over; else empty.
+    resized : of a table that was interpolated, from which size to which, and how; else empty.
     """
 
     encoding: Encoding
@@ -53,6 +54,7 @@ class Exported(ReadOnly):
     columns: tuple[str, ...]
     values: F64
     averaged: str = ""
+    resized: str = ""
 
 
 def list_exports(encoding: Encoding) -> tuple[str, ...]:
@@ -121,6 +123,20 @@ def export_encoding(
     return _build(encoding, chosen, encoding.domain.removesuffix("s"), places, column, codes.at(places))
 
 
+def export_rows(encoding: Encoding, table: F64, *, resized: str) -> Exported:
+    """Return rows that were made of an encoding's table, to be written as one.
+
+    Parameters
+    ----------
+    table : (rows, d). resized : from which size to which, and how.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> export_rows(Sinusoidal(d=2), np.ones((2, 2)), resized="1 to 2, nearest").columns
+    ('c0', 'c1')
+    """
+    return replace(_build(encoding, "table", "position", np.arange(len(table)), "c", table), resized=resized)
+
+
 def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
     """Return how many numbers :func:`export_encoding` would give, without computing any of them.
 
@@ -171,6 +187,7 @@ def encode_exported(found: Exported, suffix: str) -> bytes:
         return write_lines(found, "," if suffix == ".csv" else "\t").encode()
     if suffix == ".safetensors":
         metadata = {"encoding": found.encoding.spec, "what": found.what}
+        metadata |= {"resized": found.resized} if found.resized else {}
         return _encode_safetensors(np.ascontiguousarray(found.values, dtype="<f8"), found.what, metadata)
     stream = io.BytesIO()
     whole = np.ascontiguousarray(found.values)

@@ -151,7 +151,7 @@ def write_page(result: Result) -> str:
     """Write the verdict of a result, a small picture where there is one, and its first rows in HTML.
 
     >>> from pe_spectra.spectrum import count_low_bin
-    >>> write_page(count_low_bin(as_encoding("dft:d=64"))).startswith("<p>0 of 33 frequencies (0.0 %) lie below")
+    >>> write_page(count_low_bin(as_encoding("dft:d=64"))).startswith("<p>0 of 33 frequencies (0.0 %) lie between")
     True
     """
     answer = answer_result(result)

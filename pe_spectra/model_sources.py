@@ -35,6 +35,7 @@ class Side:
     configuration : what the file states; None for arrays.
     dump : the rotation that arrays show; None for others.
     table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
+    dtype : the type that it is stored in.
     reason : why it shows no rotation.
     notes : what a reader should know, each a sentence.
     """
@@ -43,6 +44,7 @@ class Side:
     configuration: Configuration | None = None
     dump: Dump | None = None
     table: F64 | None = None
+    dtype: str = "float64"
     reason: str = ""
     notes: tuple[str, ...] = ()
 
@@ -117,11 +119,11 @@ def _read_arrays(found: ModelFile) -> Side:
         dump = _recognise(first, second, dtype)
     except InputError as error:
         if table is not None:
-            return Side(shown=found.shown, table=table, reason=str(error), notes=notes)
+            return Side(shown=found.shown, table=table, dtype=first.dtype, reason=str(error), notes=notes)
         raise FileError(found.shown, str(error)) from error
     # against a table, as of a model that was trained on from sines, a cache is one too
     kept = table if dump.kind == "cache" else None
-    return Side(shown=found.shown, dump=dump, table=kept, notes=(*notes, *dump.notes))
+    return Side(shown=found.shown, dump=dump, table=kept, dtype=first.dtype, notes=(*notes, *dump.notes))
 
 
 def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileArray, FileArray | None]:

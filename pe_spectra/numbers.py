@@ -294,3 +294,17 @@ class ListOf(Accepts[tuple[int | float | str, ...]]):
         if not 1 <= len(values) <= self.most:
             raise InputError(f"{name} has {len(values)} members", accepted=f"1 to {self.most} are accepted")
         return values
+
+
+def find_shortest(low: float, high: float) -> float:
+    """Return a decimal number between two others, with few digits.
+
+    >>> find_shortest(9999.3, 10000.4), find_shortest(0.2497, 0.2504)
+    (10000.0, 0.25)
+    """
+    middle = (low + high) / 2
+    for digits in range(16):
+        candidate = float(f"{middle:.{digits}e}")
+        if low <= candidate <= high:
+            return candidate
+    return middle

@@ -109,6 +109,16 @@ class Reconstruction(Result):
     def multipliers(self) -> F64:
         return self.spectrum.multipliers
 
+    @derived(
+        "Relative error of Algorithm 1 where the weights themselves are the multipliers, of `dft` those of Eq. 22, in "
+        "place of the weight of each basis function; only of an encoding on the lattice.",
+        only=lambda found: found.spectrum.estimator == "lattice",
+        minimum=0,
+        column=None,
+    )
+    def relative_error_of_weights(self) -> float:
+        return _measure_error(_respond_to_spike(self.spectrum.weights, self.spectrum.grid))
+
     positions: tuple[PositionReconstruction, ...] = quantity(
         "The positions in the order asked for.", key="reconstructions", least=1
     )
@@ -234,20 +244,25 @@ def reconstruct_all_positions(spectrum: Spectrum) -> F64:
     >>> rows.shape, int(rows[40].argmax()), rows.base is not None
     ((256, 256), 40, True)
     """
-    response = _compute_impulse_response(spectrum)
+    response = _respond_to_spike(spectrum.multipliers, spectrum.grid)
     # row s is the curve shifted by s: N numbers from place N - 1 - s on
     twice = np.concatenate([response[1:], response])
     return np.lib.stride_tricks.sliding_window_view(twice, spectrum.grid)[::-1]
 
 
-def _compute_impulse_response(spectrum: Spectrum) -> F64:
+def _respond_to_spike(multipliers: F64, n: int) -> F64:
     """Algorithm 1 of the one-hot function at 0, of unit norm; (N,), even in t. Position s gives the same, shifted."""
-    largest = np.max(spectrum.multipliers)
+    largest = np.max(multipliers)
     if not largest > 0:
         raise UndefinedError("the weights annihilate every function")
     # the largest weight is at least the mean: what underflows beside it is nothing here
-    damped = spectrum.multipliers / largest
-    return np.fft.irfft(damped / _norm(damped**2, spectrum.grid), spectrum.grid)
+    damped = multipliers / largest
+    return np.fft.irfft(damped / _norm(damped**2, n), n)
+
+
+def _measure_error(response: F64) -> float:
+    """How far what became of the one-hot function at 0 is from it, whose norm is 1."""
+    return float(np.sqrt((response[0] - 1.0) ** 2 + np.sum(response[1:] ** 2)))
 
 
 def measure_width(curve: ArrayLike, fraction: float) -> float | None:
@@ -295,7 +310,7 @@ def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
         peak_value=float(response[peak]),
         fwhm=measure_width(response, 0.5),
         width_10=measure_width(response, 0.1),
-        relative_error=float(np.sqrt((response[0] - 1.0) ** 2 + np.sum(response[1:] ** 2))),
+        relative_error=_measure_error(response),
         cosine=float(response[0] / np.sqrt(np.sum(response**2))),
         relative_error_unscaled=left,
     )

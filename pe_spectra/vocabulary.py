@@ -39,7 +39,8 @@ CORNER_METHODS = ("bicubic", "bilinear")
 
 # --------------------------------------------------------------------- number types
 
-#: Number types; the common ones are looked at unless others are named.
+#: Number types, the same ones of eight bits with casts that saturate last; the common ones are looked at unless others
+#: are named.
 DTYPES = (
     "bfloat16",
     "float16",
@@ -49,6 +50,10 @@ DTYPES = (
     "float8_e5m2",
     "float8_e4m3fnuz",
     "float8_e5m2fnuz",
+    "float8_e4m3fn-saturating",
+    "float8_e5m2-saturating",
+    "float8_e4m3fnuz-saturating",
+    "float8_e5m2fnuz-saturating",
 )
 COMMON_DTYPES = ("bfloat16", "float16", "float32", "float8_e4m3fn")
 #: Where rounding happens on the way to a position vector.
@@ -76,6 +81,9 @@ STACKS = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", 
 Grade = Literal["ok", "partly", "wrong", "not tested"]
 #: What a statement of a text turns out to be.
 GRADES: tuple[Grade, ...] = ("ok", "partly", "wrong", "not tested")
+Weight = Literal["substantive", "strengthens", "nit-pick"]
+#: How much it matters that a statement does not hold as it stands.
+WEIGHTS: tuple[Weight, ...] = ("substantive", "strengthens", "nit-pick")
 #: Short name of each text that claims are from -> its label.
 CLAIM_SOURCES = {
     "paper": "Ide, Labaien & Chen, arXiv:2405.09061",

@@ -11,6 +11,9 @@ from decimal import ROUND_CEILING, Decimal
 Typed = Mapping[str, str | Sequence[str] | bool | None]
 #: From here on integers are not exact in float64 for sure, and nobody reads their digits.
 _MANY = 1e15
+#: Relative errors up to which a number has one, two, four digits that are off by one unit at most: half a unit of the
+#: last is the smallest part of a number whose other digits are all 9.
+_ONE_DIGIT, _TWO_DIGITS, _FOUR_DIGITS = 0.05, 0.005, 0.00005
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -111,19 +114,29 @@ def write_at_most(value: float, digits: int = 3) -> str:
     return write_rounded(float(exact.quantize(step, ROUND_CEILING)), digits)
 
 
-def write_power(logarithm: float) -> str:
+def write_power(logarithm: float, error: float = 0.0) -> str:
     """Write exp(logarithm) with two significant digits, also where it is below the smallest double.
+
+    The logarithm may be off by `error`, a tenth of itself at most, and no digit is written that this leaves open but
+    for one unit of the last: there may be one, or at most six of the power of ten.
 
     >>> write_power(-959.2475), write_power(0.0), write_power(-math.inf)
     ('2.5e-417', '1', '0')
+    >>> write_power(-1e12, 0.01), write_power(-1e16, 10.0)
+    ('6e-434294481904', '10^-4.34294e+15')
     """
     if not math.isfinite(logarithm):
         return "0"
-    exponent = math.floor(logarithm / math.log(10))
-    mantissa = f"{math.exp(logarithm - exponent * math.log(10)):.1f}"
-    if mantissa == "10.0":
-        mantissa, exponent = "1.0", exponent + 1
-    return f"{mantissa}e{exponent:+03d}" if abs(exponent) > 2 else f"{math.exp(logarithm):.4g}"
+    power = logarithm / math.log(10)
+    if error > _ONE_DIGIT:
+        known = math.floor(math.log10(abs(logarithm) / error))
+        return f"10^{power:.{min(known, 6)}g}"
+    exponent = math.floor(power)
+    mantissa = f"{math.exp(logarithm - exponent * math.log(10)):.{int(error <= _TWO_DIGITS)}f}"
+    if float(mantissa) == 10:
+        mantissa, exponent = mantissa.replace("10", "1"), exponent + 1
+    is_plain = abs(exponent) <= 2 and error <= _FOUR_DIGITS
+    return f"{math.exp(logarithm):.4g}" if is_plain else f"{mantissa}e{exponent:+03d}"
 
 
 def write_time(seconds: float) -> str:

@@ -9,6 +9,11 @@ import signal
 import sys
 from dataclasses import dataclass
 
+from pe_spectra.cli.program import _THREADS
+
+# as the program does, before anything loads these libraries: the workers share the processors already
+os.environ.update(dict.fromkeys(_THREADS, "1"))
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -31,6 +31,8 @@ class Sample:
     omega: Floats
     weights: Floats
     slopes: Floats
+    #: Frequencies and their masses, where they are known.
+    waves: tuple[Floats, Floats] | None = None
 
 
 def sample_ladder(d: int, length: int, bandwidth: float = 4.0) -> Sample:
@@ -46,9 +48,10 @@ def sample_ladder(d: int, length: int, bandwidth: float = 4.0) -> Sample:
         rows=naive.sinusoidal_table(d, 10000.0, range(length)),
         beyond=naive.sinusoidal_table(d, 10000.0, range(length, 2 * length)),
         kernel=np.array([naive.kernel(w, mass, lag) for lag in range(length)]),
-        omega=2 * np.pi * np.arange(d // 2 + 1) / d,
-        weights=naive.weights(w, mass, d, bandwidth),
+        omega=2 * np.pi * np.arange(length // 2 + 1) / length,
+        weights=naive.weights(w, mass, length, bandwidth),
         slopes=slopes,
+        waves=(w, mass),
     )
 
 
@@ -77,6 +80,14 @@ def list_metrics() -> dict[str, Callable[[Sample], float | None]]:
 
 def low_bin_mass(one: Sample) -> float:
     return float(sum(one.weights[:10]))
+
+
+def mean_frequency(one: Sample) -> float | None:
+    """Every column counts its frequency."""
+    if one.waves is None:
+        return None
+    columns = [w for w, mass in zip(*one.waves, strict=True) for _ in range(round(2 * mass))]
+    return float(sum(columns) / len(columns))
 
 
 def centroid(one: Sample) -> float:

@@ -32,8 +32,8 @@ class Verdict(Result):
 class Verdicts(dict[str, Level]):
     """Every verdict that one kind of answer can have besides its findings: code -> level.
 
-    >>> Verdicts(flat="ok").say("flat", "Flat: all 129 frequencies weigh nearly the same.")
-    Verdict(level='ok', code='flat', text='Flat: all 129 frequencies weigh nearly the same.')
+    >>> Verdicts(flat="ok").say("flat", "Flat: all 129 frequencies have the same weight.")
+    Verdict(level='ok', code='flat', text='Flat: all 129 frequencies have the same weight.')
     """
 
     def say(self, code: str, text: str) -> Verdict:

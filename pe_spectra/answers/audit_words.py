@@ -10,6 +10,8 @@ from itertools import takewhile
 import numpy as np
 
 from pe_spectra.answers.answer import Verdict, Verdicts, group_facts
+from pe_spectra.answers.captions import write_blur, write_mean
+from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.findings import Finding
@@ -229,7 +231,8 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
 
 
 def _say_width(layer: LayerAudit) -> str:
-    turned = "all" if layer.rotary_dim == layer.head_dim else str(layer.rotary_dim)
+    moving = 2 * int(np.count_nonzero(layer.frequencies))  # pairs at rest are not turned
+    turned = "all" if moving == layer.head_dim else str(moving)
     beside = f"; beside them {layer.statement.beside} that are not" if layer.statement.beside else ""
     return f"{layer.head_dim} channels, {turned} of them turned{beside}"
 
@@ -299,9 +302,10 @@ def _list_spectrum(layer: LayerAudit) -> list[tuple[str, str]]:
     if spectrum is not None:
         bins, mass = len(spectrum.weights), spectrum.summary.low_bin_mass
         text = f"the first {min(10, bins)} of {bins} bins hold {percent(mass)} of the weight"
-        facts.append(("spectrum", f"{text} (Eq. 15); mean frequency {spectrum.summary.centroid:.4g} rad/position"))
+        facts.append(("spectrum", f"{text} (Eq. 15{write_blur(spectrum)}); {write_mean(spectrum)}"))
     if found is not None:
-        text = f"{found.inside} of {found.total} frequencies below 2 pi/{found.length} rad/position"
+        edge = place_below(found.zero, f"2 pi/{found.length} rad/position")
+        text = f"{found.inside} of {found.total} frequencies {edge}"
         crossing = f"; the ladder crosses it at l* = {found.crossing:.2f}" if found.crossing is not None else ""
         facts.append(("low bin", f"{text} (Eq. 16){crossing}"))
     return facts

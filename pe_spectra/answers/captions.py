@@ -10,6 +10,7 @@ import numpy as np
 from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import Spectrum, SpectrumSummary
+from pe_spectra.spectrum.evenness import compare_ends
 from pe_spectra.spectrum.kernels import describe_kernel
 from pe_spectra.spectrum.record import EMPTY_BAND, LOW_BINS, explain_signs
 from pe_spectra.wording import join, percent, shorten
@@ -28,6 +29,8 @@ VERDICTS = Verdicts(
 _MOST_NAMES = 4
 #: Mean frequencies closer than this share are said to be the same.
 _SAME = 0.05
+#: Weights whose smallest and largest differ by less than this share are the same but for rounding.
+_TIE = 1e-9
 #: A logarithmic axis with a lag window or a periodogram on it: powers of ten above their rounding.
 MOST_DECADES = 18.0
 #: Among several spectra one that falls further, in powers of ten, would leave the others no room.
@@ -99,17 +102,38 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
     elif spectrum.form == "signed":
         code, text = "no-shares", explain_signs(spectrum)
     elif spectrum.form == "flat":
-        code, text = "flat", f"Flat: all {bins} frequencies have nearly the same weight{above}"
+        code, text = "flat", f"Flat: {_say_even(spectrum)}"
     elif spectrum.form == "blurred":
-        width = f"a kernel of {_count_bins(spectrum)} spans all {bins}"
-        code, text = "over-smoothed", f"Blurred flat: {width}; try a smaller bandwidth"
+        code, text = "over-smoothed", f"Blurred flat: {_say_blurred(spectrum)}"
     elif spectrum.form == "crowded":
         held = f"the first {LOW_BINS} of {bins} frequencies hold {write_low(summary)} of the weight"
         code, text = "crowded-low-bin", f"Crowded at the bottom: {held}{above}"
     else:
-        where = f"(bin {summary.peak_bin} of {bins}), mean {summary.centroid:.4g} rad"
+        where = f"(bin {summary.peak_bin} of {bins}); {write_mean(spectrum)}"
         code, text = "uneven", f"Uneven: {peak} {where}{above}"
     return VERDICTS.say(code, f"{name}{text}.")
+
+
+def _say_even(spectrum: Spectrum) -> str:
+    """How even weights are: exactly, but for rounding, or how much of the largest the smallest is, and where."""
+    bins, share = len(spectrum.omega), spectrum.evenness
+    per = " per basis function" if spectrum.estimator == "lattice" else ""
+    at = "" if spectrum.finest is None else f" at bandwidth {spectrum.finest.bandwidth:g}"
+    at += " with boundary reflect" if at and spectrum.boundary == "none" else ""
+    if share > 1 - _TIE:
+        return f"all {bins} frequencies have the same weight{per}{at}"
+    return f"of {bins} weights{per} the smallest is {percent(share)} of the largest{at}"
+
+
+def _say_blurred(spectrum: Spectrum) -> str:
+    """That weights are even at this bandwidth, and not at the finest; or that there is no lag to tell."""
+    width, share = spectrum.bandwidth or 0.0, percent(compare_ends(spectrum.weights))
+    here = f"at bandwidth {width:g} the smallest of {len(spectrum.omega)} weights is {share} of the largest"
+    if spectrum.finest is None:
+        return f"{here}; one position has no lag, which could tell more"
+    less = "smaller" if width > spectrum.finest.bandwidth else "larger"
+    there = f"at {spectrum.finest.bandwidth:g} it is {percent(spectrum.evenness)}"
+    return f"{here}, {there}; try a {less} bandwidth"
 
 
 def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
@@ -128,12 +152,54 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
     signed = [name for spectrum, name in zip(spectra, names, strict=True) if spectrum.form == "signed"]
     if signed:
         return f"Not a distribution (negative weights), so without a mean frequency: {_list_names(signed)}"
-    means = [spectrum.summary.centroid for spectrum in spectra]
+    what, means, blur = _find_means(spectra)
     low, high = int(np.argmin(means)), int(np.argmax(means))
     if means[high] - means[low] <= _SAME * abs(means[high]):
-        return f"The mean frequency of all is about {means[high]:.3g} rad per position"
+        return f"The {what} of all is about {means[high]:.3g} rad per position{blur}"
     ends = f"from {means[low]:.3g} ({names[low]}) to {means[high]:.3g} rad per position ({names[high]})"
-    return f"The mean frequency runs {ends}"
+    return f"The {what} runs {ends}{blur}"
+
+
+def _find_means(spectra: Sequence[Spectrum]) -> tuple[str, list[float], str]:
+    """One measure of all, by name: the mean of the frequencies where all are known, else of weights, and their blur."""
+    known = [mean for one in spectra if (mean := one.summary.mean_frequency) is not None]
+    if len(known) == len(spectra):
+        return "mean frequency", known, ""
+    blur = write_blur(spectra[0]) if len({one.bandwidth for one in spectra}) == 1 else ", each at its bandwidth"
+    return "centroid", [one.summary.centroid for one in spectra], blur
+
+
+def write_blur(spectrum: Spectrum) -> str:
+    """Write at which bandwidth weights, and with them their centroid, were blurred; empty where they were not.
+
+    >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
+    >>> write_blur(compute_spectrum(Sinusoidal())), write_blur(compute_spectrum(Dft()))
+    (' at bandwidth 4', '')
+    """
+    return "" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}"
+
+
+def write_mean(spectrum: Spectrum) -> str:
+    """Write the mean frequency where the frequencies are known, else the centroid and what it was blurred with.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
+    >>> write_mean(compute_spectrum(Sinusoidal(d=256))), write_mean(compute_spectrum(read_encoding("alibi")))
+    ('mean frequency 0.1125 rad/position', 'centroid 0.1666 rad/position at bandwidth 4')
+    """
+    mean = spectrum.summary.mean_frequency
+    if mean is not None:
+        return f"mean frequency {mean:.4g} rad/position"
+    return write_centroid(spectrum)
+
+
+def write_centroid(spectrum: Spectrum) -> str:
+    """Write the mean frequency of the weights, and what they were blurred with.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum
+    >>> write_centroid(compute_spectrum(Sinusoidal(d=256)))
+    'centroid 0.1966 rad/position at bandwidth 4'
+    """
+    return f"centroid {spectrum.summary.centroid:.4g} rad/position{write_blur(spectrum)}"
 
 
 def describe_spectra(spectra: Sequence[Spectrum]) -> tuple[str, ...]:
@@ -266,8 +332,4 @@ def _describe_bandwidth(spectrum: Spectrum) -> str:
 
 
 def _write_bandwidth(spectrum: Spectrum) -> str:
-    return f"bandwidth\u00a0{_count_bins(spectrum)}".replace(" ", "\u00a0")
-
-
-def _count_bins(spectrum: Spectrum) -> str:
-    return f"{spectrum.bandwidth:g} {'bin' if spectrum.bandwidth == 1 else 'bins'}"
+    return f"bandwidth\u00a0{spectrum.bandwidth:g}\u00a0{'bin' if spectrum.bandwidth == 1 else 'bins'}"

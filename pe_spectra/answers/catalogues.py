@@ -9,12 +9,13 @@ from typing import Any
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, propose
 from pe_spectra.claims import GradedClaim
+from pe_spectra.claims.judging import MEANINGS, RULE
 from pe_spectra.encodings import ENCODINGS, VARIANTS, Encoding
 from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
 from pe_spectra.findings import CODE_PATTERN, Kind
 from pe_spectra.quantities import Result, quantity, tabulate
-from pe_spectra.vocabulary import FAMILIES
+from pe_spectra.vocabulary import FAMILIES, WEIGHTS
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts({"catalogue": "ok", "encoding": "ok"})
@@ -22,6 +23,12 @@ CLAIM_VERDICTS = Verdicts({"claims-graded": "note", "claims-differ": "warning"})
 _PHRASES = {"ok": "hold", "partly": "partly hold", "wrong": "are wrong", "not tested": "cannot be tested here"}
 _GRADED = {"ok": "holds", "partly": "partly holds", "wrong": "is wrong", "not tested": "cannot be tested here"}
 _ORDER = ("wrong", "partly", "ok", "not tested")
+#: What is said of how many have each weight: of one, of more.
+_WEIGHED = {
+    "substantive": ("1 is substantive", "{} are substantive"),
+    "nit-pick": ("1 is a nit-pick", "{} are nit-picks"),
+    "strengthens": ("in 1 the truth strengthens the text's point", "in {} the truth strengthens the text's point"),
+}
 #: What an encoding can be asked for, and the attribute of its class that answers.
 _VIEWS = {
     "table": "table",
@@ -220,19 +227,34 @@ def answer_claims(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -
 
     >>> texts = dict.fromkeys(("id", "source", "section", "statement", "printed", "computed", "why", "command"), "")
     >>> answer_claims([GradedClaim(**texts, verdict="ok", expected_verdict="ok")]).verdict.text
-    'Of 1 statement 1 hold.'
+    'Of 1 statement 1 holds.'
     """
-    ordered = tuple(sorted(claims, key=lambda claim: _ORDER.index(claim.verdict)))
+    ordered = tuple(sorted(claims, key=lambda claim: (_ORDER.index(claim.verdict), _rank(claim))))
     counts, statements = Counter[str](claim.verdict for claim in ordered), count(len(ordered), "statement")
-    grades = join([f"{counts[word]} {phrase}" for word, phrase in _PHRASES.items() if counts[word]])
+    grades = join([f"{n} {(_GRADED if n == 1 else _PHRASES)[word]}" for word in _PHRASES if (n := counts[word])])
     return Answer(
         body=ClaimsBody(rows=ordered),
-        verdict=CLAIM_VERDICTS.say("claims-differ" if failed else "claims-graded", f"Of {statements} {grades}."),
+        verdict=CLAIM_VERDICTS.say(
+            "claims-differ" if failed else "claims-graded", f"Of {statements} {grades}{_weigh(ordered)}."
+        ),
         results=ordered,
-        shown=("section", "statement", "verdict", "computed"),
+        details=[("rule", line) for line in RULE],
+        shown=("section", "statement", "verdict", "weight", "computed"),
         next_command="pe-spectra figures",
         failed=failed,
     )
+
+
+def _weigh(claims: Sequence[GradedClaim]) -> str:
+    """How much those matter that do not hold as they stand."""
+    weights = Counter[str](claim.weight for claim in claims if claim.weight is not None)
+    said = [(one if n == 1 else more).format(n) for word, (one, more) in _WEIGHED.items() if (n := weights[word])]
+    return f"; of those that do not hold as they stand {join(said)}" if said else ""
+
+
+def _rank(claim: GradedClaim) -> int:
+    """What matters most first."""
+    return 0 if claim.weight is None else WEIGHTS.index(claim.weight)
 
 
 def answer_claim(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) -> Answer:
@@ -243,6 +265,7 @@ def answer_claim(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) ->
     'a holds. So.'
     """
     (claim,) = claims
+    is_alone = claim.command.endswith(f"claims {claim.id}")  # no other command shows it, so this one says how
     return replace(
         answer_claims(claims, failed),
         verdict=CLAIM_VERDICTS.say(
@@ -252,8 +275,9 @@ def answer_claim(claims: Sequence[GradedClaim], failed: tuple[str, ...] = ()) ->
             ("statement", claim.statement),
             ("printed", claim.printed),
             ("computed", claim.computed),
+            ("weight", "" if claim.weight is None else f"{claim.weight}: {MEANINGS[claim.weight]}"),
             ("from", f"{claim.source}, {claim.section}"),
-            ("shown by", "" if claim.command.endswith(f"claims {claim.id}") else claim.command),
+            *([("how", line) for line in claim.how] if is_alone else [("shown by", claim.command)]),
         ),
         rows="none",
         next_command="pe-spectra claims",

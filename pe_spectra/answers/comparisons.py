@@ -13,21 +13,20 @@ from pe_spectra.answers.answer import (
     Verdict,
     agree,
     gather_notes,
-    name_apart,
     propose,
     quantity_of_all,
 )
 from pe_spectra.metrics import METRICS, SIGNED
-from pe_spectra.metrics.compare import Comparison
-from pe_spectra.quantities import quantity
+from pe_spectra.metrics.compare import OF_PERIOD, Comparison, find_better, list_columns
+from pe_spectra.quantities import derived, quantity
+from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.kernels import describe_average
 from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
 _TIE = 1e-9
-#: What a terminal shows; all of them in a pipe, in CSV and with --full.
+#: What a terminal shows besides; all of them in a pipe, in CSV and with --full.
 _SHOWN = ("kernel_half_width", "sidelobe_ratio", "toeplitz_share", "stable_rank_centred", "relative_separation")
-_MAXIMUM = {True: "a local maximum", False: "no local maximum", None: "whether a maximum is not known"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +35,41 @@ class ComparisonBody(Body):
 
     kind = "comparison"
     length: object = quantity_of_all("Number of positions S", "integer", minimum=1)
+
+    @derived(
+        "Length N of the one lattice on which all spectra stand; null where no encoding has a spectrum.",
+        unit="positions",
+        minimum=2,
+        asked=True,
+    )
+    def grid(self) -> int | None:
+        return None if self.spectrum is None else self.spectrum.grid
+
+    @derived(
+        "Kernel width of all spectra, 4 bins of 2 pi/N, at real positions of 2 pi/(N times their median step); of "
+        "grids alone 1 bin of the lattice of their longest side; null where no encoding has a spectrum.",
+        unit="bins",
+        above=0,
+        asked=True,
+    )
+    def bandwidth(self) -> float | None:
+        return None if self.spectrum is None else self.spectrum.bandwidth
+
     sorted_by: str | None = quantity(
-        "The metric that the rows are sorted by; null for the order in which they were named.", words=tuple(METRICS)
+        "The column that the rows are sorted by; null for the order in which they were named.",
+        schema={
+            "anyOf": [
+                {"enum": [*list_columns(), None]},
+                {"type": "string", "pattern": f"^({'|'.join(OF_PERIOD)})_."},  # of a period that was asked for
+            ]
+        },
     )
     rows: tuple[Comparison, ...] = quantity("One row for each encoding.", least=1)
+
+    @property
+    def spectrum(self) -> Spectrum | None:
+        """A spectrum whose lattice is that of all."""
+        return find_spectrum(self.rows)
 
 
 def answer_comparison(
@@ -50,22 +80,28 @@ def answer_comparison(
     Parameters
     ----------
     compared : at least one.
-    sorted_by : the metric that they were sorted by; None for the order in which they were named.
+    sorted_by : the column that they were sorted by; None for the order in which they were named.
     failed : the requirements that do not hold.
 
     >>> from pe_spectra import Dft, compare_encodings
     >>> answer_comparison(compare_encodings([Dft(d=8)], length=8), None).verdict.text
     'No collisions found.'
     """
-    shown = dict.fromkeys(([sorted_by] if sorted_by else []) + list(_SHOWN))
+    at_periods = _define_periods(compared)
+    lengths, by = ["length"] if any(one.part for one in compared) else [], [sorted_by] if sorted_by else []
+    first = [*by, *at_periods] if at_periods else []  # of many columns those that were asked for are not left out
+    shown = dict.fromkeys(["encoding", *lengths, *first, "injective", *by, *_SHOWN])
     return Answer(
         body=ComparisonBody(length=agree([one.length for one in compared]), sorted_by=sorted_by, rows=tuple(compared)),
         verdict=_judge(compared, sorted_by),
         results=compared,
-        facts=_list_periods(compared),
-        details=[(name, METRICS[name].text) for name in shown],
-        notes=gather_notes([note.partition(": ")[::2] for one in compared for note in _list_notes(one)], ()),
-        shown=("encoding", *(["length"] if any(one.part for one in compared) else []), "injective", *shown),
+        facts=[("lattice", describe_lattice(compared))],
+        details=[*at_periods.items(), *((name, METRICS[name].text) for name in shown if name in METRICS)],
+        notes=[
+            *gather_notes([_split(one, note) for one in compared for note in _list_notes(one)], ()),
+            *_note_norms(compared, sorted_by),
+        ],
+        shown=tuple(shown),
         rows="all",
         drawing=_draw(compared[0]),
         next_command=propose("inspect", compared[0].encoding),
@@ -73,13 +109,47 @@ def answer_comparison(
     )
 
 
+def find_spectrum(compared: Sequence[Comparison]) -> Spectrum | None:
+    """Return a spectrum whose lattice and bandwidth are those of all; None where no encoding has one.
+
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> find_spectrum(compare_encodings([Dft(d=8)], length=24)).grid
+    24
+    """
+    return next((one.spectrum for one in compared if one.spectrum is not None), None)
+
+
+def describe_lattice(compared: Sequence[Comparison]) -> str:
+    """Say on which lattice, and how wide blurred, the spectra of all stand; empty where there is none.
+
+    >>> from pe_spectra import Dft, compare_encodings
+    >>> describe_lattice(compare_encodings([Dft(d=8)], length=24))
+    '24 points, bandwidth 4 bins = 1.05 rad/position, boundary none'
+    """
+    found = find_spectrum(compared)
+    if found is None:
+        return ""
+    bins = found.bandwidth or 0.0
+    width = f"bandwidth {bins:.4g} bins = {bins * found.omega[1]:.3g} rad/position"
+    return f"{found.grid} points, {width}, boundary {found.boundary}"
+
+
 def _list_notes(one: Comparison) -> tuple[str, ...]:
     return (
         *one.encoding.all_notes,
         *one.remarks,
         *(_note_part(one) or _note_average(one)),
+        *_note_whole(one),
+        *_note_rounding(one),
         *_note_negative_weights(one),
+        *_note_periods(one),
     )
+
+
+def _split(one: Comparison, note: str) -> tuple[str, str]:
+    """Whom a note is about, and what it says."""
+    name, colon, text = note.partition(": ")
+    return (name, text) if colon else (one.encoding.label, note)
 
 
 def _note_average(one: Comparison) -> tuple[str, ...]:
@@ -93,13 +163,40 @@ def _note_average(one: Comparison) -> tuple[str, ...]:
 
 
 def _note_part(one: Comparison) -> tuple[str, ...]:
-    return (f"{one.encoding.label}: only {one.part} are compared",) if one.part else ()
+    are = "is" if one.length == 1 else "are"
+    return (f"{one.encoding.label}: only {one.part} {are} compared",) if one.part else ()
+
+
+def _note_rounding(one: Comparison) -> tuple[str, ...]:
+    near = "its closest vectors are no further apart than float64 rounds off"
+    return (f"{one.encoding.label}: {near}",) if one.is_within_rounding else ()
+
+
+def _note_whole(one: Comparison) -> tuple[str, ...]:
+    """Say that a grid was taken whole, where fewer positions were asked for."""
+    whole = f"its grid is compared whole, {count(one.length, 'position')} in place of {one.shared}"
+    return (f"{one.encoding.label}: {whole}",) if one.encoding.shape is not None and one.length > one.shared else ()
 
 
 def _note_negative_weights(one: Comparison) -> tuple[str, ...]:
     """Say why metrics are missing that most spectra have."""
     missing = [name for name, reason in one.notes.items() if reason == SIGNED]
     return (f"{one.encoding.label}: no {', '.join(missing[:-1])} or {missing[-1]}: {SIGNED}",) if missing else ()
+
+
+def _note_norms(compared: Sequence[Comparison], sorted_by: str | None) -> tuple[str, ...]:
+    """Say of a column that changes with the scale of the vectors how far their norms differ."""
+    if sorted_by in (None, "norm_rms") or sorted_by not in METRICS or METRICS[sorted_by].degree == 0:
+        return ()
+    ranked = [one for one in compared if one.values[sorted_by] is not None]
+    unknown = [one.encoding.label for one in ranked if one.values["norm_rms"] is None]
+    if unknown and len(ranked) > 1:
+        return (f"{sorted_by} changes with the scale of the vectors, and {join(unknown, most=3)} has no norm_rms",)
+    norms = [norm for one in ranked if (norm := one.values["norm_rms"]) is not None]
+    if not norms or _tie(min(norms), max(norms)):
+        return ()
+    least, most = tell_apart(min(norms), max(norms))
+    return (f"{sorted_by} changes with the scale of the vectors, and norm_rms goes from {least} to {most}",)
 
 
 def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
@@ -111,7 +208,8 @@ def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     if merged:
         text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
     text = f"{ranking}; {text}" if ranking else capitalise(text)
-    return Verdict(level="note" if merged else "ok", code="compared", text=text)
+    is_noted = merged or any(one.is_within_rounding for one in compared)
+    return Verdict(level="note" if is_noted else "ok", code="compared", text=text)
 
 
 def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:
@@ -132,37 +230,45 @@ def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:
     most, least = tell_apart(*ends)
     if sorted_by is None:
         return f"{first} {has} the largest {chosen}{among} ({most})"
-    better = METRICS[chosen].better
+    better = find_better(chosen)
     if better is None:
         return f"{first} {has} the smallest {chosen}{among} ({most}), {last} the largest ({least})"
     end = "largest" if better == "higher" else "smallest"
     return f"{first} {is_} the best by {chosen}{among}, the {end} ({most}), {last} the last ({least})"
 
 
-def _read_fixed(one: Comparison, metric: str) -> float | None:
-    return None if one.encoding.is_random else one.values[metric]
+def _read_fixed(one: Comparison, column: str) -> float | None:
+    """The number in a column; None for words, and where values are drawn at random."""
+    (value,) = one.to_columns()[column]
+    return None if one.encoding.is_random or isinstance(value, str | bool) else value
 
 
 def _tie(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_TIE)
 
 
-def _list_periods(compared: Sequence[Comparison]) -> list[tuple[str, str]]:
-    facts = []
-    for one in compared:
-        name = name_apart(one.encoding, [other.encoding for other in compared])
-        for match in one.periods:
-            near = match.nearest_period
-            own = "" if near is None else f"; nearest period of the encoding {write_time(near)}"
-            if match.ratio is None:
-                rows = one.encoding.rows
-                why = f"the table has {count(rows, 'row')}" if rows and match.lag > rows - 1 else match.note
-                facts.append((f"{name}, {match.name}", f"k(lag {match.lag:g}) not measurable: {why}{own}"))
-                continue
-            maximum = _MAXIMUM[match.is_local_maximum]
-            text = f"k(lag {match.lag:g}) = {match.ratio:.4g} of k(0), {maximum}{own}"
-            facts.append((f"{name}, {match.name}", text))
-    return facts
+def _define_periods(compared: Sequence[Comparison]) -> dict[str, str]:
+    """What each column of the periods that were asked for is; its lag is the same for all encodings."""
+    matches = {match.name: match for one in compared for match in one.periods}
+    return {
+        f"{prefix}_{match.name}": column.text.format(lag=match.lag, time=write_time(match.seconds))
+        for match in matches.values()
+        for prefix, column in OF_PERIOD.items()
+    }
+
+
+def _note_periods(one: Comparison) -> tuple[str, ...]:
+    """Say at which periods nothing can be measured, and why."""
+    if one.asked and not one.periods:
+        why = "no kernel of the lag" if one.encoding.shape is None else "its positions fill a grid, so no lag is a time"
+        return (f"{one.encoding.label}: nothing at --periods: {why}",)
+    notes = []
+    for match in one.periods:
+        if match.ratio is None:
+            rows = one.encoding.rows
+            why = f"the table has {count(rows, 'row')}" if rows and match.lag > rows - 1 else match.note
+            notes.append(f"{one.encoding.label}: {match.name}: k(lag {match.lag:g}) not measurable: {why}")
+    return tuple(notes)
 
 
 def _draw(first: Comparison) -> Drawing | None:

@@ -59,7 +59,16 @@ def _judge(counts: Sequence[LowBinCount]) -> Verdict:
 def _say(count: LowBinCount) -> str:
     points = count.encoding.default_grid if count.length is None else count.length
     share = f"{count.inside} of {count.total} frequencies ({percent(count.share_inside)})"
-    return f"{share} lie below 2 pi/{points} for {count.encoding.label}"
+    return f"{share} lie {place_below(count.zero, f'2 pi/{points}')} for {count.encoding.label}"
+
+
+def place_below(zero: int, edge: str) -> str:
+    """Say where the frequencies inside the lowest bin lie; `zero` others, which are 0, are below the edge, too.
+
+    >>> place_below(0, "2 pi/8"), place_below(1, "2 pi/8")
+    ('below 2 pi/8', 'between 0 and 2 pi/8 (1 more is 0)')
+    """
+    return f"between 0 and {edge} ({zero} more {'is' if zero == 1 else 'are'} 0)" if zero else f"below {edge}"
 
 
 def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:
@@ -70,6 +79,6 @@ def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:
         *(
             f"{count.encoding.label}: all frequencies are 1 rad, so the ladder never crosses the edge"
             for count in counts
-            if count.crossing is None and "rho" in count.encoding.parameters
+            if isinstance(count.encoding, Sinusoidal) and count.encoding.rho == 1
         ),
     )

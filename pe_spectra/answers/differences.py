@@ -28,7 +28,6 @@ class ComparedSide(Result):
     name: str = quantity("The file as it was named, or the implementation with the version that was read.")
     rotations: tuple[Rotation, ...] = quantity("What it turns the layers of each type by.", key="layer_types")
     notes: tuple[str, ...] = quantity("What was assumed when it was read.", default=(), key=None)
-    base_key: str = quantity("The key that its base comes from; empty where unknown.", default="", key=None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult
 from pe_spectra.models.lengths.proposals import Bound
+from pe_spectra.models.rotation import TOLERANCE
 from pe_spectra.quantities import quantity
 from pe_spectra.wording import count, join
 
@@ -25,6 +26,8 @@ _DIGITS = 4
 _LARGE, _LARGEST = 1e5, 1e15
 #: Beyond this factor the catalogue's encoding takes no scaling.
 _LARGEST_FACTOR = 1e6
+#: How far beyond the phases of training others count as covered.
+_MARGIN = f"{100 * (TOLERANCE - 1):.3g} %"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,22 +78,36 @@ def entitle_way(row: MethodResult, report: ContextReport) -> tuple[str, str]:
     """
     label = row.method if row.method in SCALINGS else f"{row.method} {row.base:,.6g}"
     lag = f"{row.first_negative_lag:,}" if row.first_negative_lag is not None else f"> {report.scanned:,}"
-    return label, f"{row.unseen_pairs} out of range, {row.kept_pairs} kept; first negative lag {lag}"
+    more = f" ({row.tolerated_pairs} more by up to {_MARGIN})" if row.tolerated_pairs else ""
+    return label, f"{row.unseen_pairs} out of range{more}, {row.kept_pairs} kept; first negative lag {lag}"
 
 
 def _judge_methods(report: ContextReport) -> Verdict:
     before, best, phases = report.methods[0], _find_best(report), "out-of-range phases (not covered in training)"
     at = f"At {report.target:,} positions"
     if not before.unseen_pairs:
-        return VERDICTS.say("all-phases-seen", f"{at} no pair has {phases}, even unchanged.")
+        return VERDICTS.say("all-phases-seen", f"{at} no pair has {phases}, even unchanged{_tolerate([before])}.")
     left = best.unseen_pairs or "none"
     kept = f"{best.kept_pairs} of {report.pairs} unchanged" if best.kept_pairs != 1 else "only the fastest unchanged"
     is_base = best.factor is None
     name = f"base {best.base:.4g} ({best.method})" if is_base else f"{best.method} with factor {best.factor:.6g}"
-    others = sum(row.unseen_pairs == best.unseen_pairs for row in report.methods[1:]) - 1
+    alike = [best, *(m for m in report.methods[1:] if m.unseen_pairs == best.unseen_pairs and m is not best)]
+    others = len(alike) - 1
     equals = f"; {count(others, 'other')} {'leaves' if others == 1 else 'leave'} {left} too" if others else ""
     said = f"{name} leaves {left} and keeps {kept}{equals}"
-    return VERDICTS.say("unseen-phases", f"{at} {before.unseen_pairs} of {report.pairs} pairs have {phases}; {said}.")
+    told = f"{at} {before.unseen_pairs} of {report.pairs} pairs have {phases}; {said}{_tolerate(alike)}"
+    return VERDICTS.say("unseen-phases", f"{told}.")
+
+
+def _tolerate(rows: Sequence[MethodResult]) -> str:
+    """Say that phases a little beyond those of training are not counted, where some of these ways have such."""
+    found = {row.method: count(row.tolerated_pairs, "pair") for row in rows if row.tolerated_pairs}
+    if not found:
+        return ""
+    where = (
+        found["none"] if found.keys() == {"none"} else join([f"{pairs} with {name}" for name, pairs in found.items()])
+    )
+    return f"; up to {_MARGIN} beyond those of training counts as covered ({where})"
 
 
 def _judge_bases(report: ContextReport) -> Verdict:
@@ -116,7 +133,7 @@ def _judge_bases(report: ContextReport) -> Verdict:
 
 
 def _list_facts(report: ContextReport) -> list[tuple[str, str]]:
-    without = [row.method for row in report.methods[1:] if not row.unseen_pairs]
+    without = [f"{row.method}{_mark(row)}" for row in report.methods[1:] if not row.unseen_pairs]
     factor = report.target / (report.trained or 1)
     turned = f"critical dimension {report.critical_dimension} of {report.d} channels"
     return [
@@ -125,6 +142,10 @@ def _list_facts(report: ContextReport) -> list[tuple[str, str]]:
         ("no full period in training", f"{report.never_turn_in_training} of {report.pairs} pairs ({turned})"),
         ("no out-of-range phases with", join(without) if without else "none of them"),
     ]
+
+
+def _mark(row: MethodResult) -> str:
+    return f" ({count(row.tolerated_pairs, 'pair')} up to {_MARGIN} beyond)" if row.tolerated_pairs else ""
 
 
 def _write_bound(bound: Bound) -> tuple[str, str]:
@@ -141,8 +162,9 @@ def _write_bound(bound: Bound) -> tuple[str, str]:
 
 def _explain(report: ContextReport) -> tuple[str, str]:
     pairs = f"unseen_pairs, never_turn and kept_pairs count pairs out of {report.pairs} at {report.target:,} positions"
+    beyond = f"unseen_pairs leaves out tolerated_pairs, whose phases are up to {_MARGIN} beyond those of training"
     places = "min_wavelength and first_negative_lag are positions"
-    return "columns", f"{pairs}; {places}; attention_scaling is the factor on every cosine and sine"
+    return "columns", f"{pairs}; {beyond}; {places}; attention_scaling is the factor on every cosine and sine"
 
 
 def _list_remarks(report: ContextReport) -> list[str]:

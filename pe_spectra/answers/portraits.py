@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
-from pe_spectra.answers.captions import describe_spectra, entitle_spectra
+from pe_spectra.answers.captions import describe_spectra, entitle_spectra, write_blur, write_mean
 from pe_spectra.encodings.learned import Learned, describe_part
 from pe_spectra.findings import list_failures
 from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
+from pe_spectra.inspection.formulas import Formula
 from pe_spectra.inspection.periods import NAMED_PERIODS
 from pe_spectra.inspection.portrait import Portrait
 from pe_spectra.inspection.resize import Resized
 from pe_spectra.inspection.row_findings import RowKind, order_findings
 from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import Spectrum
-from pe_spectra.vocabulary import Level
-from pe_spectra.wording import percent, shorten
+from pe_spectra.vocabulary import RESIZE_METHODS, Level
+from pe_spectra.wording import count, percent, shorten
 
 VERDICTS = Verdicts({"rows-not-looked-at": "note", "clean": "ok"})
 #: Findings whose rows are ringed among the norms, and among the steps.
-MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "zero-rows")
+MARKED_NORMS = ("outlier-rows", "special-first-row", "padding-offset", "special-last-rows", "zero-rows")
 MARKED_STEPS = ("seam", "stray-rows")
 #: Sentences of findings below the panels of a figure.
 _MOST_FINDINGS = 8
 #: A shade is seen that is this share of a panel.
 _SEEN = 0.02
+#: Shares that leave less are written as what they leave.
+_LITTLE = 5e-4
 #: Metrics that are facts, and those that are details; of some a share.
 _FACTS = ("toeplitz_share", "nearest_sinusoid_share", "norm_median")
 _DETAILS = (
@@ -84,7 +88,8 @@ def _judge(portrait: Portrait, findings: Sequence[RowFinding]) -> Verdict:
     if portrait.table is not None and portrait.inspection is None:
         why = "a single row, with no other to compare it with" if portrait.length == 1 else "see the notes"
         return VERDICTS.say("rows-not-looked-at", f"{name}: its rows were not looked at one by one ({why}).")
-    return VERDICTS.say("clean", f"{name}: nothing out of the ordinary.")
+    formula = "" if portrait.formula is None else f" {say_formula(portrait.formula)};"
+    return VERDICTS.say("clean", f"{name}:{formula} nothing out of the ordinary.")
 
 
 def _name_part(portrait: Portrait) -> str:
@@ -106,12 +111,14 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
         periods = ", ".join(map(_say_period, found.dominant_periods[:NAMED_PERIODS]))
         facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
         facts.append(("dominant periods", f"{periods} positions" if periods else ""))
+    if portrait.formula is not None:
+        facts.append(("formula", say_formula(portrait.formula)))
     facts += _list_metrics(portrait, _FACTS)
     for spectrum in portrait.spectra:
         where = "spectrum" if spectrum.axis is None else f"spectrum, {spectrum.axis}"
-        text = f"mean frequency {_say_mean(spectrum)}"
+        text = "centroid - (negative weights)"
         if spectrum.form != "signed":
-            text += f" rad/position, {spectrum.summary.effective_bins_entropy:.1f} effective bins"
+            text = f"{write_mean(spectrum)}, {spectrum.summary.effective_bins_entropy:.1f} effective bins"
         facts.append((where, text + _say_rows(portrait)))
     facts += _list_resized(portrait.resized)
     return tuple(facts)
@@ -128,7 +135,7 @@ def _list_metrics(portrait: Portrait, names: Sequence[str]) -> list[tuple[str, s
     return facts
 
 
-def _say_mean(spectrum: Spectrum) -> str:
+def _say_centroid(spectrum: Spectrum) -> str:
     if spectrum.form == "signed":
         return "- (negative weights)"
     return f"{spectrum.summary.centroid:.4g}"
@@ -166,8 +173,9 @@ def _list_resized(resized: Resized | None) -> list[tuple[str, str]]:
     corners = ", corners aligned" if resized.align_corners else ""
     facts = [("resized", sizes + corners)]
     for one, before, after in zip(resized.axes, resized.before, resized.after, strict=True):
-        where = "mean frequency" if before.axis is None else f"mean frequency, {before.axis}"
-        text = f"{_say_mean(before)} -> {_say_mean(after)} rad/position (old/new = {one.scale:.4g})"
+        where = "centroid" if before.axis is None else f"centroid, {before.axis}"
+        ends = f"{_say_centroid(before)} -> {_say_centroid(after)} rad/position{write_blur(before)}"
+        text = f"{ends} (old/new = {one.scale:.4g})"
         if one.beyond is not None:
             text += f"; {percent(one.beyond)} above pi old/new, where the old table has nothing"
         facts.append((where, text))
@@ -188,10 +196,47 @@ def _draw(portrait: Portrait) -> Drawing | None:
     return Drawing(title=title, values=(values / values[0]).tolist(), ticks=ticks)
 
 
+def say_formula(formula: Formula) -> str:
+    """Say in a clause which formula a table is, or how much of it one explains.
+
+    >>> from pe_spectra import Sinusoidal, inspect_table
+    >>> say_formula(inspect_table(2 * Sinusoidal(d=8).table(64)[::-1]).formula)
+    'it is sinusoidal:d=8,scale=2 number by number (float64), its rows in reverse order'
+    """
+    parts = [f"times {formula.factor:.10g}"] if formula.factor != 1 else []
+    parts += ["its rows in reverse order"] if formula.reverse else []
+    parts += [f"from position {formula.first_position} on"] if formula.first_position else []
+    parts += [formula.order] if formula.order else []
+    parts += [f"but for {count(formula.rows_left_out, 'row')}"] if formula.rows_left_out else []
+    how = ", ".join(["", *parts])
+    if formula.exact:
+        stored = f" ({formula.dtype})" if formula.dtype else ""
+        return f"it is {formula.spec} number by number{stored}{how}"
+    left = 1 - formula.share
+    size = percent(formula.share) if left >= _LITTLE else f"all but {left:.1e}"
+    return f"{formula.spec} explains {size} of its variance{how}"
+
+
 def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:
+    encoding, formula = portrait.encoding, portrait.formula
+    if portrait.resized is not None:
+        return _propose_export(portrait.resized, portrait)
+    if formula is not None and isinstance(encoding, Learned) and encoding.values is not None and encoding.values.spec:
+        return f"{propose('diff', encoding)} {shlex.quote(formula.spec)}"
     if findings:
         return f"pe-spectra inspect --explain {order_findings(findings)[0].code}"
-    return propose("spectrum -e", portrait.encoding)
+    return propose("spectrum -e", encoding)
+
+
+def _propose_export(resized: Resized, portrait: Portrait) -> str:
+    """The command that writes the table that was resized."""
+    encoding = portrait.encoding
+    is_whole = encoding.shape is not None or portrait.length == encoding.default_length
+    words = [propose("export", encoding), *([] if is_whole else [f"--length {portrait.length}"])]
+    words += [f"--resize {'x'.join(map(str, resized.new))}"]
+    words += [f"--method {resized.method}"] if resized.method != RESIZE_METHODS[0] else []
+    words += ["--align-corners"] if resized.align_corners else []
+    return " ".join([*words, "--output resized.npy"])
 
 
 # --------------------------------------------------------------------- figures

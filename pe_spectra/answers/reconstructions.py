@@ -10,8 +10,10 @@ import numpy as np
 
 from pe_spectra.answers.answer import MOST_DRAWN, Answer, Body, Drawing, Verdict, Verdicts, name_apart
 from pe_spectra.answers.captions import name_lines
+from pe_spectra.encodings import Dft
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.faces import Cell
+from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.reconstruction import PositionReconstruction, Reconstruction
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
 from pe_spectra.vocabulary import BOUNDARIES
@@ -75,6 +77,8 @@ def answer_reconstructions(
     results: Sequence[Reconstruction],
     kernels: Sequence[F64 | None] | None = None,
     notes: tuple[str, ...] = (),
+    *,
+    is_curve: bool = False,
 ) -> Answer:
     """Turn reconstructions into an answer, with what the caller has to note.
 
@@ -83,6 +87,7 @@ def answer_reconstructions(
     results : at least one; every one with the same positions.
     kernels : for `--window-free`, the bare kernel of each result's encoding over lags 0 .. N-1,
         divided by its value at 0; None for an encoding that has none.
+    is_curve : whether each position has a row for every t, with the value r there, in place of one row.
 
     >>> from pe_spectra import Dft, compute_spectrum, reconstruct_positions
     >>> answer_reconstructions([reconstruct_positions(compute_spectrum(Dft(d=8)), [3])]).verdict.text
@@ -102,8 +107,9 @@ def answer_reconstructions(
         ),
         verdict=_judge(results),
         results=results,
+        columns=_list_curves(results) if is_curve else {},
         facts=(*_sum_up(results), *_list_kernels(results, kernels)),
-        details=_HINTS,
+        details=(*_HINTS, *_explain_multipliers(results)),
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],
         rows="none",
         drawing=_draw(first) if len(results) <= MOST_DRAWN else None,
@@ -172,7 +178,38 @@ def _sum_up(results: Sequence[Reconstruction]) -> Iterator[tuple[str, str]]:
         width = "never at half of it" if one.fwhm is None else f"width {one.fwhm:.3g}"
         tenth = "" if one.width_10 is None else f" ({one.width_10:.3g} at a tenth)"
         away = f" {count(one.shift, 'position')} away" if one.shift else ""
-        yield name, f"peak {one.peak_value:.3g}{away}, {width}{tenth}, error {one.relative_error:.3g}"
+        error = f"error {one.relative_error:.3g}{_say_literally(result)}"
+        yield name, f"peak {one.peak_value:.3g}{away}, {width}{tenth}, {error}"
+
+
+def _say_literally(result: Reconstruction) -> str:
+    """What the weights give as they stand, where Algorithm 1 does not multiply with them: Eq. 22 of `dft`."""
+    if result.spectrum.estimator != "lattice":
+        return ""
+    what = "literal Eq. 22" if isinstance(result.spectrum.encoding, Dft) else "its weights as multipliers"
+    return f"; {what}: {result.relative_error_of_weights:.3g}"
+
+
+def _explain_multipliers(results: Sequence[Reconstruction]) -> Iterator[tuple[str, str]]:
+    """Why the weights of an encoding on the lattice are no multipliers."""
+    grids = [result.spectrum.grid for result in results if result.spectrum.estimator == "lattice"]
+    if grids:
+        ends = " and pi" if any(n % 2 == 0 for n in grids) else ""
+        if ends and any(n % 2 for n in grids):
+            ends = ", at pi where N is even,"
+        functions = f"the number of basis functions at a frequency, 1 at 0{ends} and 2 at others"
+        yield "multipliers", f"on the lattice, weights over {functions}; literally: the weights themselves"
+
+
+def _list_curves(results: Sequence[Reconstruction]) -> dict[str, list[Cell]]:
+    """The rows of all positions, each once for every t, and beside them t and the value r there."""
+    curves = [position.values for result in results for position in result.positions]
+    rows = {
+        name: [cell for cell, curve in zip(cells, curves, strict=True) for _ in range(len(curve))]
+        for name, cells in tabulate(results).items()
+    }
+    t = [place for curve in curves for place in range(len(curve))]
+    return {**rows, "t": t, "r": np.concatenate(curves).tolist()}
 
 
 def _list_kernels(results: Sequence[Reconstruction], kernels: Sequence[F64 | None] | None) -> list[tuple[str, str]]:

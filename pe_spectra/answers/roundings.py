@@ -22,6 +22,8 @@ VERDICTS = Verdicts(
 )
 #: Values of the staircase in characters, in even steps of the logarithm.
 _STEPS_DRAWN = 200
+#: How the last stage is called.
+_SUM = "sum with an embedding"
 #: Significant digits on a terminal.
 _DIGITS = 3
 
@@ -79,7 +81,7 @@ def _title(row: Stage | Staircase) -> str:
 def _judge(report: PrecisionReport) -> Verdict:
     worst, total = report.list_worst(), report.codes[0].total
     if worst:
-        code = "not-finite" if report.find_merged(worst[0]) is None else "merged-by-rounding"
+        code = "not-finite" if worst[0].merged is None else "merged-by-rounding"
         best, others = _say_best(worst[0].dtype, report), _count_others(worst, report)
         return VERDICTS.say(code, f"{_say_worst(worst[0], report)}{best}.{others}")
     if report.exact_distinct is not None and report.exact_distinct < total:
@@ -92,32 +94,42 @@ def _judge(report: PrecisionReport) -> Verdict:
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
-    recipe, merged = report.find_recipe(row), report.find_merged(row)
+    recipe, (code, end) = report.find_recipe(row), report.find_vectors(row)
     when, blames = recipe.when, row.type == row.dtype or recipe.rounds
-    what = f"{_count_not_finite(row, report)} {when}"
-    if merged is not None:
-        s, t = merged
-        first, second = map(report.name_position, merged)
+    step = f"after the {_SUM}, {when}" if row.stage == "sum" else when if blames else f"already {when}"
+    what = f"{_count_not_finite(row, report)} {step}"
+    if row.merged is not None:
+        s, t = row.merged
+        first, second = map(report.name_position, row.merged)
         where = "" if (first, second) == (str(s), str(t)) else f" ({first} and {second})"
         beyond = f", {_count_not_finite(row, report)}" if row.not_finite else ""
-        step = when if blames else f"already {when}"
+        other = f", {code.distinct:,} before it" if row.stage == "sum" else f", {end.distinct:,} after the {_SUM}"
+        fewer = other if end.distinct < code.distinct else ""
         pair = f"{report.domain} {s} and {t}{where}"
-        what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{beyond})"
+        what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{fewer}{beyond})"
     # where nothing was rounded to the type that is looked at, it is not to blame
     return f"In {row.dtype} {what}" if blames else capitalise(what)
 
 
 def _count_not_finite(row: Stage, report: PrecisionReport) -> str:
-    """Say how many positions have a code that is no finite number, and what it is: a sine of infinity is NaN."""
-    has_sines = any(one.stage == "sines" for one in report.rows)
-    what = "NaN" if has_sines or not np.isinf(DTYPES[row.type].overflow) else "not finite"
-    return f"{count(row.not_finite, report.domain[:-1])} {'is' if row.not_finite == 1 else 'are'} {what}"
+    """Say how many positions have a vector that is no finite number, and what it is: a sine of infinity is NaN.
+
+    What only the code is, and not its sum, is not finite before that.
+    """
+    steps = {one.stage: one for one in report.rows if (one.dtype, one.recipe) == (row.dtype, row.recipe)}
+    own = steps[row.stage if steps[row.stage].not_finite == row.not_finite else "code"]
+    are_nan = "sines" in steps and steps["sines"].not_finite == row.not_finite
+    what = "NaN" if are_nan or not np.isinf(DTYPES[own.type].overflow) else "not finite"
+    where = "" if own.stage == row.stage else " before the sum"
+    return f"{count(row.not_finite, report.domain[:-1])} {'is' if row.not_finite == 1 else 'are'} {what}{where}"
 
 
 def _say_best(dtype: str, report: PrecisionReport) -> str:
     kept = report.best_recipe(dtype)
     if kept is None:
-        return "; no recipe keeps all distinct" if len(report.recipes) > 1 else ""
+        are_distinct = any(row.dtype == dtype and row.merged is None for row in report.ends)
+        finite = " and finite" if are_distinct else ""
+        return f"; no recipe keeps all distinct{finite}" if len(report.recipes) > 1 else ""
     what = f"all {kept.total:,} stay distinct"
     if kept.distinct < kept.total:
         what = f"only those merge that are one in exact arithmetic ({kept.distinct:,} distinct)"
@@ -128,8 +140,8 @@ def _count_others(worst: Sequence[Stage], report: PrecisionReport) -> str:
     """What other types leave at worst, and the first one, where its own rounding merges more."""
     left = []
     for one in worst:
-        codes = [row for row in report.codes if row.dtype == one.dtype]
-        least = min(codes, key=lambda row: (row.distinct, -row.not_finite))
+        ends = [row for row in report.ends if row.dtype == one.dtype]
+        least = min(ends, key=lambda row: (row.distinct, -row.not_finite))
         if one is worst[0] and (one.type == one.dtype or least.distinct == one.distinct):
             continue
         beyond = f" ({_count_not_finite(least, report)})" if least.not_finite else ""
@@ -139,19 +151,22 @@ def _count_others(worst: Sequence[Stage], report: PrecisionReport) -> str:
 
 def _sum_up(dtype: str, report: PrecisionReport) -> str:
     """One line for a type: what its recipes leave, those that leave the same together, the fewest first."""
-    codes = sorted((row for row in report.codes if row.dtype == dtype), key=lambda row: row.distinct)
-    alike: dict[str, list[str]] = {}
-    for row in codes:
+    ends = sorted((row for row in report.ends if row.dtype == dtype), key=lambda row: row.distinct)
+    kept = {row.recipe: row.distinct for row in report.codes if row.dtype == dtype}
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in ends:
         pair = f" ({_write_left(row, report)})" if row.first_collision is not None or row.not_finite else ""
         left = f"all {row.total:,}" if row.first_collision is None else f"{row.distinct:,} of {row.total:,}"
-        alike.setdefault(f"{left}{pair}", []).append(_title(row))
+        where = f" after the {_SUM}" if row.distinct < kept[row.recipe] else ""
+        alike.setdefault((left + pair, where), []).append(_title(row))
     if len(alike) == 1:
-        return f"{next(iter(alike))} distinct" + (" with every recipe" if len(codes) > 1 else "")
-    return "; ".join(f"{left} with {join(titles)}" for left, titles in alike.items())
+        ((left, where),) = alike
+        return f"{left} distinct{where}" + (" with every recipe" if len(ends) > 1 else "")
+    return "; ".join(f"{left} with {join(titles)}{where}" for (left, where), titles in alike.items())
 
 
 def _write_left(row: Stage, report: PrecisionReport) -> str:
-    """The first two positions that are one, and how many have a code that is no finite number."""
+    """The first two positions that are one, and how many have a vector that is not finite."""
     pair = "" if row.first_collision is None else " = ".join(map(report.name_position, row.first_collision))
     return ", ".join(filter(None, (pair, _count_not_finite(row, report) if row.not_finite else "")))
 
@@ -182,9 +197,9 @@ def _list_remarks(report: PrecisionReport) -> list[str]:
 
 
 def _draw(report: PrecisionReport) -> Drawing | None:
-    """The staircase of the recipe that the verdict is about, as the share that is still distinct."""
+    """The staircase of the stage that the verdict is about, as the share that is still distinct."""
     worst = next(iter(report.list_worst()), None)
-    if worst is None or report.find_merged(worst) is None or report.length < 4:
+    if worst is None or worst.merged is None or report.length < 4:
         return None
     stair = report.find_stair(worst)
     last = int(stair.counts[-1])

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, agree, group_facts
-from pe_spectra.answers.captions import judge_spectrum, name_lines, write_low
+from pe_spectra.answers.captions import judge_spectrum, name_lines, write_blur, write_centroid, write_low, write_mean
+from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
 from pe_spectra.spectrum.record import LOW_BINS, WEIGHTS_ARE_SHARES
-from pe_spectra.wording import percent, write_power
+from pe_spectra.wording import percent, write_at_most, write_power
 
 #: The summaries that only a distribution has.
 _OF_DISTRIBUTIONS = [name for name, one in SpectrumSummary.quantities().items() if one.defined is not None]
+#: A weight whose rounding is a larger share of it has not two digits that are known.
+_ROUNDED = 0.005
 _HOW = ("grid", "bandwidth", "boundary", "estimator")
 
 
@@ -139,7 +142,7 @@ def answer_spectra(
         else SpectraBody(spectra=tuple(spectra), planes=tuple(planes)),
         verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
         columns=columns,
-        facts=_list_facts(first, low) if is_one else list(zip(names, map(_sum_up, spectra), strict=True)),
+        facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=[*_list_notes(spectra), *notes],
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
@@ -163,36 +166,39 @@ def _list_notes(spectra: Sequence[Spectrum]) -> list[str]:
 
 
 def _name(spectrum: Spectrum) -> str:
-    return spectrum.label + ("" if spectrum.bandwidth is None else f" at bandwidth {spectrum.bandwidth:g}")
+    return spectrum.label + write_blur(spectrum)
 
 
-def _sum_up(spectrum: Spectrum) -> str:
-    """One line for a spectrum among several."""
-    summary = spectrum.summary
-    if spectrum.form == "signed":
-        return f"not a distribution (negative weights sum to -{summary.negative_mass:.3g})"
-    low = f"first {min(LOW_BINS, len(spectrum.omega))} bins {write_low(summary)}"
-    return f"{low}, mean {summary.centroid:.4g} rad, {summary.effective_bins_entropy:.1f} effective bins"
+def _sum_up(spectra: Sequence[Spectrum]) -> Iterator[str]:
+    """One line for each of several spectra, with one measure of where all lie."""
+    are_known = all(one.summary.mean_frequency is not None for one in spectra)
+    for one in spectra:
+        if one.form == "signed":
+            yield f"not a distribution (negative weights sum to -{one.summary.negative_mass:.3g})"
+            continue
+        mean = write_mean(one) if are_known else write_centroid(one)
+        yield f"first {min(LOW_BINS, len(one.omega))} bins {write_low(one.summary)}, {mean}"
 
 
 def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, str]]:
-    summary, bins, width = spectrum.summary, len(spectrum.omega), 2 * math.pi / spectrum.grid
+    summary, bins, width = spectrum.summary, len(spectrum.omega), float(spectrum.omega[1])
     peak = f"bin {summary.peak_bin} ({spectrum.weights[summary.peak_bin]:.4g})"
     is_cut = spectrum.estimator == "kde" and spectrum.boundary == "none"
     if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
         peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"
     entropy, participation = summary.effective_bins_entropy, summary.effective_bins_participation
     shares = {
-        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position",
+        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position{write_blur(spectrum)}",
         "effective bins": f"{entropy:.1f} of {bins} (entropy), {participation:.1f} (participation)",
         "flatness": f"{summary.flatness:.3g}",
     }
     if spectrum.form == "signed":
         shares = dict.fromkeys(shares, "- (not a distribution)")
-    facts = [("peak", peak), *shares.items(), ("frequencies", _say_low(low))]
+    mean = "" if summary.mean_frequency is None else f"{summary.mean_frequency:.4g} rad/position"
+    facts = [("peak", peak), ("mean frequency", mean), *shares.items(), ("frequencies", _say_low(low))]
     if spectrum.estimator != "lag-window":
         ends_at_pi = spectrum.estimator != "nudft" and spectrum.grid % 2 == 0
-        return [*facts, ("at pi" if ends_at_pi else "at the last bin", write_power(spectrum.log_weights[-1]))]
+        return [*facts, ("at pi" if ends_at_pi else "at the last bin", _write_last(spectrum))]
     share, negative = spectrum.toeplitz_share, summary.negative_mass
     alone = f"is a function of the {'lag' if spectrum.axis is None else 'offset'} alone"
     return [
@@ -204,12 +210,20 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
     ]
 
 
+def _write_last(spectrum: Spectrum) -> str:
+    """The last weight in the digits that are known; at real positions the rounding of the largest may be larger."""
+    weight, rounding = float(spectrum.weights[-1]), spectrum.rounding
+    if rounding > _ROUNDED * weight:
+        return f"below {write_at_most(weight + rounding, 2)}"
+    return write_power(spectrum.log_weights[-1], spectrum.log_errors[-1])
+
+
 def _say_low(low: LowBinCount | None) -> str:
     if low is None:
         return ""
     crossing = "" if low.crossing is None else f" (Eq. 16: l* = {low.crossing:.2f})"
-    edge = f"2 pi/{low.encoding.default_grid}"
-    return f"{low.inside} of {low.total} below the first DFT frequency {edge}{crossing}"
+    edge = f"the first DFT frequency 2 pi/{low.encoding.default_grid}"
+    return f"{low.inside} of {low.total} {place_below(low.zero, edge)}{crossing}"
 
 
 def _draw(spectrum: Spectrum) -> Drawing:

@@ -1,7 +1,8 @@
 """The statements of the paper, and of three other texts, with what we compute for each.
 
 claims.toml holds what was said and the verdict that we recorded; the judges in this package compute
-the values and the verdict anew. A claim without a judge is "not tested", and must be recorded so.
+the values and the verdict anew, by the one rule in `judging`. A claim without a judge is "not tested", and must be
+recorded so.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from pe_spectra.claims import articles, paper_dft, paper_original
-from pe_spectra.claims.judging import Judgement
+from pe_spectra.claims.judging import MEANINGS, Judgement, list_code
 from pe_spectra.errors import InputError
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.numbers import Choice, suggest
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, Grade
+from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, WEIGHTS, Grade, Weight
 
 __all__ = ["JUDGES", "GradedClaim", "find_disagreements", "grade_claims", "list_claims", "read_sources"]
 
@@ -59,9 +60,21 @@ class GradedClaim(Result):
     printed: str = quantity("The value or word as printed.", schema=_ANY_TEXT)
     computed: str = quantity("What we compute for it; empty for what is not tested.", schema=_ANY_TEXT)
     verdict: Grade = quantity("The grade that follows from what was computed.", words=GRADES)
+    weight: Weight | None = quantity(
+        "How much it matters where a statement does not hold as it stands, else null: "
+        f"{'; '.join(f'{word}, {meaning}' for word, meaning in MEANINGS.items())}.",
+        default=None,
+        words=(*WEIGHTS, None),
+    )
     why: str = quantity("The reason for the grade, in one sentence.")
     command: str = quantity(
-        "The command that shows what was computed; the one that shows this claim where no other does.", schema=_ANY_TEXT
+        "The command that prints what was computed; where none does, the one that shows this claim, and how.",
+        schema=_ANY_TEXT,
+    )
+    how: tuple[str, ...] = quantity(
+        "The lines of code that compute the values and the grade; empty for what is not tested.",
+        default=(),
+        column=None,
     )
     expected_verdict: Grade = quantity("The grade recorded in claims.toml.", words=GRADES, key=None, column=None)
 
@@ -141,6 +154,8 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
 def _grade(record: Mapping[str, Any]) -> GradedClaim:
     judge = JUDGES.get(record["id"])
     found = Judgement(computed="", verdict="not tested") if judge is None else judge()
-    texts = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it
+    how = () if judge is None else list_code(judge)
+    texts: dict[str, Any] = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it
     texts |= {name: value for name, value in record.items() if name != "verdict"}
-    return GradedClaim(**texts, computed=found.computed, verdict=found.verdict, expected_verdict=record["verdict"])
+    grades = {"verdict": found.verdict, "expected_verdict": record["verdict"]}
+    return GradedClaim(**texts, **grades, computed=found.computed, how=how)

@@ -7,8 +7,12 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft, Sinusoidal
+from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
+from pe_spectra.metrics.compare import compare_encodings
+from pe_spectra.metrics.linearity import KEPT_VARIANCE
+from pe_spectra.metrics.order import measure_table_order
 
 #: Size of the first article's example table.
 STEPS, CHANNELS = 200, 12
@@ -17,39 +21,29 @@ STEPS, CHANNELS = 200, 12
 # --- All about positional encoding ---
 
 
-def _correlate_with_distance(table: F64) -> float:
-    # over all pairs of rows; nan where the distances do not vary
-    first, second = np.triu_indices(len(table), k=1)
-    distances = np.linalg.norm(table[first] - table[second], axis=1)
-    if np.ptp(distances) < ROUNDING:
-        return float("nan")
-    return float(np.corrcoef(second - first, distances)[0, 1])
-
-
 def _article_difference_tracks_distance() -> Judgement:
-    ramp = _correlate_with_distance(np.linspace(0, 1, STEPS)[:, None])
-    sinusoid = _correlate_with_distance(Sinusoidal(d=CHANNELS).table(STEPS))
-    dft = _correlate_with_distance(Dft(d=STEPS).table(STEPS))
-    constant = "undefined (all distances equal)" if np.isnan(dft) else f"{dft:.4f}"
-    text = f"correlation over all pairs: ramp {ramp:.4f}, sinusoid {sinusoid:.4f}, DFT encoding {constant}"
-    strong = [ramp > 0.9, sinusoid > 0.9, dft > 0.9]
-    return conclude(text, holds=all(strong), partly=any(strong))
+    ramp, sinusoid, dft = Ramp(length=STEPS), Sinusoidal(d=CHANNELS), Dft(d=STEPS)
+    tables = {"ramp": ramp.table(STEPS), "sinusoid": sinusoid.table(STEPS), "DFT encoding": dft.table(STEPS)}
+    found = {name: measure_table_order(table).distance_lag_spearman for name, table in tables.items()}
+    shown = [f"{name} {'undefined (all equal)' if r is None else f'{r:.4f}'}" for name, r in found.items()]
+    strong = [r is not None and r > 0.9 for r in found.values()]
+    return conclude(f"rank correlation of distance and lag: {', '.join(shown)}", holds=all(strong), partly=any(strong))
 
 
 def _article_ramp() -> Judgement:
     ramp = np.linspace(0, 1, 8192)
-    single, half = (len(np.unique(ramp.astype(kind))) for kind in (np.float32, np.float16))
-    text = f"distinct values of 8192: {single} in single precision, {half} in half precision"
-    return conclude(text, holds=half == 8192, partly=single == 8192)
+    double, single, half = (len(np.unique(ramp.astype(kind))) for kind in (np.float64, np.float32, np.float16))
+    text = f"distinct values of 8192: {double} in double, {single} in single precision, {half} in half precision"
+    return conclude(text, holds=double == 8192)
 
 
 def _article_wavelengths() -> Judgement:
-    longest = [float(2 * np.pi / Sinusoidal(d=d).frequencies().values[-1]) for d in (CHANNELS, 512)]
-    waves = 2 * np.pi / Sinusoidal(d=CHANNELS).frequencies().values
-    geometric = bool(np.ptp(waves[1:] / waves[:-1]) < ROUNDING) and abs(float(waves[0]) - 2 * np.pi) < ROUNDING
-    ends = [wave / (2 * np.pi) for wave in longest]
-    text = f"longest {ends[0]:.2f} x 2 pi for d = {CHANNELS}, {ends[1]:.2f} x 2 pi for d = 512; first 2 pi"
-    return conclude(text, holds=geometric and abs(ends[0] - 10000) < 1, partly=geometric)
+    w = Sinusoidal(d=CHANNELS).frequencies().values
+    text = (
+        f"{CHANNELS} channels: frequencies {w[0]:g} to {w[-1]:.9f} rad/position, each {w[1]:.6f} of the one before; "
+        f"wavelengths 2 pi to 2 k pi, k = 1/{w[-1]:.9f}"
+    )
+    return conclude(text, holds=bool(np.ptp(w[1:] / w[:-1]) < ROUNDING) and abs(float(w[0]) - 1) < ROUNDING)
 
 
 def _article_code_table() -> Judgement:
@@ -72,11 +66,14 @@ def _turn_pairs(table: F64, offset: int, d: int) -> F64:
 
 
 def _article_linear_offset() -> Judgement:
-    d, offset = 256, 7
-    table = Sinusoidal(d=d).table(100 + offset)
-    error = float(np.linalg.norm(_turn_pairs(table[:100], offset, d) - table[offset:], axis=1).max())
-    text = f"rotated PE(pos) - PE(pos + {offset}): {describe_deviation(error)} (d = {d}, 100 positions)"
-    return conclude(text, holds=error < ROUNDING)
+    # two roads: the rotation, at one offset, and the best map that is fitted, at the worst of several
+    offset, encoding = 7, Sinusoidal(d=CHANNELS)
+    table = encoding.table(STEPS + offset)
+    error = float(np.linalg.norm(_turn_pairs(table[:STEPS], offset, CHANNELS) - table[offset:], axis=1).max())
+    (fitted,) = compare_encodings([encoding], length=STEPS)
+    share = fitted.values["shift_linearity_worst"] or 0.0
+    text = f"held-out R**2 {share:.10f} of a map from PE(pos) to PE(pos + k), at the worst k"
+    return conclude(text, holds=error < ROUNDING and share > KEPT_VARIANCE)
 
 
 def _article_softmax_index() -> Judgement:
@@ -89,10 +86,11 @@ def _article_softmax_index() -> Judgement:
 
 
 def _article_clip() -> Judgement:
-    clipped = np.clip(np.arange(-10, 11), -3, 3)
-    beyond = np.unique(clipped[np.arange(-10, 11) > 3])
-    text = f"distances -10 .. 10 give {len(np.unique(clipped))} values; all beyond 3 give {beyond[0]}"
-    return conclude(text, holds=beyond.tolist() == [3])
+    lags = np.arange(-10, 11)
+    clipped = np.clip(lags, -3, 3)
+    distinct = len(np.unique(clipped))
+    text = f"{distinct} distinct vectors for {len(lags)} lags: those of {clipped.max()} and more share one"
+    return conclude(text, holds=np.unique(clipped[lags > 3]).tolist() == [3])
 
 
 # --- Positional Encoding (reference article) ---
@@ -114,29 +112,30 @@ def _reference_permutation() -> Judgement:
 
 def _reference_periods() -> Judgement:
     d = 512
-    periods = 2 * np.pi / Sinusoidal(d=d).frequencies().values
+    w = Sinusoidal(d=d).frequencies().values
     formula = 2 * np.pi * 10000.0 ** (2 * np.arange(d // 2) / d)
-    deviation = float(np.abs(periods / formula - 1).max())
-    distinct = len(np.unique(periods))
+    deviation = float(np.abs(2 * np.pi / w / formula - 1).max())
+    pairs = len(np.unique(w))
     text = (
-        f"relative deviation {describe_deviation(deviation)}; "
-        f"{distinct} different periods, {periods[0]:.5f} to {periods[-1]:.1f}"
+        f"{d} dimensions are pairs i = 0 .. {pairs - 1} of frequencies {w[0]:g} to {w[-1]:.9f} rad/position; "
+        f"relative deviation of their periods {describe_deviation(deviation)}"
     )
-    return conclude(text, holds=deviation < ROUNDING and distinct == d // 2)
+    return conclude(text, holds=deviation < ROUNDING and pairs == d, partly=deviation < ROUNDING)
 
 
 def _reference_linear_plus() -> Judgement:
     d, offset = 512, 7
     table = Sinusoidal(d=d).table(100 + offset)
     turned = _turn_pairs(table[:100], offset, d)
-    plain, plus = (float(np.linalg.norm(x - table[offset:], axis=1).max()) for x in (turned, turned + table[offset]))
-    text = f"error {describe_deviation(plain)} without PE_k, {describe_deviation(plus)} with it (d = {d}, k = {offset})"
+    alone, plus = (float(np.linalg.norm(x - table[offset:], axis=1).max()) for x in (turned, turned + table[offset]))
+    is_exact = "exact" if alone < ROUNDING else "not exact"
+    text = f"PE(pos) R_k is {is_exact}; PE_k, added to it, is an error of norm {plus:g} (d = {d})"
     return conclude(text, holds=plus < ROUNDING)
 
 
 def _reference_bounded() -> Judgement:
-    table = Sinusoidal(d=512).table(4096)
-    text = f"smallest {table.min():.10f}, largest {table.max():.10f} (d = 512, 4096 positions)"
+    table = Sinusoidal(d=512).table(100)
+    text = f"smallest {table.min():.10f}, largest {table.max():.10f} (d = 512, 100 positions)"
     return conclude(text, holds=bool(np.abs(table).max() <= 1))
 
 
@@ -165,15 +164,28 @@ def _rotate(x: F64, position: int) -> F64:
     return np.concatenate([one * np.cos(angle) - two * np.sin(angle), two * np.cos(angle) + one * np.sin(angle)])
 
 
+def _turns_by_default() -> bool:
+    # the article's lines where no positions are given
+    position = np.arange(4.0)[np.newaxis, :]
+    try:
+        np.einsum("i,j->ij", position, 10000.0 ** -(np.arange(0, 64, 2) / 64))
+    except ValueError:  # two dimensions for the one of i
+        return False
+    return True
+
+
 def _reference_rotary() -> Judgement:
     query, key = np.random.default_rng(0).standard_normal((2, 64))
     norm = abs(float(np.linalg.norm(_rotate(query, 100)) - np.linalg.norm(query)))
     shift = abs(float(_rotate(query, 17) @ _rotate(key, 5) - _rotate(query, 112) @ _rotate(key, 100)))
+    is_default = _turns_by_default()
     text = (
         f"change of norm {describe_deviation(norm)}; "
-        f"change of the product when both move by 95 {describe_deviation(shift)}"
+        f"change of the product when both move by 95 {describe_deviation(shift)}; "
+        f"without a list of positions the code {'does the same' if is_default else 'stops'}"
     )
-    return conclude(text, holds=max(norm, shift) < ROUNDING)
+    turns = max(norm, shift) < ROUNDING
+    return conclude(text, holds=turns and is_default, partly=turns)
 
 
 def _assign_buckets(distance: ArrayLike) -> F64:
@@ -201,13 +213,17 @@ def _series_d_waves() -> Judgement:
 
 
 def _series_growing_wavelength() -> Judgement:
-    found = measure_faithfulness(Sinusoidal(d=256), length=100000)
-    periods = 2 * np.pi / Sinusoidal(d=256).frequencies().values
+    length, encoding = 100000, Sinusoidal(d=256)
+    found = measure_faithfulness(encoding, length=length)
+    periods = 2 * np.pi / encoding.frequencies().values
+    reached = length <= periods[-1]
     text = (
-        f"wavelengths {periods[0]:.5f} to {periods[-1]:.1f}; smallest separation of 100000 positions "
-        f"{found.min_separation:.5f} (d = 256)"
+        f"smallest separation {found.min_separation:.5f} of {length} positions, "
+        f"which is {'within' if reached else 'beyond'} the longest wavelength (d = 256)"
     )
-    return conclude(text, holds=bool(np.all(np.diff(periods) > 0)) and found.injective is True)
+    so = bool(np.all(np.diff(periods) > 0)) and found.injective is True
+    # the reason given reaches as far as the longest wavelength
+    return conclude(text, holds=so and reached, partly=so)
 
 
 def _series_hour_weekday() -> Judgement:

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import fourier
-from pe_spectra.claims.judging import POSITIONS, ROUNDING, D, Judgement, conclude, describe_deviation
+from pe_spectra.claims.judging import POSITIONS, ROUNDING, TEN_BINS, D, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft, Sinusoidal
-from pe_spectra.exact import F64
+from pe_spectra.encodings.sinusoidal import PixelBands
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
-from pe_spectra.reconstruction import PositionReconstruction, reconstruct, reconstruct_positions
+from pe_spectra.reconstruction import PositionReconstruction, reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_spectrum, count_low_bin
 
 #: Length of the paper's figures.
@@ -44,8 +44,8 @@ def _find_widths(bandwidth: float = 4.0) -> tuple[float, float]:
 
 def _eq1_dimensions() -> Judgement:
     entries = Sinusoidal(d=D).table(1).shape[1]
-    raw = 100  # any D that is not d
-    text = f"e(s) has {entries} entries: the sum exists for D = {entries}, not for D = {raw}"
+    raw = D + 1  # any D that is not d
+    text = f"e(s) has {entries} entries for d = {D}: the sum exists for D = {entries} alone"
     return conclude(text, holds=raw == entries, partly=entries == D)
 
 
@@ -61,15 +61,20 @@ def _attention_cosine() -> Judgement:
 
 
 def _dft_number_of_terms() -> Judgement:
-    k = D // 2 - 1
-    functions = len(fourier.basis(D))
-    return conclude(f"2 + 2 x {k} = {2 + 2 * k}; {functions} basis functions", holds=2 + 2 * k == functions == D)
+    terms, rank = 2 + 2 * (D // 2 - 1), int(np.linalg.matrix_rank(fourier.basis(D)))
+    return conclude(f"2 + 2K = {terms} for d = {D}; the functions have rank {rank}", holds=terms == rank == D)
+
+
+def _find_singular_values(d: int) -> tuple[float, float]:
+    # The smallest and the largest; d functions on d points are orthonormal where all are 1.
+    values = np.linalg.svd(fourier.basis(d), compute_uv=False)
+    return float(values.min()), float(values.max())
 
 
 def _dft_orthogonality() -> Judgement:
-    basis = fourier.basis(D)
-    deviation = float(np.abs(basis @ basis.T - np.eye(D)).max())
-    return conclude(f"largest deviation {describe_deviation(deviation)} (d = {D})", holds=deviation < ROUNDING)
+    low, high = _find_singular_values(D)
+    text = f"singular values of the {D} functions on {D} points: {low:.12f} to {high:.12f}"
+    return conclude(text, holds=max(abs(low - 1), abs(high - 1)) < ROUNDING)
 
 
 def _round_trip_error(n: int) -> float:
@@ -84,11 +89,12 @@ def _dft_invertible() -> Judgement:
 
 def _dft_odd_length() -> Judgement:
     odd = D - 1
-    basis = fourier.basis(odd)
-    deviation = float(np.abs(basis @ basis.T - np.eye(odd)).max())
-    error = _round_trip_error(odd)
-    text = f"d = {odd}: orthonormal, deviation {describe_deviation(deviation)}; round trip {describe_deviation(error)}"
-    return conclude(text, holds=max(deviation, error) < ROUNDING)
+    (low, high), error = _find_singular_values(odd), _round_trip_error(odd)
+    text = (
+        f"d = {odd}: singular values {low:.12f} to {high:.12f}, "
+        f"relative error after a round trip {describe_deviation(error)}"
+    )
+    return conclude(text, holds=max(abs(low - 1), abs(high - 1), error) < ROUNDING)
 
 
 # --- Section 3.1 ---
@@ -102,15 +108,11 @@ def _one_hot_no_continuity() -> Judgement:
     return conclude(text, holds=near == far)
 
 
-def _weights_with_printed_symbol() -> F64:
+def _eq15_symbol() -> Judgement:
     # Eq. 15 with omega_l = 2 pi l/d, l = 0, 2, .., in place of w_l, as in one copy; in bins
     k, index = np.arange(D // 2 + 1), np.arange(0, D, 2)
     g = np.exp(-(((k[:, None] - index) / 4.0) ** 2) / 2).sum(axis=1)
-    return np.asarray(g / g.sum())
-
-
-def _eq15_symbol() -> Judgement:
-    printed = float(_weights_with_printed_symbol()[:10].sum())
+    printed = float(g[:10].sum() / g.sum())
     meant = _original_spectrum().summary.low_bin_mass
     even = 10 / (D // 2 + 1)
     text = f"first ten bins: {printed:.4f} with omega_l, {meant:.4f} with w_l, {even:.4f} if all bins were equal"
@@ -118,8 +120,9 @@ def _eq15_symbol() -> Judgement:
 
 
 def _eq15_normalised() -> Judgement:
-    deviation = abs(float(np.sum(_original_spectrum().weights)) - 1)
-    return conclude(f"sum - 1: {describe_deviation(deviation)}", holds=deviation < ROUNDING)
+    sums = [float(np.sum(compute_spectrum(Sinusoidal(d=d)).weights)) for d in (D, TEN_BINS)]
+    text = f"sum {sums[1]:.12f} for d = {TEN_BINS}, whose ten weights are all in low_bin_mass"
+    return conclude(text, holds=max(abs(total - 1) for total in sums) < ROUNDING)
 
 
 def _eq15_skewed() -> Judgement:
@@ -134,15 +137,15 @@ def _eq15_skewed() -> Judgement:
 
 
 def _fig1_uniform() -> Judgement:
+    # pixel-bands have the frequencies pi b 2/(n - 1): with n = d + 1 and b = 1 .. d/2 those of the lattice, without 0
     weights = compute_spectrum(Dft(d=D)).weights
-    ratio = float(weights[0] / weights[1])
-    inner = float(np.ptp(weights[1:-1]))
-    k = np.arange(D // 2 + 1)
-    kde = np.exp(-(((k[:, None] - k) / 4.0) ** 2) / 2).sum(axis=1)
+    blurred = compute_spectrum(PixelBands(d=D, bands="linear", max_freq=D, length=D + 1), grid=D).weights
     text = (
-        f"ends {ratio:.3g} of the middle by Eq. 22, {kde[0] / kde[D // 4]:.4f} of it by Eq. 15 on the DFT frequencies"
+        f"Eq. 22: {weights[-1]:.8f} at pi, {weights[D // 4]:.7f} at pi/2; "
+        f"Eq. 15 on the DFT frequencies: {blurred[-1]:.6f} at pi, {blurred[D // 4]:.6f} at pi/2"
     )
-    return conclude(text, holds=ratio == 1 and inner < ROUNDING, partly=inner < ROUNDING)
+    inner = float(np.ptp(weights[1:-1]))
+    return conclude(text, holds=bool(weights[0] == weights[1]) and inner < ROUNDING, partly=inner < ROUNDING)
 
 
 def _smallest_frequencies() -> Judgement:
@@ -161,30 +164,29 @@ def _eq16_crossing() -> Judgement:
 def _lowest_bin_almost_half() -> Judgement:
     counts = [count_low_bin(Sinusoidal(d=d)) for d in (256, 512)]
     inside = "; ".join(f"{c.inside} of {c.total} ({100 * c.share_inside:.1f} %)" for c in counts)
-    outside = ", ".join(f"{100 * (1 - c.share_inside):.1f} %" for c in counts)
+    outside = ", ".join(str(c.outside) for c in counts)
     below_half = [c.share_inside < 0.5 for c in counts]
     text = f"inside: {inside}; outside: {outside}"
     return conclude(text, holds=all(below_half), partly=any(below_half))
 
 
 def _strong_low_pass() -> Judgement:
-    found = _original_spectrum()
-    third = np.minimum((3 * found.omega / np.pi).astype(int), 2)
-    low, middle, high = (float(found.weights[third == i].sum()) for i in range(3))
-    text = f"weight by thirds of the axis: {100 * low:.2f} %, {100 * middle:.2f} %, {100 * high:.1e} %"
-    return conclude(text, holds=middle + high < 0.05, partly=middle + high < 1 / 3)
+    weights, omega = _original_spectrum().weights, _original_spectrum().omega
+    thirds = np.searchsorted(omega, [np.pi / 3, 2 * np.pi / 3])
+    peak, middle, high = (float(weights[first:].max()) for first in (0, *thirds))
+    text = (
+        f"largest weight {peak:.4f}; at most {middle:.6f} from a third of the axis on (bin {thirds[0]}), "
+        f"{high:.1e} from two thirds on (bin {thirds[1]})"
+    )
+    return conclude(text, holds=middle < 0.05 * peak, partly=middle < peak / 3)
 
 
 def _short_range_ignored() -> Judgement:
     # Codes of unrelated phases are sqrt(d) apart in the root mean square: 2 for each of d/2 pairs.
-    unrelated = float(np.sqrt(D))
     by_lag = _original_faithfulness().separation_by_lag
-    one, ten = (float("nan"), float("nan")) if by_lag is None else (by_lag[0] / unrelated, by_lag[9] / unrelated)
-    text = (
-        f"distance {one * unrelated:.4f} at lag 1 ({100 * one:.1f} % of sqrt d), "
-        f"{ten * unrelated:.4f} at lag 10 ({100 * ten:.1f} %)"
-    )
-    return conclude(text, holds=ten < 0.1, partly=one < 0.5)
+    one, ten = (float("nan"), float("nan")) if by_lag is None else (by_lag[0], by_lag[9])
+    text = f"distance {one:.4f} at lag 1, {ten:.4f} at lag 10; unrelated codes are sqrt {D} apart"
+    return conclude(text, holds=bool(ten < 0.1 * np.sqrt(D)), partly=bool(one < 0.5 * np.sqrt(D)))
 
 
 # --- Section 3.2: Algorithm 1, Fig. 2 and Definition 1 ---
@@ -198,12 +200,14 @@ def _original_not_reconstructed() -> Judgement:
 
 
 def _l2_norm_kept() -> Judgement:
-    one_hot = np.eye(D)[POSITIONS[0]]
-    spectrum = _original_spectrum()
-    scaled = float(np.linalg.norm(reconstruct(one_hot, spectrum)))
-    plain = float(np.linalg.norm(reconstruct(one_hot, spectrum, rescale=False)))
-    text = f"norm - 1: {describe_deviation(abs(scaled - 1))} with rescaling; norm {plain:.5f} without"
-    return conclude(text, holds=abs(scaled - 1) < ROUNDING)
+    # Algorithm 1 gives r: r(s) is its product with the one-hot function, so r(s) over their cosine is the norm of r
+    at = _reconstruct_original()[0]
+    norm = at.peak_value / at.cosine
+    text = (
+        f"norm r(s) / cosine = {at.peak_value:.8f} / {at.cosine:.8f}; "
+        f"relative error {at.relative_error:.5f}, without rescaling {at.relative_error_unscaled:.5f}"
+    )
+    return conclude(text, holds=abs(norm - 1) < ROUNDING)
 
 
 def _fig2_parameters() -> Judgement:
@@ -227,25 +231,25 @@ def _fig2_width_30() -> Judgement:
 
 
 def _fig2_long_range() -> Judgement:
-    half, tenth = (width / LENGTH for width in _find_widths())
+    half, tenth = _find_widths()
     lattice = len(_reconstruct_original()[0].values)
     text = (
-        f"widths {100 * half:.1f} % of S = {LENGTH} at half of the peak, "
-        f"{100 * tenth:.1f} % at a tenth; lattice of {lattice} points"
+        f"widths {half:.1f} of S = {LENGTH} positions at half of the peak, "
+        f"{tenth:.1f} at a tenth; lattice of {lattice} points"
     )
-    return conclude(text, holds=half > 1 / 3, partly=tenth > 1 / 3)
+    return conclude(text, holds=half > LENGTH / 3, partly=tenth > LENGTH / 3)
 
 
 def _fig2_information_loss() -> Judgement:
-    log_weights = _original_spectrum().log_weights
-    decades = float(np.ptp(log_weights) / np.log(10))
-    relative = log_weights - log_weights.max()
-    below = int(np.count_nonzero(relative < np.log(np.finfo(float).eps)))
+    found = _original_spectrum()
+    relative = found.log_weights - found.log_weights.max()
+    below = np.flatnonzero(relative < np.log(np.finfo(float).eps))
+    peak, first, last = found.summary.peak_bin, int(below[0]), len(relative) - 1
     text = (
-        f"smallest of {len(log_weights)} weights 10^-{decades:.2f} of the largest, none zero; "
-        f"{below} below the rounding of a double"
+        f"weights {found.weights[peak]:.4f} at bin {peak} to {found.weights[last]:.1e} at bin {last}, none zero; "
+        f"from bin {first} ({found.weights[first]:.1e}) on below the rounding of a double"
     )
-    return conclude(text, holds=not bool(np.all(np.isfinite(log_weights))), partly=below > 0)
+    return conclude(text, holds=not bool(np.all(np.isfinite(relative))), partly=len(below) > 0)
 
 
 def _original_lacks_faithfulness() -> Judgement:
@@ -260,13 +264,10 @@ def _original_lacks_faithfulness() -> Judgement:
 
 
 def _faithfulness_leads_to_dft() -> Judgement:
-    basis = fourier.basis(D)
-    k = D // 2 - 1
-    pair = basis[[1, k + 1]] * np.sqrt(D / 2)  # cos and sin of 2 pi t/d
-    gaps = np.linalg.norm(pair - np.roll(pair, 1, axis=1), axis=0)  # on a circle neighbours are closest
-    rank = int(np.linalg.matrix_rank(np.delete(basis, 1, axis=0)))
+    # pixel-bands of two columns and d + 1 positions: one pair, whose frequency is 2 pi/d
+    pair, full = (measure_faithfulness(one, length=D) for one in (PixelBands(d=2, length=D + 1), Dft(d=D)))
     text = (
-        f"one pair of columns: smallest separation {gaps.min():.5f} on {D} positions; "
-        f"{D - 1} of {D} columns: rank {rank}"
+        f"one pair at 2 pi/{D}: smallest separation {pair.min_separation:.5f} on {D} positions, "
+        f"rank {pair.rank}; the DFT encoding has rank {full.rank}"
     )
-    return conclude(text, holds=gaps.min() < ROUNDING, partly=rank < D)
+    return conclude(text, holds=pair.injective is False, partly=pair.rank != full.rank)

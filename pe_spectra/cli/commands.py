@@ -101,10 +101,11 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "export": Declaration(
         module="listings",
-        takes="d rho length rows positions start step spec output:array what",
+        takes="d rho length rows positions start step spec output:array what resize:export method align_corners",
         data="",
         examples=(
             "pe-spectra export sinusoidal:d=64 --output table.npy",
+            "pe-spectra export sinusoidal:d=64 --length 64 --resize 128 --output longer.npy",
             "pe-spectra export alibi:heads=8 --length 16 --output -",
         ),
     ),

@@ -35,16 +35,19 @@ def diff(
     """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
 
     A and B are configurations, or what a port really computes: a dump of its frequencies or of its
-    cosines and sines. Rows are the parts that differ; with --full the pairs.
+    cosines and sines. Rows are the parts that differ; with --full the pairs. Tables of positions are
+    compared row by row; on either side a SPEC may stand for the table of a formula.
     """  # fmt: skip
     named = _check_sides(sides or [], stack, all_stacks)
     stacks = _read_stacks(stack) if stack is not None else ()
-    if all_stacks and check:
-        raise InputError("--check has no meaning with --all-stacks", accepted="two names for --stack")
-    if all_stacks and trained is not None:
-        raise InputError("--trained has no meaning with --all-stacks", str(trained), "--served is accepted")
+    if all_stacks:
+        _check_all_stacks(trained, check)
+    from pe_spectra.cli.formula_sides import compare_formulas, find_formulas
     from pe_spectra.model_sources import read_side
 
+    formulas = find_formulas(named, {"--stack": stack, "--all-stacks": all_stacks or None, "--trained": trained})
+    if formulas:
+        return compare_formulas(run, named, formulas, served, check)
     found = [read_side(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
     given = (("--stack", stack), ("--trained", trained), ("--served", served))
     again = _name_next(named, *(word for name, value in given if value is not None for word in (name, str(value))))
@@ -55,6 +58,14 @@ def diff(
     setting, notes = _choose_setting(found, trained, served)
     setting = replace(setting, full=run.screen.full, listed=not run.screen.watched, check=check, again=again)
     return _compare(run, found, stacks, setting, notes)
+
+
+def _check_all_stacks(trained: int | None, check: bool) -> None:
+    """Refuse what has no meaning with --all-stacks."""
+    if check:
+        raise InputError("--check has no meaning with --all-stacks", accepted="two names for --stack")
+    if trained is not None:
+        raise InputError("--trained has no meaning with --all-stacks", str(trained), "--served is accepted")
 
 
 def _check_sides(sides: Sequence[str], stack: str | None, every: bool) -> Sequence[str]:
@@ -99,9 +110,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
     else:
         a, b = (_turn(side, setting.served) for side in sides)
-    found = compare_rotations(
-        a.rotations, b.rotations, length=setting.length, base_keys=(a.base_key, b.base_key), windows=setting.windows
-    )
+    found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows)
     tables = None if stacks else _compare_waves(sides[0], sides[1])
     if tables is not None and not shows_rotations(tables, found):
         return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))
@@ -125,7 +134,7 @@ def _compare_tables(run: Run, a: Side, b: Side, check: bool) -> Outcome:
     if a.table is None or b.table is None:
         table = a if a.reason else b
         raise FileError(table.shown, f"shows no rotation to compare: {table.reason}")
-    return _answer_tables(run, a, b, compare_tables(a.table, b.table), check)
+    return _answer_tables(run, a, b, compare_tables(a.table, b.table, stored=(a.dtype, b.dtype)), check)
 
 
 def _answer_tables(run: Run, a: Side, b: Side, found: TableDiff, check: bool, *more: str) -> Outcome:
@@ -165,6 +174,7 @@ def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedS
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import turn_layer
     from pe_spectra.models.stacks import STACKS
+    from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
         return ComparedSide(name=side.shown, rotations=(side.dump,), notes=side.notes)
@@ -182,9 +192,10 @@ def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedS
     if not found:
         raise FileError(side.shown, "turns no layer (no_rope_layers); diff compares rotations")
     said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
-    notes = tuple(dict.fromkeys((*side.notes, *said)))
+    unread = (finding.message for finding in configuration.findings if finding.code == KEY_NOT_READ.code)
+    notes = tuple(dict.fromkeys((*side.notes, *unread, *said)))
     name = side.shown if stack is None else STACKS[stack].title
-    return ComparedSide(name=name, rotations=tuple(found), notes=notes, base_key=_name_base(configuration))
+    return ComparedSide(name=name, rotations=tuple(found), notes=notes)
 
 
 def _choose_setting(sides: Sequence[Side], trained: int | None, served: int | None) -> tuple[Setting, list[str]]:
@@ -212,9 +223,3 @@ def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
         if known and len(known) == len(windows):
             found[name] = max(known)
     return found
-
-
-def _name_base(configuration: Configuration) -> str:
-    """The key that the base comes from; empty where it is another in other layers."""
-    keys = {layer.block.base_key for layer in configuration.layers}
-    return keys.pop() if len(keys) == 1 else ""

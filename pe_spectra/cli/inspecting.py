@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.run import Outcome, Run, explain_code, plot
-from pe_spectra.cli.subject import Subject, check_together, check_work
+from pe_spectra.cli.subject import Subject, check_together, check_work, leave_out
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import IntegerRange, suggest
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
-#: So many metrics are named where one is not known.
+#: So many columns are named where one is not known.
 _LISTED = 10
-#: The whole catalogue is sorted by this unless --sort names another metric.
+#: The whole catalogue is sorted by this unless --sort names another column.
 _ORDER_OF_ALL = "relative_separation"
 
 
@@ -37,34 +37,46 @@ def compare(
     periods: str | None,
     require: Sequence[str] | None,
 ) -> Outcome:
-    """Encodings side by side: every metric that needs no model, sorted by one of them.
+    """Encodings side by side: every metric that needs no model, sorted by any column.
 
     Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
     its definition. With --step and --periods lags are times.
     """
+    from pe_spectra.answers.answer import gather_notes
     from pe_spectra.answers.comparisons import answer_comparison
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
     from pe_spectra.domains import parse_periods
-    from pe_spectra.metrics.compare import LEAST_WIDTH, choose_lengths, compare_encodings, sort_comparisons
+    from pe_spectra.metrics import METRICS
+    from pe_spectra.metrics.compare import compare_encodings, sort_comparisons
 
-    requirements = parse_requirements(require or [], ("separation", *_list_metrics(sort)))
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    encodings = _collect(subject, every, timed=bool(wanted))
+    _check_sort(sort, [name for name, _ in wanted])
+    requirements = parse_requirements(require or [], ("separation", *METRICS))
+    encodings, missing = _leave_out(_collect(subject, every, timed=bool(wanted)), subject)
     seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
-    sizes = choose_lengths(encodings) if subject.length is None else [subject.length] * len(encodings)
-    check_together("--length and the widths", encodings, sizes, LEAST_WIDTH, MAX_COMPARED_NUMBERS)
     with run.progress("comparing") as progress:
         compared = compare_encodings(
             encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress
         )
         order = sort or (_ORDER_OF_ALL if every else None)
         compared = compared if order is None else sort_comparisons(compared, order)
-        found = [_list_demanded(one) for one in compared]
+        found = [*map(_list_demanded, compared), *((f"{one}, left out", None, {}) for one in missing)]
         answer = answer_comparison(compared, order, check_requirements(requirements, found))
         return run.finish(
-            replace(answer, notes=(*notes, *answer.notes)),
+            replace(answer, notes=(*notes, *gather_notes(missing.items(), ()), *answer.notes)),
             plot("pe_spectra.plots.comparison.compose_comparison", compared, order),
         )
+
+
+def _leave_out(encodings: tuple[Encoding, ...], subject: Subject) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+    """The encodings that can be had at --length, and why not by the label of each other; one of them must be left."""
+    from pe_spectra.metrics.common_ground import LEAST_WIDTH, choose_length, count_positions
+
+    length = subject.length or choose_length(encodings)
+    kept, missing = leave_out(encodings, length)
+    sizes = [length if e.shape is None else count_positions(e) or length for e in kept]
+    check_together("--length and the widths", kept, sizes, LEAST_WIDTH, MAX_COMPARED_NUMBERS)
+    return kept, missing
 
 
 def _list_demanded(one: Comparison) -> tuple[str, bool | None, dict[str, float | None]]:
@@ -95,7 +107,7 @@ def inspect(
         return explain_code(run, explain, KINDS, subject.encoding or ())
     if not subject.encoding:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
-    new = _read_size(resize) if resize is not None else None
+    new = read_resizing(resize, method, align_corners)
     (encoding,) = subject.build()
     from pe_spectra.encodings.learned import Learned
     from pe_spectra.inspection.portrait import draw_portrait
@@ -105,7 +117,7 @@ def inspect(
         numbers = (subject.length or encoding.default_length) * int(getattr(encoding, "d", 1))
         check_work("--length and the width", numbers, MAX_INSPECTED_NUMBERS)
     with run.progress("looking at rows and spectra"):
-        resized = _resize(encoding, new, method, align_corners, subject.length)
+        resized = _resize(encoding, new, method=method, align_corners=align_corners, length=subject.length)
         portrait = draw_portrait(encoding, length=subject.length, resized=resized)
         return run.finish(
             answer_portrait(portrait, fail_on), plot("pe_spectra.plots.inspection.compose_portrait", portrait)
@@ -114,6 +126,7 @@ def inspect(
 
 def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, ...]:
     """The encodings that were named, or all of the catalogue by default; where lags are times --step suits them all."""
+    subject.refuse_length()
     specs = subject.encoding
     if every and specs:
         raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
@@ -123,7 +136,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, .
         from pe_spectra.sources import has_option
 
         has_step = not timed or has_option(specs or (), "step", "SPEC")
-        return replace(subject, step=subject.step if has_step else None).build()
+        return replace(subject, step=subject.step if has_step else None, length=None).build()
     from pe_spectra.encodings import ENCODINGS
 
     others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
@@ -131,7 +144,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, .
     if given:
         raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-    return replace(subject, encoding=names).build()
+    return replace(subject, encoding=names, length=None).build()
 
 
 def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:
@@ -152,42 +165,64 @@ def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool
     return read_duration(_STEP), (f"--periods: positions are taken to be {_STEP} apart; --step says otherwise",)
 
 
-def _list_metrics(name: str | None) -> tuple[str, ...]:
-    """List the metrics; refuse a name that is none of them: of the many that there are, the nearest are named."""
-    from pe_spectra.metrics import METRICS
+def _check_sort(name: str | None, periods: Sequence[str]) -> None:
+    """Refuse a name that is no column: of the many that there are, the nearest are named."""
+    from pe_spectra.metrics.compare import OF_PERIOD, list_columns
 
-    known = tuple(METRICS)
+    known = list_columns(periods)
     if name is None or name in known:
-        return known
+        return
     from difflib import get_close_matches
 
     near = [one for one in known if name and name in one]
+    meant = suggest(name, near or known)
     if len(name) <= max(map(len, known)):  # beyond that nothing is near, and the comparison would take its time
         near += get_close_matches(name, known, n=_LISTED, cutoff=0)
     listed = ", ".join([*dict.fromkeys([*near, *known])][:_LISTED])
-    accepted = f"{suggest(name, known)}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
+    accepted = f"{meant}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
+    prefix, _, period = name.partition("_")
+    if prefix in OF_PERIOD and _is_period(period) and not periods:
+        accepted = f"it goes with --periods {period}"
     raise InputError("--sort is not known", name or "''", accepted)
 
 
-def _read_size(text: str) -> tuple[int, ...]:
-    parts = text.split("x")
-    if len(parts) > 2 or "" in parts:
-        raise InputError("--resize is no size", text or "''", "N, or HxW for a grid, is accepted")
-    return tuple(_SIDE.parse(part, "--resize") for part in parts)
+def _is_period(text: str) -> bool:
+    from pe_spectra.domains import parse_periods
+
+    try:
+        return bool(parse_periods([text], "--periods"))
+    except InputError:
+        return False
 
 
-def _resize(
-    encoding: Encoding, new: tuple[int, ...] | None, method: str, align_corners: bool, length: int | None
-) -> Resized | None:
-    if new is None:
+def read_resizing(text: str | None, method: str, align_corners: bool) -> tuple[int, ...] | None:
+    """Read the size of --resize; None where nothing is resized.
+
+    Raises
+    ------
+    InputError : no size, or --align-corners where it has no meaning.
+
+    >>> read_resizing("14x7", "bicubic", False)
+    (14, 7)
+    """
+    if text is None:
         if align_corners:
             raise InputError("--align-corners has no meaning without --resize", accepted="--resize N or HxW")
         return None
+    parts = text.split("x")
+    if len(parts) > 2 or "" in parts:
+        raise InputError("--resize is no size", text or "''", "N, or HxW for a grid, is accepted")
     if align_corners and method not in CORNER_METHODS:
         raise InputError("--align-corners has no meaning with this --method", method, ", ".join(CORNER_METHODS))
+    return tuple(_SIDE.parse(part, "--resize") for part in parts)
+
+
+def _resize(encoding: Encoding, new: tuple[int, ...] | None, **options: Any) -> Resized | None:
+    if new is None:
+        return None
     from pe_spectra.inspection.resize import resize_encoding
 
-    return resize_encoding(encoding, new, method=method, align_corners=align_corners, length=length)
+    return resize_encoding(encoding, new, **options)
 
 
 def precision(
@@ -224,19 +259,19 @@ def precision(
 
 
 def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, float | None]]]:
-    """What is demanded of the code of each recipe in each type.
+    """What is demanded of each recipe in each type: of its code, and injectivity of its last stage, the sum.
 
     Codes that are one in exact arithmetic, and that rounding alone distinguishes, are not injective, and
-    neither are codes that have become infinite or no number.
+    neither is what has become infinite or no number.
     """
     merged = report.exact_distinct is not None and report.exact_distinct < report.codes[0].total
     return [
         (
             f"{code.dtype}, {RECIPE_TITLES.get(code.recipe, code.recipe)}",
-            code.distinct == code.total and not merged and not code.not_finite,
+            end.distinct == end.total and not merged and not end.not_finite,
             {"separation": code.min_separation, "ulp_margin": code.ulp_margin},
         )
-        for code in report.codes
+        for code, end in zip(report.codes, report.ends, strict=True)
     ]
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject, check_work, read_times
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
+from pe_spectra.wording import count
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.export import Exported
 
 
 def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
@@ -95,31 +101,94 @@ def encodings(run: Run, name: str | None) -> Outcome:
     return run.finish(answer_encoding(type(encoding), encoding))
 
 
-def export(run: Run, subject: Subject, output: str | None, what: str | None) -> Outcome:
+def export(
+    run: Run,
+    subject: Subject,
+    output: str | None,
+    what: str | None,
+    resize: str | None,
+    method: str,
+    align_corners: bool,
+) -> Outcome:
     """Export the table, frequencies, kernel or bias of an encoding.
 
     A table has a row for each position, a kernel or bias one for each lag and a column for each
-    head, frequencies a row each (frequency, mass, phase).
+    head, frequencies a row each (frequency, mass, phase). With --resize the table is interpolated,
+    and special rows before the positions are kept.
     """  # fmt: skip
     place = _read_place(output)
+    new = _read_resizing(subject, what, resize, method, align_corners)
     subject.refuse_length()
     (encoding,) = replace(subject, positions=None).build()
-    from pe_spectra.export import count_exported, encode_exported, export_encoding, write_lines
+    from pe_spectra.export import encode_exported, write_lines
 
-    times = read_times(subject.positions) if subject.positions is not None else None
-    places = len(times) if times is not None else subject.length or encoding.default_length
-    numbers = count_exported(encoding, what, places)
-    if place is None or place.suffix.lower() in (".csv", ".tsv"):
-        check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
-    check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
-    found = export_encoding(encoding, what, length=subject.length, positions=times)
-    average = (f"{encoding.label}: a mean over {found.averaged}",) if found.averaged else ()
-    notes = () if run.quiet else tuple(f"note: {note}" for note in (*encoding.all_notes, *average))
+    is_text = place is None or place.suffix.lower() in (".csv", ".tsv")
+    if new is None:
+        found, said = _export_own(encoding, what, subject, is_text=is_text)
+    else:
+        found, said = _export_resized(
+            encoding, new, is_text=is_text, method=method, align_corners=align_corners, length=subject.length
+        )
+    notes = () if run.quiet else tuple(f"note: {note}" for note in (*encoding.all_notes, *said))
     if place is None:
         return Outcome(text=write_lines(found), messages=notes)
     data = encode_exported(found, place.suffix.lower())
     written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
     return Outcome(messages=(*notes, *written), files={place: data})
+
+
+def _read_resizing(
+    subject: Subject, what: str | None, resize: str | None, method: str, align_corners: bool
+) -> tuple[int, ...] | None:
+    """Read --resize; a table of integer positions can be resized, and nothing else."""
+    from pe_spectra.cli.inspecting import read_resizing
+
+    new = read_resizing(resize, method, align_corners)
+    if new is not None and (what not in (None, "table") or subject.positions is not None):
+        given = f"--what {what}" if subject.positions is None else "--positions"
+        raise InputError(f"--resize has no meaning with {given}", resize or "", "--what table, without --positions")
+    return new
+
+
+def _export_own(
+    encoding: Encoding, what: str | None, subject: Subject, *, is_text: bool
+) -> tuple[Exported, tuple[str, ...]]:
+    """Take an array of an encoding as it is, and say of a kernel what it is an average over."""
+    from pe_spectra.export import count_exported, export_encoding
+
+    times = read_times(subject.positions) if subject.positions is not None else None
+    places = len(times) if times is not None else subject.length or encoding.default_length
+    numbers = count_exported(encoding, what, places)
+    if is_text:
+        check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
+    check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
+    found = export_encoding(encoding, what, length=subject.length, positions=times)
+    return found, (f"{encoding.label}: a mean over {found.averaged}",) if found.averaged else ()
+
+
+def _export_resized(
+    encoding: Encoding, new: tuple[int, ...], *, is_text: bool, **options: Any
+) -> tuple[Exported, tuple[str, ...]]:
+    """Interpolate the table of an encoding, and say what was done.
+
+    Raises
+    ------
+    InputError : --length beside a grid, which is resized whole; numbers beyond what is written as text.
+    """
+    import numpy as np
+
+    from pe_spectra.export import export_rows
+    from pe_spectra.inspection.resize import resize_rows
+
+    if encoding.shape is not None and options["length"] is not None:
+        raise InputError("--length has no meaning with --resize of a grid", str(options["length"]), "leave it out")
+    if is_text:
+        rows = new[0] * (1 if encoding.shape is None else new[-1])
+        check_work("--resize and the width as text", rows * int(getattr(encoding, "d", 1)), MAX_EXPORTED_TEXT_NUMBERS)
+    found = resize_rows(encoding, new, **options)
+    kept = f"; {count(len(found.front), 'row')} before the positions kept" if len(found.front) else ""
+    exported = export_rows(encoding, np.vstack([found.front, found.after]), resized=str(found))
+    return exported, (f"{encoding.label}: resized from {found}{kept}",)
 
 
 def _read_place(output: str | None) -> Path | None:

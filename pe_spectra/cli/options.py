@@ -186,7 +186,7 @@ OPTIONS: Mapping[str, Option] = {
         IntegerRange(minimum=limits.MIN_LENGTH, maximum=limits.MAX_CONTEXT),
     ),
     "length:all": Option(
-        "--length -S", "N", "number of positions for all of them  [all of a table or of --positions, else 128]", _LENGTH
+        "--length -S", "N", "number of positions for all of them  [the fewest rows that one has, else 128]", _LENGTH
     ),
     "rows": Option("--rows", "A:B", "the part of a table that is used, end excluded  [all]"),
     "positions": Option("--positions", "FILE|A:B:C", "real positions, for an encoding that takes them"),
@@ -232,9 +232,10 @@ OPTIONS: Mapping[str, Option] = {
         RealRange(minimum=1e-300, maximum=1e300),
     ),
     "all": Option("every --all", "", "the whole catalogue, random values last"),
-    "sort": Option("--sort", "METRIC", "order by a metric, best first"),
+    "sort": Option("--sort", "COLUMN", "order by a column of --format csv, best first"),
     "periods": Option("--periods", "NAME,..", "periods to look for: day,week or durations such as 12h"),
     "resize": Option("--resize", "N|HxW", "what interpolation to another size does"),
+    "resize:export": Option("--resize", "N|HxW", "interpolate the table to another size"),
     "method": Option(
         "--method",
         "NAME",
@@ -286,7 +287,8 @@ OPTIONS: Mapping[str, Option] = {
     "require:codes": Option(
         "--require",
         "TEXT",
-        f"'injective', 'separation>=0.1' or 'ulp_margin>=1' of every code: {_REQUIRED}; give --require again for each",
+        "'injective' at the last stage, 'separation>=0.1' or 'ulp_margin>=1' of every code: "
+        f"{_REQUIRED}; give --require again for each",
         several=True,
     ),
     "fail_on": Option(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
-from pe_spectra.cli.subject import Subject, check_count, check_together, check_work
+from pe_spectra.cli.subject import Subject, check_count, check_together, check_work, leave_out
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_ANALYSED, MAX_COUNTED_FREQUENCIES, MAX_PRINTED_NUMBERS, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, parse_integers
@@ -26,6 +28,8 @@ _DEFAULT_S = (5, 40, 75)
 _PAPER_PAIR = ("sinusoidal", "dft")
 #: Bandwidths that a reconstruction is tried with next.
 _SWEEP = ("0.25", "1", "4", "16", "64")
+#: Columns of a reconstruction's CSV, which has a row for each t.
+_CURVE_COLUMNS = 12
 #: What a position whose separation is measured costs at least, in columns, whatever the width.
 _MEASURED_WIDTH = 512
 
@@ -39,18 +43,21 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    encodings = subject.build("sinusoidal")
-    bandwidths = bandwidth or (None,)
+    subject.refuse_length()
+    encodings, missing = leave_out(replace(subject, length=None).build("sinusoidal"), subject.length)
     check_count(encodings)
+    grid, bandwidths, lattice = _share_lattice(encodings, grid, bandwidth or (None,), subject.length)
     points = _count_points(encodings, grid) // 2 * len(bandwidths)
     check_work("--d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
+    from pe_spectra.answers.answer import gather_notes
     from pe_spectra.answers.spectra import answer_spectra
     from pe_spectra.spectrum import compute_grid_spectrum, count_low_frequencies
 
     with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
-        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, notes)
+        said = gather_notes(missing.items(), ()) + notes + lattice
+        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, said)
         return run.finish(answer, lambda: _draw_spectra(spectra, planes), then=_follow_spectrum(run, spectra))
 
 
@@ -73,7 +80,9 @@ def reconstruct(
     check_count(encodings)
     positions, notes = _read_positions(s, encodings, grid, subject.length)
     points = _count_points(encodings, grid) * len(bandwidths) * len(positions)
-    check_work("--s, --d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
+    is_curve = run.format == "csv"
+    asked = f"--s, --d, --grid{',' if is_curve else ' and'} --bandwidth{' and --format csv' if is_curve else ''}"
+    check_work(asked, points * (_CURVE_COLUMNS if is_curve else 1), MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.reconstructions import answer_reconstructions
     from pe_spectra.reconstruction import reconstruct_positions
 
@@ -84,7 +93,7 @@ def reconstruct(
         then = _follow_reconstruction(run, results, subject.length, is_sweep=len(bandwidths) > 1)
         all_notes = notes + missing + reflected
         kernel = next((k for k in kernels or () if k is not None), None)
-        answer = answer_reconstructions(results, kernels, all_notes)
+        answer = answer_reconstructions(results, kernels, all_notes, is_curve=is_curve)
         figure = plot("pe_spectra.plots.blur.compose_reconstruction", *results, kernel=kernel)
         return run.finish(answer, figure, then=then)
 
@@ -106,8 +115,8 @@ def faithfulness(
     from pe_spectra.answers.injectivity import answer_faithfulness
     from pe_spectra.faithfulness import measure_faithfulness
 
-    with run.progress("measuring separation and rank"):
-        results = [measure_faithfulness(e, length=length, limit=limit, within=within) for e in encodings]
+    with run.progress("measuring separation and rank") as tell:
+        results = [measure_faithfulness(e, length=length, limit=limit, within=within, progress=tell) for e in encodings]
         found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
         answer = answer_faithfulness(results, check_requirements(requirements, found))
         figure = plot("pe_spectra.plots.distances.compose_faithfulness", *results)
@@ -128,6 +137,24 @@ def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
     counts = [count_low_bin(e, length=edge) for e in encodings]
     figure = plot("pe_spectra.plots.strips.compose_low_bin", *counts)
     return run.finish(answer_counts(counts), figure, then=_follow_counts(run, counts))
+
+
+def _share_lattice(
+    encodings: Sequence[Encoding], grid: int | None, bandwidths: Sequence[float | None], length: int | None
+) -> tuple[int | None, Sequence[float | None], tuple[str, ...]]:
+    """One lattice for several encodings unless --grid says which, the bandwidths on it, and a note; one has its own.
+
+    Real positions are the lattice of all encodings that are looked at there.
+    """
+    from pe_spectra.encodings.temporal import Sampled
+    from pe_spectra.spectrum import choose_bandwidth, choose_lattice
+
+    if grid is not None or len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):
+        return grid, bandwidths, ()
+    points = choose_lattice(encodings, length)
+    widths = [choose_bandwidth(encodings, points) if one is None else one for one in bandwidths]
+    said = f"one lattice of {points} points for all, with bins of {math.tau / points:.3g} rad/position"
+    return points, widths, (f"{said}; --grid chooses another",)
 
 
 def _compute_spectra(

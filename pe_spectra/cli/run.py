@@ -136,7 +136,8 @@ class Run:
         then = then or answer.next_command
         if self.screen.hinted and 0 < len(then) <= _LONGEST_COMMAND:
             messages.append(f"next: {then}")
-        failed = [*(f"check failed: {text}" for text in answer.failed), *(f"error: {text}" for text in errors)]
+        # a check is decided only where every file could be read
+        failed = [f"error: {text}" for text in errors] or [f"check failed: {text}" for text in answer.failed]
         messages = failed if self.quiet else [*messages, *failed]
         below = count_lines(messages, self.screen.width) if self.screen.hinted else 0
         screen = replace(self.screen, height=self.screen.height - below)

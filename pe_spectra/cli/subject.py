@@ -92,6 +92,27 @@ class Subject:
             raise InputError("--length and --positions exclude each other", str(self.length), "one of them")
 
 
+def leave_out(encodings: tuple[Encoding, ...], length: int | None) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+    """Leave out the encodings that have fewer positions, and say so by the label of each.
+
+    Raises
+    ------
+    InputError : none is left.
+
+    >>> kept, missing = leave_out(Subject(encoding=["ramp", "dft:d=8"]).build(), 336)
+    >>> kept, missing
+    ((Dft(d=8),), {'ramp d=1': 'left out: 80 positions, not 336'})
+    """
+    from pe_spectra.metrics.common_ground import explain_absence
+
+    missing = {e: reason for e in encodings if length is not None and (reason := explain_absence(e, length))}
+    if len(missing) == len(encodings):
+        encoding, reason = next(iter(missing.items()))
+        raise InputError("--length is beyond the rows of an encoding", str(length), f"{encoding.label} has {reason}")
+    kept = tuple(e for e in encodings if e not in missing)
+    return kept, {e.label: f"left out: {reason}, not {length}" for e, reason in missing.items()}
+
+
 def read_times(text: str) -> F64:
     """Read the real positions of --positions: `0:10:0.25`, half-open, or a file.
 

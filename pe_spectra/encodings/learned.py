@@ -292,9 +292,10 @@ def describe_part(encoding: Encoding, length: int) -> str:
 
     >>> from pe_spectra import Sinusoidal
     >>> table = Learned(init="normal", d=4, length=512)
-    >>> describe_part(table, 128), describe_part(table, 512), describe_part(Sinusoidal(), 128)
-    ('the first 128 of 512 rows', '', '')
+    >>> describe_part(table, 128), describe_part(table, 1), describe_part(table, 512), describe_part(Sinusoidal(), 128)
+    ('the first 128 of 512 rows', 'the first of 512 rows', '', '')
     """
     if encoding.rows is None or encoding.shape is not None or length >= encoding.rows:
         return ""
-    return f"the first {length} of {encoding.rows} {'rows' if isinstance(encoding, Learned) else 'positions'}"
+    first = "the first" if length == 1 else f"the first {length}"
+    return f"{first} of {encoding.rows} {'rows' if isinstance(encoding, Learned) else 'positions'}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,9 @@ from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, list_powers, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_POSITION
+
+#: Columns of a table in the order of another; a slice for the same order.
+Columns: TypeAlias = "I64 | slice"
 
 
 class Pairs(Encoding):
@@ -114,6 +119,27 @@ def compute_geometric_words(first: Decimal, ratio: Decimal, count: int) -> F64:
     [1.0, 0.5, 0.25, 0.125]
     """
     return stack_words(list_powers(ratio, count, first))
+
+
+def list_orders(width: int) -> Iterator[tuple[str, Columns]]:
+    """List the orders in which implementations put the columns of pairs, b = a[:, order]; that of a itself first.
+
+    Each comes with words that have the names {a} and {b} in them; the first with none.
+
+    >>> [order.tolist() for words, order in list_orders(4) if words][:2]
+    [[0, 2, 1, 3], [0, 2, 1, 3]]
+    """
+    yield "", slice(None)
+    if width % 2 or width < 4:
+        return
+    halves = np.arange(width).reshape(2, -1)
+    pairs = np.arange(width).reshape(-1, 2)
+    yield "the halves of {a}'s columns are interleaved in {b}", halves.T.ravel()
+    yield "the interleaved columns of {a} are halves of {b}", pairs.T.ravel()
+    yield "the halves of the columns are swapped", halves[::-1].ravel()
+    yield "neighbouring columns are swapped", pairs[:, ::-1].ravel()
+    yield "the halves of {a}'s columns are interleaved in {b}, the second first", halves[::-1].T.ravel()
+    yield "the interleaved columns of {a} are halves of {b}, the second first", pairs[:, ::-1].T.ravel()
 
 
 def scale_to_words(values: F64, factor: Decimal) -> F64:

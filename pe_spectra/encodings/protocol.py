@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import (
@@ -44,9 +45,9 @@ class Frequencies(ReadOnly):
     phases : (M,) rad; the phase of a lone column as a cosine, 0 for a pair.
 
     >>> from pe_spectra.encodings import Sinusoidal
-    >>> found = Sinusoidal(d=5, rho=1.0).frequencies()
-    >>> found.masses.tolist()
-    [1.0, 1.0, 0.5]
+    >>> found = Sinusoidal(d=3, rho=8.0).frequencies()  # 1 and 1/4
+    >>> found.masses.tolist(), found.mean  # (1 + 1/8) / 1.5
+    ([1.0, 0.5], 0.75)
     """
 
     values: F64
@@ -55,6 +56,11 @@ class Frequencies(ReadOnly):
     phases: F64
     #: What every sine and cosine is multiplied with.
     amplitude: float = 1.0
+
+    @property
+    def mean(self) -> float:
+        """Their mean by mass, sum of m_i w_i over sum of m_i, in rad/position."""
+        return float(np.sum(self.values * (self.masses / np.sum(self.masses))))
 
 
 class Theorem(NamedTuple):

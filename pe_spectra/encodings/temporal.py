@@ -14,7 +14,14 @@ from pe_spectra.encodings.codes import as_positions, as_times, check_rows
 from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, interleave
 from pe_spectra.encodings.parameters import SEED, WIDTH, FileOfNumbers, GivenArray, Parameter, parameter
-from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasFrequencies, HasTable, Theorem
+from pe_spectra.encodings.protocol import (
+    Encoding,
+    Frequencies,
+    HasContinuousTable,
+    HasFrequencies,
+    HasTable,
+    Theorem,
+)
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, compute_ratio, sin_cos, stack_words
 from pe_spectra.limits import MIN_WIDTH
@@ -295,3 +302,14 @@ class Sampled(Encoding):
         if not isinstance(self.encoding, HasContinuousTable):
             raise InputError("this encoding takes no real positions", self.encoding.label)
         return self.encoding.table_at(self.positions[s])
+
+
+def list_frequencies(encoding: Encoding) -> Frequencies | None:
+    """Return the frequencies of an encoding, those of the one that is sampled at real positions; None without a list.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> list_frequencies(Sinusoidal(d=4)).values.tolist(), list_frequencies(read_encoding("alibi"))
+    ([1.0, 0.01], None)
+    """
+    one = encoding.encoding if isinstance(encoding, Sampled) else encoding
+    return one.frequencies() if isinstance(one, HasFrequencies) and one.shape is None else None

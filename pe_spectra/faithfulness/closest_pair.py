@@ -9,6 +9,7 @@ float64 narrows them down first.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,15 @@ _MANY = 1 << 12
 _BUDGET = 1 << 27
 #: Above this exponent, distances could leave the range of float64.
 ROOMY = 1000
+#: What is told how many rows of how many are done.
+Tell = Callable[[int, int], None]
+
+
+def tell_nobody(_done: int, _total: int) -> None:
+    """For those who do not ask how far the work is.
+
+    >>> tell_nobody(1, 2)
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +53,7 @@ class ClosestPair:
     error: float = 0.0
 
 
-def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
+def find_closest_pair(table: F64, error: float = 0.0, tell: Tell = tell_nobody) -> ClosestPair:
     """Find the closest two rows by Euclidean distance; O(S**2 d) time, O(S d) memory.
 
     No pair can be missed: one is left out only where a product shows that it is farther apart than another
@@ -56,12 +66,13 @@ def find_closest_pair(table: F64, error: float = 0.0) -> ClosestPair:
     ----------
     table : (S, d), S at least 2, finite.
     error : by how much an entry may be wrong; distances that differ by less than it allows are ties.
+    tell : is given how many rows of how many are done.
 
     >>> find_closest_pair(np.array([[0.0, 1e-200], [1e-200, 0.0], [1.0, 1.0]])).pair
     (0, 1)
     """
     search = _AllPairs(table, error)
-    search.run()
+    search.run(tell)
     if search.has_twins:
         return ClosestPair(distance=0.0, pair=_find_twins(table))
     pair, best, wrong = search.settle()
@@ -99,16 +110,18 @@ class _AllPairs:
         self._kept: list[tuple[I64, I64, F64]] = []
         self._budget = _BUDGET
 
-    def run(self) -> None:
+    def run(self, tell: Tell) -> None:
         """Go through all pairs."""
         rows = len(self.table)
         for a in range(0, rows, _BLOCK):
+            tell(a, rows)
             for b in range(a, rows, _BLOCK):
                 s, t = self._list_candidates(a, b)
                 if len(s):
                     self._measure(s, t)
                 if self.has_twins:
                     return
+        tell(rows, rows)
 
     def settle(self) -> tuple[tuple[int, int], float, float]:
         """The first pair that is as close as the closest, that distance, and by how much it may be wrong."""

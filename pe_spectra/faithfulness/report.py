@@ -15,6 +15,7 @@ from pe_spectra.encodings.codes import check_encoding, find_codes
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
+from pe_spectra.faithfulness.closest_pair import Tell, tell_nobody
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
 from pe_spectra.faithfulness.growth import GROWN_SCHEMA, FirstRepeat, Grown, find_first_repeat, trace_growth
@@ -165,6 +166,7 @@ def measure_faithfulness(
     bandwidth: float | None = None,
     limit: int = DEFAULT_LIMIT,
     within: float | None = None,
+    progress: Tell = tell_nobody,
 ) -> Faithfulness:
     """Say whether every position 0 .. length-1 has a vector of its own, and how well they are distinguished.
 
@@ -177,6 +179,8 @@ def measure_faithfulness(
     bandwidth : kernel width in bins for the reconstruction figures; default 4, on a grid 1.
     limit : how many collisions and near pairs to name; all are counted.
     within : radius within which pairs of different codes are counted, 1e-300 to 1e300; default none.
+    progress : is told how many rows of how many have been compared with the others, first for the closest pair, then
+        for the lags.
 
     Raises
     ------
@@ -193,7 +197,7 @@ def measure_faithfulness(
     table = CodeTable(encoding, size)
     _check_work(size, table.columns)
     injective, certificate, collisions = certify(table, shown)
-    separation = measure_separation(table, collisions.first)
+    separation = measure_separation(table, collisions.first, progress)
     if injective is None:
         injective, certificate = _decide(table, separation, certificate)
     measured = separation or Separation()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, Sinusoidal
 from pe_spectra.encodings.codes import check_held
@@ -15,11 +16,13 @@ from pe_spectra.exact import F64, I64, find_largest, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
     ROOMY,
     ClosestPair,
+    Tell,
     bound_underflow,
     find_closest_pair,
     measure_pairs,
     scale_down,
     scale_up,
+    tell_nobody,
 )
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
@@ -34,6 +37,8 @@ _STRETCHES = 4096
 _EPS = float(np.finfo(float).eps)
 #: The largest share of the largest entry that an error of entries may be and make ties.
 _COARSE = 2.0**-16
+#: Rows, and lags, of the pairs that are measured at a time for the curve over the lag.
+_ROWS, _LAGS = 64, 4096
 #: Columns that a table is taken to have at least: narrower products cost as much.
 _LEAST_WIDTH = 64
 
@@ -89,10 +94,13 @@ class Separation:
         return lags + 1, curve[lags]
 
 
-def measure_separation(table: CodeTable, equal: tuple[int, int] | None = None) -> Separation | None:
+def measure_separation(
+    table: CodeTable, equal: tuple[int, int] | None = None, tell: Tell = tell_nobody
+) -> Separation | None:
     """Measure the smallest separation of a table's codes; None where no method applies.
 
     `equal` are places that are known to have one code: others are then not searched for the closest pair.
+    `tell` is given how many rows of how many are done, where pairs of rows are compared, and again for their lags.
 
     Raises
     ------
@@ -117,7 +125,7 @@ def measure_separation(table: CodeTable, equal: tuple[int, int] | None = None) -
     if table.codes is None:
         return None
     if is_searched:
-        return _separate_codes(table, table.codes, equal)
+        return _separate_codes(table, table.codes, equal, tell)
     closest = _find_closest_neighbours(table.codes, table.error or 0.0) if rows == table.length else None
     if closest is None:
         return None
@@ -125,7 +133,9 @@ def measure_separation(table: CodeTable, equal: tuple[int, int] | None = None) -
     return Separation(smallest=closest.distance, pair=closest.pair, error=error)
 
 
-def _separate_codes(table: CodeTable, codes: F64, equal: tuple[int, int] | None) -> Separation:
+def _separate_codes(
+    table: CodeTable, codes: F64, equal: tuple[int, int] | None, tell: Tell = tell_nobody
+) -> Separation:
     """All pairs of codes, (S, d), unless two are known to be `equal`; the curve over the lag within a smaller budget.
 
     Pairs whose order the errors of entries could turn round are ties, and `error` holds what entries may be wrong by.
@@ -133,7 +143,7 @@ def _separate_codes(table: CodeTable, codes: F64, equal: tuple[int, int] | None)
     wrong, largest = table.error, find_largest(codes)
     # a few roundings at the least make ties; where a bound is so coarse that most pairs would be, it makes none
     share = 4 * _EPS * largest if wrong is None else min(wrong, _COARSE * largest)
-    closest = ClosestPair(distance=0.0, pair=equal) if equal else find_closest_rows(codes, table.places, share)
+    closest = ClosestPair(distance=0.0, pair=equal) if equal else find_closest_rows(codes, table.places, share, tell)
     error = None
     if wrong is not None and closest.distance is not None:
         error = closest.error + 2 * math.sqrt(codes.shape[1]) * (wrong - share)
@@ -141,11 +151,11 @@ def _separate_codes(table: CodeTable, codes: F64, equal: tuple[int, int] | None)
     if table.encoding.domain == "positions":
         kernel = compute_gram_kernel(scale_down(codes)[0])
         sidelobe = find_sidelobe(kernel / kernel[0]) if kernel[0] > 0 else None
-    by_lag = _trace_lags(codes if len(codes) == table.length else codes[np.argsort(table.places)])
+    by_lag = _trace_lags(codes if len(codes) == table.length else codes[np.argsort(table.places)], tell)
     return Separation(smallest=closest.distance, pair=closest.pair, error=error, by_lag=by_lag, sidelobe=sidelobe)
 
 
-def find_closest_rows(codes: F64, places: I64, error: float) -> ClosestPair:
+def find_closest_rows(codes: F64, places: I64, error: float, tell: Tell = tell_nobody) -> ClosestPair:
     """Find the closest two rows, shape (S, d), whose entries may be wrong by `error`; a single column is sorted.
 
     The pair is named by the places of both, (S,), the smaller first.
@@ -153,7 +163,8 @@ def find_closest_rows(codes: F64, places: I64, error: float) -> ClosestPair:
     >>> find_closest_rows(np.array([[0.0], [3.0], [1.0]]), np.array([0, 1, -1]), 0.0).pair
     (-1, 0)
     """
-    found = (_find_closest_neighbours(codes, error) if codes.shape[1] == 1 else None) or find_closest_pair(codes, error)
+    found = _find_closest_neighbours(codes, error) if codes.shape[1] == 1 else None
+    found = found or find_closest_pair(codes, error, tell)
     s, t = sorted(int(places[row]) for row in found.pair)
     return replace(found, pair=(s, t))
 
@@ -232,22 +243,48 @@ def find_sidelobe(normalised: F64) -> Sidelobe | None:
     return Sidelobe(lag=lag, value=float(normalised[lag]))
 
 
-def _trace_lags(table: F64) -> F64 | None:
-    """The smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable."""
-    if len(table) ** 2 * table.shape[1] > MAX_RANK_WORK:
+def _trace_lags(table: F64, tell: Tell = tell_nobody) -> F64 | None:
+    """The smallest distance at each lag, (S - 1,); None beyond the budget or where one is not representable.
+
+    From the differences of rows, in blocks of pairs: O(S**2 d) time and O(S d) memory. `tell` is given how many
+    rows of how many are done.
+    """
+    rows, width = table.shape
+    if rows**2 * width > MAX_RANK_WORK:
         return None
-    roomy, exponent = scale_down(table, below=ROOMY)
-    scaled, _ = scale_down(table)
-    centred, _ = scale_down(scaled - scaled.mean(axis=0))
-    squares = np.einsum("ij,ij->i", centred, centred)
-    # of sums of d products, in any order: only pairs this near the smallest can be it
-    slack = 8 * _EPS * (table.shape[1] + 6) * float(squares.max())
-    values: list[float | None] = []
-    for lag in range(1, len(table)):
-        squared = squares[:-lag] + squares[lag:] - 2 * np.einsum("ij,ij->i", centred[:-lag], centred[lag:])
-        near = np.flatnonzero(squared <= squared.min() + slack)
-        values.append(scale_up(float(measure_pairs(roomy, near, near + lag).min()), exponent))
-    return None if None in values else np.array(values)
+    from scipy.spatial.distance import cdist
+
+    scaled, exponent = scale_down(table)
+    # beyond the last row there is none, and none is infinitely far away
+    padded = np.concatenate([scaled, np.full((_ROWS, width), np.inf)])
+    squares, held = np.full(rows + _LAGS, np.inf), np.empty(_ROWS * (_LAGS + _ROWS))
+    for start in range(0, rows, _ROWS):
+        tell(start, rows)
+        block = scaled[start : start + _ROWS]
+        for lag in range(0, rows - start, _LAGS):
+            others = padded[start + lag : start + lag + len(block) + _LAGS - 1]
+            found = held[: len(block) * len(others)].reshape(len(block), -1)
+            cdist(block, others, "sqeuclidean", out=found)
+            count, (step, one) = len(others) - len(block) + 1, found.strides
+            by_lag = as_strided(found, (len(block), count), (step + one, one))
+            part = squares[lag : lag + count]
+            np.minimum(part, by_lag.min(axis=0), out=part)
+    tell(rows, rows)
+    return _take_roots(table, squares[1:rows], exponent)
+
+
+def _take_roots(table: F64, squares: F64, exponent: int) -> F64 | None:
+    """Distances, (S - 1,), by lag from squares of them times 2**(-2 exponent); None where one is not representable."""
+    with np.errstate(over="ignore", under="ignore"):
+        distances: F64 = np.ldexp(np.sqrt(squares), exponent)
+    sizes = np.abs(table)
+    # differences are 0, or at least 2**-53 of the smallest entry: only of smaller ones a square may vanish
+    if ((sizes > 0) & (sizes < math.ldexp(1.0, exponent - 400))).any():
+        roomy, scale = scale_down(table, below=ROOMY)
+        for lag in (np.flatnonzero(squares < 2.0**-900) + 1).tolist():
+            s = np.arange(len(table) - lag)
+            distances[lag - 1] = math.ldexp(float(measure_pairs(roomy, s, s + lag).min()), scale)
+    return distances if np.isfinite(distances).all() else None
 
 
 # --------------------------------------------------------------------- where all pairs need no comparison

@@ -197,7 +197,7 @@ def _compute_staircases(_grid: int) -> PrecisionReport:
 
 def _tabulate_staircases(report: PrecisionReport) -> Columns:
     """Distinct position vectors and phase errors by number of positions; the pairs that collide end in nan."""
-    stairs = {(stair.recipe, stair.dtype): stair for stair in report.stairs}
+    stairs = {(stair.recipe, stair.dtype): stair for stair in report.stairs if stair.stage == "code"}
     collisions = {(row.recipe, row.dtype): row.first_collision for row in report.codes}
     counts = report.stairs[0].counts.astype(float)
     columns = {"positions": counts}

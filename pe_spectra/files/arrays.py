@@ -9,12 +9,16 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
 from pe_spectra.wording import count
 
 ACCEPTED_TYPES = "float16, bfloat16, float32, float64 and integers are accepted"
+#: Bits of a number, of the types that NumPy does not have: ml_dtypes decodes them.
+_FOREIGN = {"bfloat16": 16, "float4_e2m1fn": 4} | dict.fromkeys(
+    ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"), 8
+)
 #: Bytes that are turned into float64 at a time: a whole number of every type.
 _CHUNK = 1 << 20
 _WIDE_INTEGERS = ("int64", "uint64")
@@ -69,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """How one array lies in a file: its shape, its type as NumPy names it or bfloat16, the order of bytes and axes."""
+    """How one array lies in a file: its shape, its type as NumPy or ml_dtypes names it, the order of bytes and axes."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -79,12 +83,12 @@ class Stored:
     @property
     def size(self) -> int:
         """Bytes that it takes, as an exact integer: what a header claims may not fit 64 bits."""
-        return math.prod(self.shape) * self.item_size
+        return math.prod(self.shape) * self.bits // 8
 
     @property
-    def item_size(self) -> int:
-        """Bytes of one number."""
-        return 2 if self.dtype == "bfloat16" else np.dtype(self.dtype).itemsize
+    def bits(self) -> int:
+        """Bits of one number."""
+        return _FOREIGN.get(self.dtype) or 8 * np.dtype(self.dtype).itemsize
 
     @property
     def is_complex(self) -> bool:
@@ -231,7 +235,7 @@ def _fill(values: NDArray[Any], stream: IO[bytes], stored: Stored) -> int:
     flat = values.T.flat if stored.fortran else values.reshape(-1)
     start, beyond = 0, 0
     while start < values.size:
-        size = min(_CHUNK, (values.size - start) * stored.item_size)
+        size = min(_CHUNK, (values.size - start) * stored.bits // 8)
         raw = stream.read(size)
         if len(raw) != size:
             raise RefusedError("ends before its data do")
@@ -244,12 +248,14 @@ def _fill(values: NDArray[Any], stream: IO[bytes], stored: Stored) -> int:
     return beyond
 
 
-def _decode(raw: bytes, stored: Stored) -> F64 | I64:
-    is_wide = stored.dtype == "bfloat16"
-    kind = np.dtype(np.uint16 if is_wide else stored.dtype).newbyteorder(">" if stored.big_endian else "<")
-    numbers: F64 | I64 = np.frombuffer(raw, dtype=kind)
-    if is_wide:
+def _decode(raw: bytes, stored: Stored) -> NDArray[Any]:
+    bits = _FOREIGN.get(stored.dtype, 0)
+    word = np.dtype(np.uint16 if bits == 16 else np.uint8 if bits else stored.dtype)
+    numbers: NDArray[Any] = np.frombuffer(raw, dtype=word.newbyteorder(">" if stored.big_endian else "<"))
+    if bits:
         import ml_dtypes
 
-        numbers = numbers.astype(np.uint16).view(ml_dtypes.bfloat16)
+        if bits == 4:  # two in a byte, the first in its low bits, as PyTorch and ONNX pack them
+            numbers = np.stack([numbers & 15, numbers >> 4], axis=1).reshape(-1)
+        numbers = numbers.astype(word).view(getattr(ml_dtypes, stored.dtype))
     return numbers

@@ -38,10 +38,11 @@ _OTHERS = {
     "S": "text",
     "a": "text",
     "U": "text",
-    "V": "opaque bytes, as NumPy writes bfloat16: save them as float32",
+    "V": "opaque bytes, as NumPy writes bfloat16 and float8: save them as float32",
     "M": "dates",
     "m": "durations",
     "f": "floats whose layout depends on the machine",
+    "f1": "floats of 8 bits, of which NumPy does not say the kind: save them as float32",
 }
 #: Records at the end of an archive (4.3.14 to 4.3.16): marks and lengths.
 _END, _END_SIZE = b"PK\x05\x06", 22
@@ -166,7 +167,8 @@ def _parse_type(match: re.Match[str], complex_too: bool) -> tuple[str, bool]:
         raise RefusedError(f"has cells of several fields (a structured type); {ACCEPTED_TYPES}")
     number = _NUMBER.fullmatch(text)
     if number is None or (number["complex"] and not complex_too):
-        what = _OTHERS.get(text.lstrip("<>|=")[:1], "cells of an unknown type")
+        letters = text.lstrip("<>|=")
+        what = _OTHERS.get(letters) or _OTHERS.get(letters[:1], "cells of an unknown type")
         raise RefusedError(f"holds {what} ({shorten(text, 20)}); {ACCEPTED_TYPES}")
     return np.dtype(text).name, text.startswith(">")
 

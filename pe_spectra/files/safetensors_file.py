@@ -10,18 +10,26 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
-from pe_spectra.files.arrays import ACCEPTED_TYPES, FileArray, Stored, Wanted, check_length, format_shape, read_stored
+from pe_spectra.files.arrays import FileArray, Stored, Wanted, check_length, format_shape, read_stored
 from pe_spectra.files.json_toml import join_pairs
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import MAX_AXES, MAX_TENSOR_INDEX_BYTES, MAX_TENSORS
 from pe_spectra.wording import count
 
-#: Our names of the types that are read.
-_TYPES = {"BF16": "bfloat16"} | {
+#: Our names of the types that are read; of eight bits and fewer: OCP 8-bit Floating Point and Microscaling Formats.
+_NARROW = {
+    "F4": "float4_e2m1fn",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+_TYPES = {"BF16": "bfloat16", **_NARROW} | {
     f"{letter}{bits}": f"{name}{bits}"
     for letter, name, widths in (
         ("F", "float", (16, 32, 64)),
@@ -30,10 +38,11 @@ _TYPES = {"BF16": "bfloat16"} | {
     )
     for bits in widths
 }
-#: Bytes of one number, for every type whose width is known; others may stand beside the wanted tensor.
-_SIZES = {name: Stored(shape=(), dtype=ours).item_size for name, ours in _TYPES.items()} | {
-    "C64": 8,
-    **dict.fromkeys(("BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 1),
+#: Bits of one number, for every type whose width is known; others may stand beside the wanted tensor.
+_BITS = {name: Stored(shape=(), dtype=ours).bits for name, ours in _TYPES.items()} | {
+    "C64": 64,
+    "BOOL": 8,
+    "F8_E8M0": 8,
 }
 _KEYS = {"dtype", "shape", "data_offsets"}
 _LENGTH_BYTES = 8
@@ -68,10 +77,17 @@ class Safetensors(Tensors):
         """Read one tensor; one of a type that is not accepted is refused."""
         entry = self._entries[name]
         if entry.dtype not in _TYPES:
-            raise RefusedError(f"tensor {shorten(name)} is of type {shorten(entry.dtype, 20)}; {ACCEPTED_TYPES}")
+            accepted = f"{', '.join(sorted(_TYPES))} are accepted"
+            raise RefusedError(f"tensor {shorten(name)} is of type {shorten(entry.dtype, 20)}; {accepted}")
         stored = Stored(shape=entry.shape, dtype=_TYPES[entry.dtype])
         with self._file.open_at(self._start + entry.begin) as stream:
-            return read_stored(stream, stored, wanted, tensor=name)
+            found = read_stored(stream, stored, wanted, tensor=name)
+        around, dot, last = name.rpartition(".")
+        # as transformers, vLLM and ComfyUI call them
+        scales = (f"{name}_scale_inv", f"{name}_scale", f"{around}{dot}scale_{last}")
+        scale = next((one for one in scales if one in self._entries and entry.dtype in _NARROW), None)
+        note = f"its numbers are as they are stored: {shorten(scale or '')}, a tensor beside it, is not applied"
+        return found if scale is None else replace(found, notes=(*found.notes, note))
 
 
 def _read_entries(file: RegularFile) -> tuple[dict[str, _Entry], int]:
@@ -156,8 +172,8 @@ def _check_places(entries: dict[str, _Entry], size: int) -> None:
 def _check_entry(name: str, entry: _Entry) -> None:
     if len(entry.shape) > MAX_AXES:
         raise RefusedError(f"tensor {shorten(name)} has {len(entry.shape)} axes; at most {MAX_AXES} are accepted")
-    size = _SIZES.get(entry.dtype)
-    if size is not None and math.prod(entry.shape) * size != entry.end - entry.begin:
+    bits = _BITS.get(entry.dtype)
+    if bits is not None and math.prod(entry.shape) * bits != 8 * (entry.end - entry.begin):
         found = count(entry.end - entry.begin, "byte")
         raise RefusedError(
             f"tensor {shorten(name)} has {found}, which its shape ({format_shape(entry.shape)}) does not take"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from pe_spectra.inspection.structure import (
     MAX_PREFIX,
     Noise,
     Tail,
+    count_last_rows,
     count_special_rows,
     find_noise,
     find_tail,
@@ -34,6 +36,8 @@ from pe_spectra.inspection.traces import Resizing, find_resizing
 
 #: Tables whose largest number has a power of two between these are not scaled.
 _LEAST_EXPONENT, _MOST_EXPONENT = -200, 330
+#: Columns that are sampled, and numbers in one that are few.
+_SAMPLED_COLUMNS, _FEW_NUMBERS = 16, 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,9 +51,11 @@ class Anatomy:
     signals : norms, steps, cosines.
     zero_rows, constant_rows : indices; outliers and outlier_ratios : rows and their norm over the median.
     zero_columns, constant_columns : indices of columns.
-    equal_rows : groups of equal rows, zero rows left out.
+    equal_rows : groups of equal rows, zero rows left out; period : every row that is used and is not among the first
+        `period` equals the one so many rows before it; None where the table does not repeat.
     noise : that of which the table as a whole cannot be told; nothing else is then looked for.
-    special : rows in front that do not belong to the sequence, as found (not as declared).
+    special : rows in front that do not belong to the sequence, as found (not as declared); last_special : rows at the
+        end that do not.
     tail : rows at the end that were never trained.
     seams : changes, stray rows and regular jumps; empty for a grid.
     resizing : axes along which the table was interpolated; special rows, tail and seams are then those of the rows
@@ -71,10 +77,12 @@ class Anatomy:
     first: int
     last: int
     odd: Mask
+    period: int | None = None
     outliers: I64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     outlier_ratios: F64 = field(default_factory=lambda: np.empty(0))
     noise: Noise | None = None
     special: int = 0
+    last_special: int = 0
     tail: Tail | None = None
     seams: Seams = field(default_factory=Seams)
     resizing: tuple[Resizing, ...] = ()
@@ -116,7 +124,7 @@ def dissect(
     plain, equal = _sort_rows(codes, table, exponent, prefix, offset)
     if not is_trained:
         return plain
-    trained = _look_for_training(plain, codes, equal, is_grid=grid is not None)
+    trained = _look_for_training(plain, codes, equal, dtype, is_grid=grid is not None)
     if trained.noise:
         return trained
     # what interpolation makes of the first rows may pass for special ones, and of the last for a tail
@@ -150,19 +158,22 @@ def _sort_rows(
         last=size,
         odd=np.zeros(size, dtype=bool),
     )
-    return plain, equal
+    return replace(plain, period=_find_period(plain, prefix, size)), equal
 
 
 def _look_through(trained: Anatomy, first: int, last: int, resizing: Resizing) -> Anatomy:
     """Look for what training left in the rows that a line was made of, and say where they are now."""
     source = resizing.recover(trained.table[first:last])
     plain, equal = _sort_rows(source, source, 0, 0, 0)
-    made_of = _look_for_training(plain, source, equal, is_grid=False)
+    made_of = _look_for_training(plain, source, equal, "float64", is_grid=False)
 
     def find_place(row: int) -> int:
         return first + round(row * resizing.new / resizing.old)
 
-    tail = made_of.tail and replace(made_of.tail, start=find_place(made_of.tail.start))
+    # rows behind those that were interpolated stay what they were found to be
+    tail = trained.tail if last < len(trained.table) else None
+    if tail is None and made_of.tail:
+        tail = replace(made_of.tail, start=find_place(made_of.tail.start))
     seams = tuple(replace(seam, row=find_place(seam.row + 1) - 1) for seam in made_of.seams.seams)
     stray = tuple(row for old in made_of.seams.stray for row in range(find_place(old), find_place(old + 1)))
     odd = trained.odd.copy()
@@ -172,6 +183,7 @@ def _look_through(trained: Anatomy, first: int, last: int, resizing: Resizing) -
     return replace(
         trained,
         special=special,
+        last_special=min(trained.last_special, len(trained.table) - last),
         tail=tail,
         seams=Seams(seams=seams, stray=stray),
         first=max(special, first),
@@ -195,7 +207,9 @@ def _scale(codes: F64) -> tuple[F64, int]:
     return values, exponent
 
 
-def _look_for_training(plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...], ...], *, is_grid: bool) -> Anatomy:
+def _look_for_training(
+    plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...], ...], dtype: str, *, is_grid: bool
+) -> Anatomy:
     """Add what training leaves, or leaves out: special rows, outliers, tails, noise and seams."""
     table, signals, prefix, size = plain.table, plain.signals, plain.prefix, len(plain.table)
     tail = None if is_grid else find_tail(table, signals, min(max(prefix, MAX_PREFIX), size))
@@ -206,16 +220,19 @@ def _look_for_training(plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...],
     odd[zero] = odd[outliers] = True
     special = min(count_special_rows(table, odd), prefix if is_grid else size)
     first = max(special, prefix)
-    regular = ~odd
-    regular[:first] = False
+    regular = ~odd & (np.arange(size) >= first)
     noise = find_noise(table, signals, regular, prefix)
     if noise:
         tail, last, special, first = None, size, int(prefix and odd[:prefix].all()) * prefix, prefix
-    regular[last:] = False
+    period = _find_period(plain, first, last)
+    has_end = not (is_grid or noise or tail or period)
+    behind = count_last_rows(table[first:], signals.steps[first:], odd[first:]) if has_end else 0
+    last -= behind
+    regular[min(last, first + (period or size)) :] = False  # what comes again is not new
     copied = [row for group in equal for row in group]
     if len(copied) <= size // 20:  # where many rows are equal, the table repeats, and they are no accidents
         regular[copied] = False
-    seams = Seams() if is_grid or noise else find_seams(table, signals, regular)
+    seams = Seams() if is_grid or noise or _has_few_numbers(codes) else find_seams(table, signals, regular, dtype)
     odd[list(seams.stray)] = True
     return replace(
         plain,
@@ -225,12 +242,34 @@ def _look_for_training(plain: Anatomy, codes: F64, equal: tuple[tuple[int, ...],
         outlier_ratios=ratios,
         noise=noise,
         special=special,
+        last_special=behind,
         tail=tail,
         seams=seams,
         first=first,
         last=last,
         odd=odd,
+        period=period,
     )
+
+
+def _find_period(plain: Anatomy, first: int, last: int) -> int | None:
+    """Return after how many rows the table repeats: every row from the second time on equals the one before it."""
+    lags = {b - a for group in plain.equal_rows for a, b in pairwise(group)}
+    period = lags.pop() if len(lags) == 1 else 1
+    # one row that comes again is a copy; two in their order are a sequence
+    if period < 2 or first + period > last - 2:
+        return None
+    again = np.zeros(last, dtype=bool)
+    again[[row for group in plain.equal_rows for row in group[1:] if row < last]] = True
+    zero = plain.signals.norms[:last] == 0  # rows of zeros are in no group
+    again[period:] |= zero[period:] & zero[:-period]
+    return period if again[first + period :].all() else None
+
+
+def _has_few_numbers(table: F64) -> bool:
+    """Say whether most columns have so few numbers that no training made them: digits, branches of a tree, ones."""
+    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    return float(np.median([len(np.unique(table[:, column])) for column in columns])) <= _FEW_NUMBERS
 
 
 def _find_zero_rows(table: F64, norms: F64) -> I64:

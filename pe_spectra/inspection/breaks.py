@@ -8,13 +8,13 @@ which is what is left of the step after the best linear interpolation from both 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.series import MAD_SCALE, Mask, bridge, find_medians, measure_spread
+from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread
 
 #: Past steps that predict the next one; fewer in short tables.
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
@@ -22,94 +22,44 @@ _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
 _RIDGE = 1e-4
 #: Columns that are looked at, and fewer from this many numbers on.
 _SAMPLED_COLUMNS, _FEWEST_COLUMNS, _SAMPLED_NUMBERS = 256, 32, 1 << 22
-#: Places on either side that a place is compared with: vectors, norms.
-_AROUND, _AROUND_NORMS = 12, 32
-#: A break of the vectors: robust deviations, lead over the next one, length of the step over those around.
-_VECTOR_DEVIATIONS, _VECTOR_LEAD, _VECTOR_STEP = 4.2, 1.7, 1.45
-#: A break of the level: deviations and lead of both together, and of norms and vectors alone.
-_BOTH_DEVIATIONS, _BOTH_LEAD, _NORM_DEVIATIONS, _SUPPORT = 4.6, 1.0, 3.3, 0.0
-#: Its size as a factor, in the interpolated norms and in the medians of 24 rows.
-_NORM_FACTOR, _MEDIAN_FACTOR, _MEDIAN_ROWS = 1.2, 1.15, 24
-#: A change at once and one that lasts agree within this factor; a walk's do not.
-_AGREEMENT = 1.9
+#: Places on either side that a place is compared with.
+_AROUND = 12
+#: A break: a normal number as large in one place of so many, its lead over the next (in one table of 100 that
+#: has no break), length of the step over those around.
+_PLACES, _LEAD, _STEP = 1e-6, 1.3, 1.2
+#: And the part of the step that is not predicted.
+_PART = 0.25
+_DEVIATIONS = -NormalDist().inv_cdf(_PLACES)
 _MOST = 3
 _TINY = 1e-300
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Evidence:
-    """How strongly each pair s | s + 1 looks like a break, in robust standard deviations.
+def find_vector_breaks(table: F64, regular: Mask, usable: Mask, step_ratios: F64) -> list[int]:
+    """Find the places s | s + 1 where other rows begin.
 
-    Attributes
-    ----------
-    vectors : (S - 1,) of ln ||M(s)|| over its median around, M from the columns.
-    norms : (S - 1,) of |M(s)| from ln ||e(s)||; changes : (S - 1,) that M itself.
-    both : root of the sum of squares of the two.
-    """
-
-    vectors: F64
-    norms: F64
-    changes: F64
-    both: F64
-
-    def find_vector_breaks(self, usable: Mask, step_ratios: F64) -> list[int]:
-        """Find the places where other rows begin; `step_ratios` : ln of each step over those around."""
-        found = _find_largest(self.vectors, usable, deviations=_VECTOR_DEVIATIONS, lead=_VECTOR_LEAD)
-        return [place for place in found if step_ratios[place] > math.log(_VECTOR_STEP)]
-
-    def find_norm_breaks(self, usable: Mask, norms: F64) -> list[tuple[int, float]]:
-        """Find the places where the norm changes at once by 1.2 and more, with the factor of the medians of 24 rows."""
-        found = []
-        logs = np.log(np.maximum(norms, _TINY))
-        for place in _find_largest(self.both, usable, deviations=_BOTH_DEVIATIONS, lead=_BOTH_LEAD):
-            change = float(self.changes[place])
-            split = place + 1
-            before, after = logs[max(split - _MEDIAN_ROWS, 0) : split], logs[split : split + _MEDIAN_ROWS]
-            medians = float(np.median(after) - np.median(before))
-            if (
-                self.norms[place] > _NORM_DEVIATIONS
-                and self.vectors[place] > _SUPPORT
-                and abs(change) > math.log(_NORM_FACTOR)
-                and medians * math.copysign(1.0, change) > math.log(_MEDIAN_FACTOR)
-                and 1 / _AGREEMENT < change / medians < _AGREEMENT
-            ):
-                found.append((place, math.exp(medians)))
-        return found
-
-    def refine_place(self, place: int, reach: int = 2) -> int:
-        """Return the likeliest place of a break within `reach` of one that is roughly known."""
-        first = max(place - reach, 0)
-        near = self.both[first : place + reach + 1]
-        return first + int(np.argmax(near)) if len(near) and near.max() > _NORM_DEVIATIONS else place
-
-
-def measure_evidence(table: F64, norms: F64, regular: Mask) -> Evidence:
-    """Measure the evidence for a break between each two rows.
+    There ln ||M(s)||, M of `_interpolate_steps`, stands out of the median around it (`_find_largest`), the step is 1.2
+    times those around, and M is a quarter of it or more: curves without noise are predicted, but for the last digits.
 
     Parameters
     ----------
-    table : (S, d); norms : (S,); regular : (S,) rows to trust, at least 16; others are bridged.
+    table : (S, d); regular : (S,) rows to trust, at least 16; others are bridged; usable : (S - 1,) places that may be
+        found; step_ratios : (S - 1,) ln of each step over those around.
 
     >>> table = np.sin(np.arange(64.0)[:, None] * np.linspace(0.1, 0.5, 8))
-    >>> type(measure_evidence(table, np.linalg.norm(table, axis=1), np.ones(64, dtype=bool))).__name__
-    'Evidence'
+    >>> find_vector_breaks(table, np.ones(64, dtype=bool), np.ones(63, dtype=bool), np.zeros(63))
+    []
     """
     inside = np.flatnonzero(regular)
     part = slice(int(inside[0]), int(inside[-1]) + 1)
-    logs = np.log(np.maximum(norms[part], _TINY))[:, None]
-    good = regular[part] & (norms[part] > 0)
-    vectors, changes, strength = (np.zeros(len(table) - 1) for _ in range(3))
-    pairs = slice(part.start, part.stop - 1)
-    lengths = np.linalg.norm(_interpolate_steps(bridge(_sample_columns(table[part]), regular[part])), axis=1)
-    lengths = np.log(np.maximum(lengths, _TINY))
+    sample = bridge(_sample_columns(table[part]), regular[part])
+    sizes = np.linalg.norm(_interpolate_steps(sample), axis=1)
+    lengths = np.log(np.maximum(sizes, _TINY))
     lengths -= find_medians(lengths, _AROUND)
-    vectors[pairs] = lengths / max(measure_spread(lengths), 1e-3)
-    if good.sum() > 1:
-        changes[pairs] = _interpolate_steps(bridge(logs, good))[:, 0]
-    sizes = np.abs(changes[pairs])
-    usual = MAD_SCALE * np.maximum(find_medians(sizes, _AROUND_NORMS), np.median(sizes))
-    strength[pairs] = sizes / np.maximum(usual, 1e-6)
-    return Evidence(vectors=vectors, norms=strength, changes=changes, both=np.hypot(strength, np.maximum(vectors, 0.0)))
+    scores, parts = np.zeros(len(table) - 1), np.zeros(len(table) - 1)
+    scores[part.start : part.stop - 1] = lengths / max(measure_spread(lengths), 1e-3)
+    parts[part.start : part.stop - 1] = sizes / np.maximum(np.linalg.norm(np.diff(sample, axis=0), axis=1), _TINY)
+    is_long = (step_ratios > math.log(_STEP)) & (parts > _PART)
+    return [place for place in _find_largest(scores, usable) if is_long[place]]
 
 
 def _sample_columns(table: F64) -> F64:
@@ -145,11 +95,11 @@ def _interpolate_steps(values: F64) -> F64:
     return matched
 
 
-def _find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -> list[int]:
+def _find_largest(scores: F64, valid: Mask) -> list[int]:
     """Find the few places whose score, in robust standard deviations, stands out of all others.
 
     Of the peaks (12 places from one another, places that are not valid too) the first m <= 3 are kept,
-    m the largest for which the m-th exceeds `deviations`, and the next one by `lead`. The largest of
+    m the largest for which the m-th exceeds 4.75, and the next one by 1.3. The largest of
     n independent normal numbers leads by 1 / sqrt(2 ln n) on average, exponentially distributed
     (Embrechts, Klueppelberg & Mikosch 1997, Modelling Extremal Events, sect. 4.2).
     """
@@ -159,5 +109,5 @@ def _find_largest(scores: F64, valid: Mask, *, deviations: float, lead: float) -
     rest = np.where(valid & (scores >= around), scores, -np.inf)
     peaks = [int(place) for place in np.argsort(-rest, kind="stable")[: _MOST + 1] if np.isfinite(rest[place])]
     heights = [float(rest[place]) for place in peaks] + [0.0]
-    kept = [m for m in range(1, min(len(peaks), _MOST) + 1) if heights[m - 1] > max(deviations, heights[m] + lead)]
+    kept = [m for m in range(1, min(len(peaks), _MOST) + 1) if heights[m - 1] > max(_DEVIATIONS, heights[m] + _LEAD)]
     return peaks[: max(kept, default=0)]

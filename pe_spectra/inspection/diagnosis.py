@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import pairwise
 
 import numpy as np
 
@@ -18,17 +17,17 @@ from pe_spectra.inspection.traces import Resizing
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.vocabulary import Level
-from pe_spectra.wording import capitalise, percent
+from pe_spectra.wording import capitalise, join, percent
 
 #: Numbers, and groups of equal rows, that a finding's data lists.
 _LISTED = 64
 #: A jump alone, without a lasting change, is sure from this factor on.
 _SURE_JUMP = 2.0
-#: How a seam's changes are said, but that of cosines.
+#: How a seam's lasting changes are said, with their standard errors.
 _CHANGES = {
-    "jump": "a jump {:.3g} times the steps around",
-    "norm_ratio": "norms {:.3g} times those before",
-    "step_ratio": "steps {:.3g} times as long from there on",
+    "norm": "norm (x{norm_ratio:.3g}, {norm_errors:.0f})",
+    "step": "step (x{step_ratio:.3g}, {step_errors:.0f})",
+    "turn": "spectrum (cosine of successive steps {turn_before:z.2f} to {turn_after:z.2f}, {turn_errors:.0f})",
 }
 
 
@@ -43,6 +42,7 @@ def find_in_table(anatomy: Anatomy) -> tuple[RowFinding, ...]:
     """
     return (
         *_find_special(anatomy),
+        *_find_last(anatomy),
         *_find_outliers(anatomy),
         *_find_dead(anatomy),
         *_find_equal(anatomy),
@@ -88,7 +88,7 @@ def _find_special(anatomy: Anatomy) -> Iterator[RowFinding]:
     # declared special rows are left out already: that they are special is no surprise
     level: Level = "note" if count <= prefix else "warning"
     if count <= prefix:
-        advice = f"prefix={prefix} leaves {'it' if prefix == 1 else 'them'} out"
+        advice = f"{'it is' if count == 1 else 'they are'} left out already"
     elif count == 1:
         advice = "a CLS or BOS row (prefix=1 leaves it out)"
     else:
@@ -104,8 +104,25 @@ def _find_special(anatomy: Anatomy) -> Iterator[RowFinding]:
     yield kind.report(rows, level=level, said=said, count=count, norm_ratios=ratios, cosines=cosines)
 
 
+def _find_last(anatomy: Anatomy) -> Iterator[RowFinding]:
+    count, table, norms, last = anatomy.last_special, anatomy.table, anatomy.signals.norms, anatomy.last
+    if count:
+        usual = float(np.median(norms[anatomy.first : last]))
+        ratios = [float(norm) / usual if usual > 0 else 0.0 for norm in norms[last:]]
+        cosines = [compute_cosine(row, table[last - 1]) for row in table[last:]]
+        said = {
+            "sizes": ", ".join(map("{:.3g}".format, ratios)),
+            "similar": ", ".join(map("{:z.2f}".format, cosines)),
+            "before": last - 1 + anatomy.offset,
+            "norms": "norm" if count == 1 else "norms",
+            "cosine": "cosine" if count == 1 else "cosines",
+        }
+        rows = anatomy.name_rows(range(last, last + count))
+        yield kinds.SPECIAL_LAST_ROWS.report(rows, said=said, count=count, norm_ratios=ratios, cosines=cosines)
+
+
 def _find_outliers(anatomy: Anatomy) -> Iterator[RowFinding]:
-    kept = anatomy.outliers >= anatomy.special
+    kept = (anatomy.outliers >= anatomy.special) & (anatomy.outliers < len(anatomy.table) - anatomy.last_special)
     outliers, ratios = anatomy.outliers[kept], anatomy.outlier_ratios[kept]
     if len(outliers):
         factor = f"{ratios[0]:.3g}" if len(ratios) == 1 else f"{ratios.min():.3g} to {ratios.max():.3g}"
@@ -131,25 +148,15 @@ def _find_equal(anatomy: Anatomy) -> Iterator[RowFinding]:
         return
     members = [row for group in groups for row in group]
     extra = len(members) - len(groups)
-    lags = {b - a for group in groups for a, b in pairwise(group)}
     first = " and ".join(str(row + anatomy.offset) for row in groups[0][:2])
     rows = anatomy.name_rows(members)
     shown = [[row + anatomy.offset for row in group] for group in groups[:_LISTED]]
-    if len(lags) == 1 and extra >= len(anatomy.table) // 8 and len(groups) > 2 and _repeats(anatomy, min(lags)):
-        (period,) = lags
-        yield kinds.REPEATING_ROWS.report(rows, said={"first": first}, period=period, count=extra, groups=shown)
+    if anatomy.period:
+        said = {"first": first}
+        yield kinds.REPEATING_ROWS.report(rows, said=said, period=anatomy.period, count=extra, groups=shown)
         return
     what = f"rows {first} are equal" if extra == 1 else f"{extra} rows are equal to an earlier row (first {first})"
     yield kinds.DUPLICATE_ROWS.report(rows, said={"what": capitalise(what)}, count=extra, groups=shown)
-
-
-def _repeats(anatomy: Anatomy, period: int) -> bool:
-    """Say whether every row that is used, from the second period on, equals the one a period before it."""
-    again = np.zeros(anatomy.last, dtype=bool)
-    again[[row for group in anatomy.equal_rows for row in group[1:] if row < anatomy.last]] = True
-    zero = anatomy.signals.norms[: anatomy.last] == 0  # rows of zeros are in no group
-    again[period:] |= zero[period:] & zero[:-period]
-    return bool(again[anatomy.first + period :].all())
 
 
 def _find_tail(anatomy: Anatomy) -> Iterator[RowFinding]:
@@ -178,23 +185,42 @@ def _find_tail(anatomy: Anatomy) -> Iterator[RowFinding]:
 def _find_seams(anatomy: Anatomy) -> Iterator[RowFinding]:
     for seam in anatomy.seams.seams:
         changes = {name: value for name, value in asdict(seam).items() if name != "row"}
-        parts = [words.format(changes[name]) for name, words in _CHANGES.items() if changes[name] is not None]
+        parts = [f"a jump {seam.jump:.3g} times the steps around"] if seam.jump is not None else []
+        differ = [
+            words.format_map(changes) for name, words in _CHANGES.items() if changes[f"{name}_errors"] is not None
+        ]
+        if differ:
+            # the first number names what it counts
+            differ[0] = differ[0].replace(")", " standard errors)")
+            parts.append(f"rows before and after differ in {join(differ)}")
         if seam.cosine_before is not None:
             parts.append(f"cosine of neighbours {seam.cosine_before:z.2f} before, {seam.cosine_after:z.2f} after")
+        parts += [f"row {row + anatomy.offset} is unlike both sides" for row in _find_odd_at(anatomy, seam.row)]
         # in tables of public models a lone step may be longer by half without any reason in the training
-        alone = (seam.jump or 0.0) < _SURE_JUMP and not any((seam.norm_ratio, seam.step_ratio, seam.cosine_before))
+        alone = (seam.jump or 0.0) < _SURE_JUMP and not differ
+        length = seam.row + 1 - anatomy.first
         yield kinds.SEAM.report(
             (seam.row + anatomy.offset, seam.row + 1 + anatomy.offset),
             level="note" if alone else "warning",
-            said={"parts": ", ".join(parts)},
-            length=seam.row + 1 - anatomy.first,
+            said={
+                "parts": ", ".join(parts),
+                "inference": "" if alone else f"; consistent with training first at length {length}",
+            },
+            length=length,
+            shorter_side=min(length, anatomy.last - seam.row - 1),
             **changes,
         )
 
 
+def _find_odd_at(anatomy: Anatomy, place: int) -> list[int]:
+    """Return the stray rows beside a seam, which are told with it."""
+    return [row for row in anatomy.seams.stray if row in (place, place + 1)]
+
+
 def _find_steps(anatomy: Anatomy) -> Iterator[RowFinding]:
     equal = {row for group in anatomy.equal_rows for row in group}
-    stray = [row for row in anatomy.seams.stray if row not in equal]
+    told = {row for seam in anatomy.seams.seams for row in _find_odd_at(anatomy, seam.row)}
+    stray = [row for row in anatomy.seams.stray if row not in equal | told]
     if stray:
         yield kinds.STRAY_ROWS.report(anatomy.name_rows(stray), count=len(stray))
     spacing, wraps, used = anatomy.seams.spacing, anatomy.seams.wraps, anatomy.last - anatomy.first

@@ -7,34 +7,45 @@ are high, but so are those beside them. A sinusoid is as narrow as the window of
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.backgrounds import (
+    HANN_APART,
+    Bins,
+    count_columns,
+    find_bins,
+    find_ratio,
+    measure_distances,
+    predict_level,
+)
 
-#: Frequencies per cycle over the length of the table, and numbers worked on at a time.
-_PADDING, _BLOCK = 4, 1 << 20
+#: Numbers worked on at a time.
+_BLOCK = 1 << 20
 #: Two lines closer than this many cycles over the length, and of like power, are one broad peak.
 _APART, _LIKE = 1.5, 1 / 3
-#: Cycles over the length between a line and the continuum beside it, and the width of that.
-_CLEAR, _WIDE = 2.5, 4.0
-#: A continuum is taken to fall no faster than 1 / f**4.
-_STEEPEST = 4.0
-_TINY = 1e-300
+#: Cycles over the length between a line and the continuum beside it; how many bins that is, of a long table an octave
+#: on either side; how many tell the number of columns; and the fewest that tell anything.
+_CLEAR, _NEAREST, _COMPARED, _FEWEST = 2.5, (24, 12, 6), 48, 3
 
 
 def select_lines(
-    values: F64, basis: F64, waves: list[F64], cycles: list[float], rest: float, ratio: float
+    values: F64, shape: tuple[int, ...], basis: F64, waves: list[F64], cycles: F64, rest: float
 ) -> list[int]:
-    """Select the sinusoids that are narrow: `ratio` times the continuum on either side.
+    """Select the sinusoids that are narrow: far above the continuum on either side, which is no line.
 
-    The spectrum is that of the Hann-tapered rows without the trend and the other lines. Where no
-    room is left below a line, a power of 1/f fitted above it is continued.
+    The spectrum is that of the Hann-tapered rows without the trend and the other lines. The continuum is a power of
+    the frequency, fitted to the bins around; how far a line must stand above it follows from how sure that is, and
+    from how many columns the noise counts as.
 
     Parameters
     ----------
-    values : (S, c) principal columns; basis : (S, t) orthonormal trend; waves : cosine and sine (S,) of
-        each sinusoid; cycles : their cycles over the S rows; rest : level of the columns left out.
+    values : (S, c) principal columns; shape : (S,), or (H, W); basis : (S, t) orthonormal trend; waves : cosine and
+        sine (S,) of each sinusoid; cycles : (K, axes) their cycles over each side; rest : level of the columns left
+        out.
 
     Returns
     -------
@@ -47,21 +58,32 @@ def select_lines(
     >>> s = np.arange(96.0)
     >>> waves = [np.cos(2 * np.pi * s / 12), np.sin(2 * np.pi * s / 12)]
     >>> noise = 0.01 * np.random.default_rng(0).normal(size=96)
-    >>> select_lines((waves[0] + noise)[:, None], np.ones((96, 1)) / 96**0.5, waves, [8.0], 0.0, 4.0)
+    >>> select_lines((waves[0] + noise)[:, None], (96,), np.ones((96, 1)) / 96**0.5, waves, np.array([[8.0]]), 0.0)
     [0]
     """
     amplitudes = np.linalg.lstsq(np.column_stack([basis, *waves]), values, rcond=None)[0]
     smooth, parts = amplitudes[: basis.shape[1]], amplitudes[basis.shape[1] :]
     parts = parts.reshape(len(cycles), 2, -1)
     powers = np.einsum("ijk,ijk->i", parts, parts)
-    alone = [index for index in range(len(cycles)) if _is_alone(index, cycles, powers)]
-    signal = values - basis @ smooth
+    alone = [index for index in range(len(cycles)) if _is_alone(index, cycles, powers, shape)]
     models = {index: np.column_stack(waves[2 * index : 2 * index + 2]) @ parts[index] for index in alone}
-    for model in models.values():
-        signal = signal - model
-    return [
-        index for index in alone if _stands_out(_compute_spectrum(signal + models[index], rest), cycles[index], ratio)
-    ]
+    sides = [np.sin(math.pi * (np.arange(size) + 0.5) / size) ** 2 for size in shape]
+    taper = reduce(np.multiply.outer, sides).ravel()
+    taper *= math.sqrt(len(values)) / np.linalg.norm(taper)
+    signal = values - basis @ smooth
+    while True:  # what is no line is part of the continuum beside the others
+        left = taper[:, None] * (signal - sum(models[index] for index in alone))
+        bins = find_bins(left, shape, rest)
+        selected = []
+        for index in alone:
+            wave = waves[2 * index] - 1j * waves[2 * index + 1]
+            peak = float(np.sum(np.abs(wave @ (left + taper[:, None] * models[index])) ** 2)) / len(values) + rest
+            around = bins.take(_clear_of(bins, cycles[[other for other in alone if other != index]]))
+            if _stands_out(around, peak, cycles[index]):
+                selected.append(index)
+        if selected == alone or not selected:
+            return selected
+        alone = selected
 
 
 def compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) -> F64:
@@ -80,41 +102,53 @@ def compute_periodogram(values: F64, shape: tuple[int, ...], sizes: list[int]) -
     return power
 
 
-def _is_alone(index: int, cycles: list[float], powers: F64) -> bool:
-    return not any(
-        abs(cycles[index] - cycles[other]) < _APART and powers[other] > _LIKE * powers[index]
-        for other in range(len(cycles))
-        if other != index
-    )
+def _is_alone(index: int, cycles: F64, powers: F64, shape: tuple[int, ...]) -> bool:
+    near = measure_distances(cycles, cycles[index], shape) < _APART
+    near[index] = False
+    return not bool((near & (powers > _LIKE * powers[index])).any())
 
 
-def _compute_spectrum(values: F64, rest: float) -> tuple[F64, F64]:
-    """Return cycles over the length, and sum over columns of |sum_s w(s) x(s) e^(-i w s)|^2 / sum w^2."""
-    size = len(values)
-    taper = np.sin(math.pi * (np.arange(size) + 0.5) / size) ** 2
-    padded = 1 << math.ceil(math.log2(_PADDING * size))
-    power = compute_periodogram(taper[:, None] * values, (size,), [padded]) * (size / float(taper @ taper)) + rest
-    return np.arange(len(power), dtype=np.float64) * (size / padded), power
+def _clear_of(bins: Bins, lines: F64) -> NDArray[np.bool_]:
+    """Say which bins are not emptied by lines that were subtracted, (n,)."""
+    clear = np.ones(len(bins.cycles), dtype=bool)
+    for line in lines:
+        clear &= measure_distances(bins.cycles, line, bins.shape) >= _APART
+    return clear
 
 
-def _stands_out(spectrum: tuple[F64, F64], cycles: float, ratio: float) -> bool:
-    places, power = spectrum
-    peak = float(power[np.abs(places - cycles) <= 0.5].max(initial=0.0))
-    last = float(places[-1])
-    above = (places >= cycles + _CLEAR) & (places <= cycles + _CLEAR + _WIDE)
-    below = (places <= cycles - _CLEAR) & (places >= max(cycles - _CLEAR - _WIDE, 0.75))
-    levels = []
-    if cycles + _CLEAR + 1 <= last:
-        levels.append(float(np.median(power[above])))
-    if cycles - _CLEAR - 1 >= 0.75:
-        levels.append(float(np.median(power[below])))
-    elif above.sum() > 2:
-        levels.append(_continue_down(places[above], power[above], cycles))
-    return bool(levels) and peak > ratio * max(levels)
+def _stands_out(bins: Bins, peak: float, cycles: F64) -> bool:
+    lengths, length = np.linalg.norm(bins.cycles, axis=1), float(np.linalg.norm(cycles))
+    distances = measure_distances(bins.cycles, cycles, bins.shape)
+    beside = bins.powers[(distances >= _APART) & (distances <= _CLEAR)]
+    if beside.max(initial=0.0) >= peak:
+        return False  # the slope of something broader
+    octave = int(np.sum((lengths >= length / 2) & (lengths <= 2 * length)))
+    columns = count_columns(bins.take_nearest(cycles, _COMPARED, _CLEAR), HANN_APART)
+    # half a cycle from where it is its own conjugate and nearer, a line is but one wave of real amplitudes
+    twice = 2 * cycles / bins.shape
+    is_real = bool((np.abs(twice - np.round(twice)) * bins.shape < 1).all())
+    # many bins are surer, few are the better where the continuum is no power of the frequency
+    for count in (max(octave, _NEAREST[0]), *_NEAREST[1:]):
+        around = bins.take_nearest(cycles, count, _CLEAR)
+        if len(around.cycles) < _FEWEST:
+            return False
+        level = predict_level(around, cycles, columns)
+        tries = len(_NEAREST) * math.prod(bins.shape)
+        if peak > find_ratio(columns / 2 if is_real else columns, level.squares, tries) * level.value:
+            return _holds_at(bins, around, cycles, columns)
+    return False
 
 
-def _continue_down(places: F64, power: F64, cycles: float) -> float:
-    x, y = np.log(places), np.log(np.maximum(power, _TINY))
-    x, middle = x - x.mean(), float(x.mean())
-    slope = float(np.clip(x @ y / (x @ x), -_STEEPEST, 0.0))
-    return math.exp(float(y.mean()) + slope * (math.log(cycles) - middle))
+def _holds_at(bins: Bins, around: Bins, cycles: F64, columns: float) -> bool:
+    """Say whether the continuum holds at a line too: where it rises there instead, a slow curve is the peak.
+
+    Nearer to frequency 0 no bin lies clear below a line, and its level is only continued from above (a grid has bins
+    in other directions). What is left at its place without a line of two waves is no more than noise; of a slow
+    curve, which has more, there is a rest.
+    """
+    if len(bins.shape) > 1 or float(np.linalg.norm(cycles)) >= _CLEAR + 1:
+        return True
+    near = bins.take(measure_distances(bins.cycles, cycles, bins.shape) < _APART)
+    levels = [predict_level(around, one, columns) for one in near.cycles]
+    heights = [find_ratio(columns, level.squares, len(levels)) * level.value for level in levels]
+    return bool((near.powers <= heights).all())

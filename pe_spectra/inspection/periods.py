@@ -16,25 +16,43 @@ from dataclasses import dataclass
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.backgrounds import (
+    count_columns,
+    find_bins,
+    find_continuum,
+    find_median_level,
+    find_ratio,
+    measure_distances,
+)
 from pe_spectra.inspection.peaks import compute_periodogram, select_lines
 from pe_spectra.inspection.ridges import Ridge, find_ridges, measure_bands, remove_bands
 from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.sinusoids import (
+    build_axes,
+    build_waves,
+    measure_energy,
+    orthonormalise,
+    refine_waves,
+    subtract_waves,
+)
 from pe_spectra.quantities import Result, quantity
 
 #: Sinusoids that are looked for, and periods that an answer names and its figure labels.
 MAX_PERIODS, NAMED_PERIODS = 12, 6
 #: A sinusoid counts from this share of the variance on.
 _SMALLEST_SHARE = 0.004
-#: Its peak is this many times the median of the periodogram around it, 12 bins on either side.
-_PEAK_RATIO, _AROUND = 3.0, 12
-#: Normal quantile of the chance that noise alone makes such a peak.
-_QUANTILE = 5.5
+#: A wave that does not complete one cycle along either side, as nearly as that is known, is a trend.
+_LEAST_CYCLES = 0.98
+#: Its surroundings are this many bins on either side, of those that are so many cycles away at least.
+_AROUND, _CLEAR = 12, 1.5
 #: Principal columns that stand for the table in the search; numbers of them at most.
 _MAX_COLUMNS, _MAX_NUMBERS = 48, 1 << 21
 #: Frequencies per cycle over the length of the table (zero padding).
 _PADDING = 4
 #: Shorter tables have no periods.
 FEWEST_ROWS = 8
+#: Share of the variance that counts as rounding, of numbers and of fits, and as noise of many columns.
+_ROUNDING = 1e-10
 _TINY = 1e-300
 
 
@@ -60,8 +78,8 @@ class DominantPeriod(Result):
         maximum=1.000001,
     )
     along: tuple[float | None, float | None] | None = quantity(
-        "On a grid its lengths down and across, with the sign of its direction, null where it does not change that "
-        "way; null on a line.",
+        "On a grid its lengths down and across, null where it does not change that way; across is "
+        "below zero where the crests run down to the right; null on a line.",
         default=None,
     )
     drift: tuple[float, float] | None = quantity(
@@ -112,146 +130,129 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     total = float(np.einsum("ij,ij->", centred, centred))
     if total <= _TINY:
         return Periods(dominant=(), trend_share=None, explained=None)
-    axes = _build_axes(shape)
-    trend = _orthonormalise(np.column_stack([np.ones(len(table)), *axes]))
+    axes = build_axes(shape)
+    trend = orthonormalise(np.column_stack([np.ones(len(table)), *axes]))
     trend_share = float(np.sum((trend.T @ centred) ** 2)) / total
     if len(table) < FEWEST_ROWS:
         return Periods(dominant=(), trend_share=min(trend_share, 1.0), explained=min(trend_share, 1.0))
     count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // len(table)))
     principal = centred if table.shape[1] <= count else reduce_columns(centred, count, rounds=2, seed=1)
-    rest = max(total - float(np.einsum("ij,ij->", principal, principal)), 0.0) / len(table)
-    ridges, found = _find_lines(principal, axes, shape, trend, total, rest, table.shape[1])
-    waves = _build_waves(axes, found)
+    rest = max(total - float(np.einsum("ij,ij->", principal, principal)), _ROUNDING * total) / len(table)
+    ridges, found = _find_lines(principal, axes, shape, trend, total, rest)
+    waves = build_waves(axes, found)
     model = np.column_stack([trend, *waves])
-    basis = _orthonormalise(model) if found else trend
+    basis = orthonormalise(model) if found else trend
     amplitudes = np.asarray(np.linalg.lstsq(model, centred, rcond=None)[0], dtype=np.float64)
     firsts = range(trend.shape[1], model.shape[1], 2)
-    shares = [_measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]
+    shares = [measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]
     drifting = [energy / total for energy in measure_bands(centred - model @ amplitudes, ridges)] if ridges else []
     # sinusoids that are not quite orthogonal share what they explain together
     excess = max(sum(shares) + sum(drifting), 1.0)
-    # a wave that does not complete one cycle along either side of a grid is a trend of the picture
-    dominant = [
-        _describe(frequency, share / excess, grid is not None)
-        for frequency, share in zip(found, shares, strict=True)
-        if grid is None or max(abs(f) * side for f, side in zip(frequency, shape, strict=True)) >= 1
-    ]
+    dominant = [_describe(one, share / excess, grid is not None) for one, share in zip(found, shares, strict=True)]
     pairs = zip(ridges, drifting, strict=True)
     dominant += [_describe_ridge(one, share / excess) for one, share in pairs if share >= _SMALLEST_SHARE]
     return Periods(
-        dominant=tuple(sorted(dominant, key=lambda one: -one.share)),
+        dominant=tuple(sorted(dominant, key=_rank)),
         trend_share=trend_share,
         explained=min(float(np.sum((basis.T @ centred) ** 2)) / total + sum(drifting), 1.0),
     )
 
 
 def _find_lines(
-    values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float, width: int
+    values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float
 ) -> tuple[list[Ridge], list[F64]]:
     """Find the lines that drift, and the frequencies of the others where nothing of those is left."""
-    if len(shape) > 1:
-        return [], _search(values, axes, shape, trend, total, rest, width)
-    ratio = _find_ratio(width)
-    ridges = find_ridges(values - trend @ (trend.T @ values), rest, ratio)
+    ridges = find_ridges(values - trend @ (trend.T @ values), rest) if len(shape) == 1 else []
     if ridges:
         values = remove_bands(values, ridges)
-    found = _search(values, axes, shape, trend, total, rest, width)
-    found = [one for one in found if not any(ridge.holds(abs(float(one[0]))) for ridge in ridges)]
+    found = _search(values, axes, shape, trend, total, rest)
+    found = [one for one in found if not any(ridge.holds(float(one[0])) for ridge in ridges)]
     if not found:
         return ridges, found
-    cycles = [abs(float(one[0])) * len(values) for one in found]
     # only narrow peaks, no parts of a falling continuum
-    return ridges, [found[i] for i in select_lines(values, trend, _build_waves(axes, found), cycles, rest, ratio)]
+    narrow = select_lines(values, shape, trend, build_waves(axes, found), np.array(found) * shape, rest)
+    return ridges, [found[i] for i in narrow]
 
 
-def _search(
-    values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float, width: int
-) -> list[F64]:
+def _search(values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float) -> list[F64]:
     """Add frequencies, strongest first, until the highest peak does not stand out."""
     found: list[F64] = []
+    refused: list[F64] = []
     residual = values - trend @ (trend.T @ values)
-    for _ in range(MAX_PERIODS):
-        candidate = _find_peak(residual, shape, found, rest, width, total)
+    while len(found) + len(refused) < MAX_PERIODS:
+        candidate = _find_peak(residual, shape, [*found, *refused], rest, total)
         if candidate is None:
             break
-        found.append(candidate)
-        for _ in range(3):
-            residual = _refine(values, axes, found, trend)
-        if _has_merged(found, shape):
-            found.pop()  # two sinusoids closer than the table can resolve
-            break
+        longer = [*(one.copy() for one in found), candidate.copy()]
+        refine_waves(values, axes, longer, trend, steps=3)
+        if _has_merged(longer, shape):
+            refused.append(candidate)  # two sinusoids closer than the table can resolve
+            continue
+        found = longer
+        residual = subtract_waves(values, axes, found, trend)
+    if found:
+        refine_waves(values, axes, found, trend)
+        found = _settle_at_pi(values, axes, found, shape, trend, rest)
     return [one for one in found if _is_inside(one, shape)]
 
 
-def _find_peak(
-    residual: F64, shape: tuple[int, ...], found: list[F64], rest: float, width: int, total: float
-) -> F64 | None:
+def _settle_at_pi(
+    values: F64, axes: list[F64], found: list[F64], shape: tuple[int, ...], trend: F64, rest: float
+) -> list[F64]:
+    """Put a frequency at pi where the second wave that it has beside pi explains no more than noise would."""
+    for index, frequency in enumerate(found):
+        exact = np.round(2 * frequency) / 2
+        if not exact.any() or (np.abs(frequency - exact) * shape > 1).any():
+            continue
+        settled = [*found[:index], np.abs(exact), *found[index + 1 :]]
+        left, more = (subtract_waves(values, axes, which, trend) for which in (found, settled))
+        level, ratio = _look_around(left, frequency, shape, rest)
+        if float(np.sum(more**2) - np.sum(left**2)) <= ratio * level:
+            found = settled
+    return found
+
+
+def _find_peak(residual: F64, shape: tuple[int, ...], taken: list[F64], rest: float, total: float) -> F64 | None:
     sizes = [choose_padding(size) for size in shape]
     power = compute_periodogram(residual, shape, sizes) + rest
-    frequencies = _build_frequencies(shape, sizes)
-    step = [1.0 / size for size in shape]
-    usable = np.zeros(power.shape, dtype=bool)
-    for axis_step, axis in zip(step, frequencies, strict=True):
-        usable |= np.abs(axis) >= 0.9 * axis_step
-    for one in found:
-        near = np.ones(power.shape, dtype=bool)
-        for value, axis_step, axis in zip(one, step, frequencies, strict=True):
-            near &= np.abs(axis - value) < 0.7 * axis_step
-        usable &= ~near
+    frequencies = np.stack(_build_frequencies(shape, sizes), axis=-1)
+    usable = (np.abs(frequencies) * shape >= 0.9).any(axis=-1)
+    for one in taken:
+        cycles = frequencies.reshape(-1, len(shape)) * shape
+        usable &= measure_distances(cycles, one * shape, shape).reshape(power.shape) >= 0.7
     if not usable.any():
         return None
-    place = np.unravel_index(int(np.argmax(np.where(usable, power, -1.0))), power.shape)
-    level = _measure_level(power, place, sizes, shape)
-    high = power[place] > _find_ratio(width) * level
-    if not high or 2 * power[place] < _SMALLEST_SHARE * total:
+    # on a line what is highest above its surroundings comes first: where noise falls with the frequency it is a line
+    height = power if len(shape) > 1 else power / find_continuum(power, _AROUND * sizes[0] // shape[0])
+    place = np.unravel_index(int(np.argmax(np.where(usable, height, -1.0))), power.shape)
+    candidate: F64 = frequencies[place]
+    level, ratio = _look_around(residual, candidate, shape, rest)
+    if power[place] <= ratio * level or 2 * power[place] < _SMALLEST_SHARE * total:
         return None
-    return np.array([float(axis[place]) for axis in frequencies])
+    return candidate
 
 
-def _find_ratio(width: int) -> float:
-    """Return how far a peak summed over `width` columns must stand above its surroundings."""
-    return max(_PEAK_RATIO, (1 - 1 / (9 * width) + _QUANTILE / math.sqrt(9 * width)) ** 3)  # Wilson-Hilferty
-
-
-def _measure_level(power: F64, place: tuple[np.intp, ...], sizes: list[int], shape: tuple[int, ...]) -> float:
-    # the median over whole bins around, on either side, as far as there are any
-    if power.ndim > 1:
-        return float(np.median(power[tuple(slice(None, None, _PADDING) for _ in shape)]))
-    stride = max(1, round(sizes[0] / shape[0]))
-    first = max(int(place[0]) - _AROUND * stride, stride)
-    around = power[first : int(place[0]) + _AROUND * stride + 1]
-    return float(np.median(around))
-
-
-def _refine(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
-    """Move each frequency by one Gauss-Newton step, in place; return the residual before the moves."""
-    waves = _build_waves(axes, found)
-    basis = np.column_stack([trend, *waves])
-    amplitudes = np.linalg.lstsq(basis, values, rcond=None)[0]
-    residual: F64 = values - basis @ amplitudes
-    orthonormal = _orthonormalise(basis)
-    first = trend.shape[1]
-    limit = [0.4 / (axis.max() - axis.min() + 1) for axis in axes]
-    for index, frequency in enumerate(found):
-        cosine, sine = waves[2 * index : 2 * index + 2]
-        mixed = amplitudes[first + 2 * index : first + 2 * index + 2][::-1]
-        for which, axis in enumerate(axes):
-            # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
-            turned = 2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine])
-            turned -= orthonormal @ (orthonormal.T @ turned)
-            size = float(np.sum((turned.T @ turned) * (mixed @ mixed.T)))
-            move = float(np.sum((turned.T @ residual) * mixed)) / size if size > _TINY else 0.0
-            frequency[which] += float(np.clip(move, -limit[which], limit[which]))
-    return residual
+def _look_around(residual: F64, frequency: F64, shape: tuple[int, ...], rest: float) -> tuple[float, float]:
+    """Return the level of the bins around a frequency, and how many times that a peak must be for a closer look."""
+    bins = find_bins(residual, shape, rest).take_nearest(frequency * shape, 2 * _AROUND, _CLEAR)
+    if not len(bins.cycles):
+        return math.inf, 1.0
+    columns = count_columns(bins)
+    return find_median_level(bins.powers, columns), find_ratio(columns, math.inf, len(residual))
 
 
 def _has_merged(found: list[F64], shape: tuple[int, ...]) -> bool:
-    newest = found[-1] * shape
-    return any(bool((np.abs(newest - other * shape) < 1.0).all()) for other in found[:-1])
+    cycles = np.array(found) * shape
+    return bool((measure_distances(cycles[:-1], cycles[-1], shape) < 1.0).any())
 
 
 def _is_inside(frequency: F64, shape: tuple[int, ...]) -> bool:
-    return any(abs(value) * size >= 0.75 for value, size in zip(frequency, shape, strict=True))
+    return any(abs(value) * size >= _LEAST_CYCLES for value, size in zip(frequency, shape, strict=True))
+
+
+def _rank(one: DominantPeriod) -> tuple[float, bool]:
+    """By falling share; of equal ones, which only rounding orders, those down a grid first."""
+    return -round(one.share, 9), one.along is not None and one.along[0] is None
 
 
 def _describe(frequency: F64, share: float, is_grid: bool) -> DominantPeriod:
@@ -259,39 +260,15 @@ def _describe(frequency: F64, share: float, is_grid: bool) -> DominantPeriod:
     if not is_grid:
         return DominantPeriod(period=period, share=share)
     flat = 0.05 * float(np.abs(frequency).max())
-    along = tuple(None if abs(value) <= flat else 1 / float(value) for value in frequency)
-    return DominantPeriod(period=period, share=share, along=(along[0], along[1]))
+    down, across = (None if abs(value) <= flat else 1 / float(value) for value in frequency)
+    if down is not None and across is not None:
+        return DominantPeriod(period=period, share=share, along=(abs(down), math.copysign(across, down * across)))
+    return DominantPeriod(period=period, share=share, along=(down and abs(down), across and abs(across)))
 
 
 def _describe_ridge(ridge: Ridge, share: float) -> DominantPeriod:
     middle = 2 / (ridge.first + ridge.last)
     return DominantPeriod(period=middle, share=share, drift=(1 / ridge.first, 1 / ridge.last))
-
-
-def _build_axes(shape: tuple[int, ...]) -> list[F64]:
-    """Return the centred coordinates of each row, one array (S,) for each axis."""
-    places = np.indices(shape).reshape(len(shape), -1).astype(np.float64)
-    return [axis - axis.mean() for axis in places]
-
-
-def _build_waves(axes: list[F64], frequencies: list[F64]) -> list[F64]:
-    waves: list[F64] = []
-    for frequency in frequencies:
-        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=True)], axis=0)
-        waves += [np.cos(angle), np.sin(angle)]
-    return waves
-
-
-def _measure_energy(waves: F64, amplitudes: F64) -> float:
-    gram = waves.T @ waves
-    return float(np.einsum("ik,ij,jk->", amplitudes, gram, amplitudes))
-
-
-def _orthonormalise(columns: F64) -> F64:
-    scaled = columns / np.maximum(np.linalg.norm(columns, axis=0), _TINY)
-    basis, triangle = np.linalg.qr(scaled)
-    kept: F64 = basis[:, np.abs(np.diag(triangle)) > 1e-9]
-    return kept
 
 
 def reduce_columns(centred: F64, count: int, *, rounds: int, seed: int) -> F64:

@@ -13,12 +13,13 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.encodings.learned import Learned, describe_part
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection import DominantPeriod, RowFinding, TableInspection, inspect_table
 from pe_spectra.inspection.diagnosis import find_in_spectra
+from pe_spectra.inspection.formulas import Formula
 from pe_spectra.inspection.resize import Resized
-from pe_spectra.inspection.traces import STORED_TYPES
 from pe_spectra.limits import (
     MAX_INSPECTED_COLUMNS,
     MAX_INSPECTED_NUMBERS,
@@ -27,6 +28,7 @@ from pe_spectra.limits import (
 )
 from pe_spectra.metrics.measures import centre
 from pe_spectra.metrics.resolution import measure_ranks
+from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum import (
     GridSpectrum,
@@ -66,8 +68,8 @@ TABLE_METRICS: Mapping[str, str] = MappingProxyType(
         "channels_with_period": "Number of columns in which one period stands out.",
         "sinusoid_per_channel_share": "Share of the variance that one sinusoid for each column explains; "
         "null for a constant table.",
-        "nearest_sinusoid_rho": "Base of the ladder of sinusoids that fits best; null where none does.",
-        "nearest_sinusoid_share": "Share of the energy that this ladder explains; null where none does.",
+        "nearest_sinusoid_rho": "Base of the ladder of sinusoids that fits best; null where none tells anything.",
+        "nearest_sinusoid_share": "Share of the energy that this ladder explains; null where none tells anything.",
         "toeplitz_share": "Share of the Gram matrix's energy that is a function of the lag, or offset, alone; "
         "null for a table of zeros.",
         "toeplitz_share_centred": "The same of the table less its column means; null for a constant table.",
@@ -143,6 +145,14 @@ class Portrait(Result):
     def dominant_periods(self) -> tuple[DominantPeriod, ...]:
         return () if self.inspection is None else self.inspection.dominant_periods
 
+    @derived(
+        "The formula of the catalogue that a table from a file is, or is near to; null where it has none, and for "
+        "encodings that are formulas.",
+        column=None,
+    )
+    def formula(self) -> Formula | None:
+        return None if self.inspection is None else self.inspection.formula
+
     @derived("What a reader should know, single rows first, then of the spectra.", column=None)
     def findings(self) -> tuple[RowFinding, ...]:
         of_table = self.inspection.findings if self.inspection is not None else ()
@@ -181,6 +191,8 @@ def draw_portrait(encoding: Encoding, *, length: int | None = None, resized: Res
     plane = _attempt([], lambda: compute_grid_spectrum(encoding, kernel=kernel) if encoding.shape else None)
     has_stretches = table is not None and encoding.shape is None and size >= 32
     inspection = _attempt(notes, lambda: _inspect(encoding, whole, size)) if whole is not None and size > 1 else None
+    if inspection is not None and inspection.spacing is None:
+        notes.append("positions are not evenly apart: no periods are looked for")
     return Portrait(
         encoding=encoding,
         length=size,
@@ -245,7 +257,19 @@ def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
         )
     prefix = 0 if encoding.shape is None else len(codes) - math.prod(encoding.shape)
     # a formula was not trained: what its codes are is stated, and no story of training is told
-    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=isinstance(encoding, Learned))
+    trained, spacing = isinstance(encoding, Learned), _find_spacing(encoding)
+    return inspect_table(codes, grid=encoding.shape, prefix=prefix, is_trained=trained, spacing=spacing)
+
+
+def _find_spacing(encoding: Encoding) -> float | None:
+    """Positions from row to row; None where they are not evenly apart."""
+    if not isinstance(encoding, Sampled):
+        return 1.0
+    steps = np.diff(encoding.positions)
+    step = float(np.mean(steps))
+    # what is left of a step after the subtraction of positions that were rounded
+    rounding = 4 * float(np.spacing(np.abs(encoding.positions).max()))
+    return abs(step) if step and float(np.abs(steps - step).max()) <= rounding else None
 
 
 def _find_biases(encoding: Encoding, size: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +35,10 @@ class ResizedAxis(Result):
     axis: str | None = quantity("The direction on a grid; null on a line.", words=AXES)
     scale: float = quantity("Old over new size: a frequency w becomes w times this.", above=0)
     centroid_before: float | None = quantity(
-        "Mean frequency before; null where the weights are not a distribution.", unit="rad/position"
+        "Centroid of the spectrum before; null where the weights are not a distribution.", unit="rad/position"
     )
     centroid_after: float | None = quantity(
-        "Mean frequency after; null where the weights are not a distribution.", unit="rad/position"
+        "Centroid of the spectrum after; null where the weights are not a distribution.", unit="rad/position"
     )
     beyond: float | None = quantity(
         "Share of the weight after that lies above pi times scale, where the old table had nothing; null where the "
@@ -69,6 +70,26 @@ class Resized(Result):
     @derived("One entry for a line, two for a grid.", least=1)
     def axes(self) -> tuple[ResizedAxis, ...]:
         return tuple(map(_compare_axis, self.before, self.after, self.scales))
+
+
+class ResizedRows(NamedTuple):
+    """The rows of an encoding before and after interpolation, with how it was done.
+
+    `old` and `new` are sizes: (rows,) of a line, (H, W) of a grid. `front` are the rows before the positions (CLS,
+    padding), which are kept.
+    """
+
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+    method: str
+    align_corners: bool
+    before: F64
+    after: F64
+    front: F64
+
+    def __str__(self) -> str:
+        corners = f", align_corners={self.align_corners}" if self.method in CORNER_METHODS else ""
+        return f"{_write_size(self.old)} to {_write_size(self.new)}, {self.method}{corners}"
 
 
 def resize_table(
@@ -129,6 +150,53 @@ def resize_table(
     return resized
 
 
+def resize_rows(
+    encoding: Encoding,
+    new: tuple[int, ...],
+    *,
+    method: str = "bicubic",
+    align_corners: bool = False,
+    length: int | None = None,
+) -> ResizedRows:
+    """Interpolate an encoding's table to another size; rows before the positions stay as they are.
+
+    Parameters
+    ----------
+    new : (rows,) of a line, (H, W) of a grid, or (side,) of a square one.
+    method, align_corners : as :func:`pe_spectra.inspection.resize_table` has them.
+
+    Raises
+    ------
+    InputError : an encoding without a table, or a size of the wrong kind.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> found = resize_rows(Sinusoidal(d=8), (128,), length=64)
+    >>> str(found), found.after.shape, len(found.front)
+    ('64 to 128, bicubic, align_corners=False', (128, 8), 0)
+    """
+    if not isinstance(encoding, HasTable) or not isinstance(encoding, Encoding):
+        raise InputError("this encoding has no table to resize", encoding.label, "an encoding with a table")
+    shape = encoding.shape
+    size = check_length(encoding, length)
+    old: tuple[int, ...] = (size,) if shape is None else shape
+    new = (*new, *new) if shape is not None and len(new) == 1 else new
+    if len(new) != len(old):
+        accepted = "N for a line, HxW for a grid"
+        raise InputError("--resize does not fit the encoding", _write_size(new), accepted)
+    if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
+        asked = f"{_write_size(new)} x {encoding.d} columns"
+        raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
+    codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
+    values = resize_table(
+        codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
+    )
+    return ResizedRows(old, new, method, align_corners, codes, values, _take_front(encoding, codes))
+
+
+def _take_front(encoding: Encoding, codes: F64) -> F64:
+    return encoding.file_rows[: encoding.prefix] if isinstance(encoding, Learned) else codes[:0]
+
+
 def resize_encoding(
     encoding: Encoding,
     new: tuple[int, ...],
@@ -152,38 +220,25 @@ def resize_encoding(
     >>> resize_encoding(Sinusoidal(d=8), (128,), length=64).scales
     (0.5,)
     """
-    if not isinstance(encoding, HasTable) or not isinstance(encoding, Encoding):
-        raise InputError("this encoding has no table to resize", encoding.label, "an encoding with a table")
-    shape = encoding.shape
-    size = check_length(encoding, length)
-    old: tuple[int, ...] = (size,) if shape is None else shape
-    new = (*new, *new) if shape is not None and len(new) == 1 else new
-    if len(new) != len(old):
-        accepted = "N for a line, HxW for a grid"
-        raise InputError("--resize does not fit the encoding", _write_size(new), accepted)
-    if math.prod(new) * encoding.d > MAX_INSPECTED_NUMBERS:
-        asked = f"{_write_size(new)} x {encoding.d} columns"
-        raise InputError("--resize asks for too much", asked, f"at most {MAX_INSPECTED_NUMBERS} numbers")
-    codes = read_codes(encoding, size) if shape is None else read_grid_codes(encoding, shape)
-    values = resize_table(
-        codes, new[0] if shape is None else (new[0], new[1]), method=method, align_corners=align_corners, grid=shape
-    )
+    found = resize_rows(encoding, new, method=method, align_corners=align_corners, length=length)
 
     def hold(rows: F64, sides: tuple[int, ...], origin: str) -> Learned:
-        return Learned(values=GivenArray(rows, origin=origin), grid=_write_size(sides) if shape else None)
+        return Learned(values=GivenArray(rows, origin=origin), grid=_write_size(sides) if len(sides) > 1 else None)
 
-    plain = hold(codes, old, encoding.label)
-    resized = hold(values, new, f"{encoding.label} resized to {_write_size(new)}")
+    plain = hold(found.before, found.old, encoding.label)
+    resized = hold(found.after, found.new, f"{encoding.label} resized to {_write_size(found.new)}")
     aligned = align_corners and method in CORNER_METHODS
     return Resized(
         encoding=resized,
         method=method,
         align_corners=align_corners,
-        old=old,
-        new=new,
+        old=found.old,
+        new=found.new,
         before=tuple(compute_spectrum(plain, axis=axis) for axis in list_axes(plain)),
         after=tuple(compute_spectrum(resized, axis=axis) for axis in list_axes(resized)),
-        scales=tuple((a - 1) / (b - 1) if aligned and b > 1 else a / b for a, b in zip(old, new, strict=True)),
+        scales=tuple(
+            (a - 1) / (b - 1) if aligned and b > 1 else a / b for a, b in zip(found.old, found.new, strict=True)
+        ),
     )
 
 

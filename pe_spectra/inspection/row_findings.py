@@ -119,16 +119,20 @@ def group_rows(rows: Iterable[int]) -> tuple[RowRange, ...]:
 
 
 def order_findings(findings: Sequence[RowFinding]) -> tuple[RowFinding, ...]:
-    """Put the gravest first, and of one level that with the most rows; else the order stays.
+    """Put what matters most first: the gravest, and of one level that about the most positions; else the order stays.
+
+    A seam is about the rows on its shorter side: what one who drops the lesser part loses. Findings about columns, and
+    about the table as a whole, name no rows and stand behind those of their level that do.
 
     >>> pair = RowFinding(level="warning", code="duplicate-rows", message="", rows=(77, 200))
-    >>> tail = RowFinding(level="warning", code="untrained-tail", message="", rows=((400, 511),))
-    >>> [finding.code for finding in order_findings([pair, tail])]
-    ['untrained-tail', 'duplicate-rows']
+    >>> seam = RowFinding(level="warning", code="seam", message="", rows=(127, 128), data={"shorter_side": 128})
+    >>> [finding.code for finding in order_findings([pair, seam])]
+    ['seam', 'duplicate-rows']
     """
 
     def rank(finding: RowFinding) -> tuple[int, int]:
         count = sum(1 if isinstance(row, int) else row[1] - row[0] + 1 for row in finding.rows)
-        return -RANKS[finding.level], -count
+        side = finding.data.get("shorter_side")
+        return -RANKS[finding.level], -(side if isinstance(side, int) else count)
 
     return tuple(sorted(findings, key=rank))

@@ -20,7 +20,7 @@ from pe_spectra.quantities import ReadOnly
 #: Below this norm squares may have lost digits.
 _FAINT = 1e-140
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
-_FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
+FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
 #: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
 _ABRUPT = 1.5
 #: Steps behind a first one that say how long it may be, and the factor by which a break exceeds that.
@@ -42,6 +42,8 @@ class RowSignals(ReadOnly):
     cosines : (S - 1,) cosine of e(s) and e(s + 1); 0 where one of them is zero.
     centred_cosines : (S - 1,) the same after the mean row is taken away.
     jumps : (S - 1,) distance between the means of up to four rows on either side of s | s + 1.
+    turns : (S - 2,) cosine of the steps to and from row s + 1; 0 where one of them is zero. Of independent rows
+        -1/2, of a straight line 1.
     """
 
     norms: F64
@@ -49,6 +51,7 @@ class RowSignals(ReadOnly):
     cosines: F64
     centred_cosines: F64
     jumps: F64
+    turns: F64
 
 
 def measure_rows(table: F64, mean: F64) -> RowSignals:
@@ -65,6 +68,7 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     size = len(table)
     norms, steps = np.empty(size), np.empty(max(size - 1, 0))
     cosines, centred, jumps = np.empty_like(steps), np.empty_like(steps), np.empty_like(steps)
+    turns = np.empty(max(size - 2, 0))
     for rows in list_blocks(size, table.shape[1]):
         norms[rows] = _measure_norms(table[rows])
         pairs = slice(rows.start, min(rows.stop, size - 1))
@@ -75,7 +79,9 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
             block = block - mean
             centred[pairs] = compute_cosines(block[:-1], block[1:])
             jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
-    return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps)
+            around = np.diff(table[pairs.start : pairs.stop + 2], axis=0)
+            turns[pairs.start : pairs.start + len(around) - 1] = compute_cosines(around[:-1], around[1:])
+    return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps, turns=turns)
 
 
 def compute_mean_row(table: F64) -> F64:
@@ -114,8 +120,11 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     middle = float(np.median(logs[alive]))
     spread = measure_spread(logs[alive], middle)
     excess = logs - middle
-    above = excess > max(np.log(_FACTOR_ABOVE), _DEVIATIONS * spread)
-    below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread * (1.0 if table.shape[1] >= 8 else 2.0))
+    above = excess > max(np.log(FACTOR_ABOVE), _DEVIATIONS * spread)
+    # noise of m columns has lengths whose logarithms scatter by sqrt(1/2m), and rows shorter by a factor of r with a
+    # probability of about r^m: by this, one table of S rows in 1000 has a shorter one (all fifteen kinds: 2 %)
+    rare = 2 * spread**2 * math.log(1000 * len(logs))
+    below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread, rare)
     flagged = _keep_abrupt(np.where(alive, excess, np.nan), alive & (above | below))
     flagged = (flagged & above) | _keep_broken(table, norms, flagged & below)
     found = np.array([s for s in np.flatnonzero(flagged) if not continues(table, int(s))], np.int64)

@@ -1,13 +1,11 @@
 """Where a table changes from one row to the next: jumps, changes of level, rows that stand alone.
 
-A seam is where training changed, as from length 128 to 512. It shows as one long step, or as a
-lasting change of norm, of step length (noise) or of the cosine of neighbours. A smooth trend is no
-seam: two straight lines, fitted before and after, must disagree where they meet.
+A seam is where training changed, as from length 128 to 512. It shows as one long step, or as a lasting change of
+norm, of step length (noise) or of the cosine of successive steps (spectrum) that trends and walks do not explain.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,21 +13,24 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.breaks import Evidence, measure_evidence
+from pe_spectra.inspection.breaks import find_vector_breaks
+from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rows import JUMP_WIDTH, RowSignals
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
+from pe_spectra.inspection.traces import measure_rounding
 
 #: A jump is this many times the steps around it, and this many robust deviations above them.
 _JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
 #: A jump is this many times the steps beside it.
 _SINGLE_RATIO = 1.3
-#: A change of level is this factor, so many standard errors, and so many times the usual wiggle.
-_LEVEL_RATIO, _LEVEL_ERRORS, _LEVEL_WIGGLE = 1.25, 7.0, 6.0
 #: A change of the cosine of neighbours by less is not worth a sentence.
 _COSINE_STEP = 0.02
-#: Rows on each side that are looked at: jumps are compared with steps around, lines are fitted.
+#: A change of norm or step by less of it is not, either.
+_LENGTH_STEP = 0.02
+#: Squares of steps that are so many times what storing rounds off are those of the codes.
+_ROUNDED = 4
+#: Steps on each side that a jump is compared with.
 _AROUND = 12
-_SHORTEST_WINDOW, _LONGEST_WINDOW = 8, 32
 _MAX_SEAMS = 8
 #: From here on, the means of four rows on either side of two places share no step.
 _CLEAR = 2 * JUMP_WIDTH - 1
@@ -43,7 +44,10 @@ class Seam:
     ----------
     jump : step length there, or distance of the means of four rows, over that of the steps around;
         None where it is no longer than usual.
-    norm_ratio, step_ratio : norm and step length after over before; None where unchanged.
+    norm_ratio, step_ratio : medians of the norms and step lengths of 24 rows after and before, as a ratio; None where
+        unchanged.
+    turn_before, turn_after : cosines of successive steps, which tell spectra apart; None where unchanged.
+    norm_errors, step_errors, turn_errors : standard errors that these changes are of; None where unchanged.
     cosine_before, cosine_after : centred cosines of neighbours; None where unchanged.
     """
 
@@ -53,6 +57,11 @@ class Seam:
     step_ratio: float | None = None
     cosine_before: float | None = None
     cosine_after: float | None = None
+    turn_before: float | None = None
+    turn_after: float | None = None
+    norm_errors: float | None = None
+    step_errors: float | None = None
+    turn_errors: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,12 +78,13 @@ class Seams:
     wraps: tuple[int, ...] = ()
 
 
-def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
+def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "float64") -> Seams:
     """Find seams, stray rows and regular jumps among the rows marked `regular`.
 
     Parameters
     ----------
     table : (S, d); regular : (S,) rows to use; others (outliers, tail) are passed over.
+    dtype : type that the table is stored in.
 
     >>> from pe_spectra.inspection.rows import measure_rows
     >>> table = np.random.default_rng(0).normal(size=(128, 16)).cumsum(axis=0) * 0.05
@@ -106,22 +116,14 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask) -> Seams:
         found = {}  # steps of very different length are this table's habit
     trusted = regular.copy()
     trusted[list(stray)] = False
-    evidence = measure_evidence(table, signals.norms, trusted)
-    _add_breaks(found, evidence, usable, ratios, signals.norms)
-    return Seams(seams=_add_levels(found, signals, regular, pairs, stray, evidence), stray=stray)
-
-
-def _add_breaks(found: dict[int, Seam], evidence: Evidence, usable: Mask, ratios: F64, norms: F64) -> None:
-    """Add what only stands out of what its neighbours predict; such a place is surer than a wide jump's."""
+    # what stands out of what its neighbours predict is a surer place than a wide jump's
     inside = usable.copy()
     inside[: int(np.argmax(usable)) + JUMP_WIDTH] = False
-    levels = dict(evidence.find_norm_breaks(inside, norms))
-    for place in [*evidence.find_vector_breaks(inside, ratios), *levels]:
-        near = [p for p in found if abs(p - place) <= JUMP_WIDTH]
-        for other in near:
-            del found[other]
-        ratio = float(np.exp(ratios[place]))
-        found[place] = Seam(row=place, jump=ratio if ratio > _SINGLE_RATIO else None, norm_ratio=levels.get(place))
+    for place in find_vector_breaks(table, trusted, inside, ratios):
+        found = {p: seam for p, seam in found.items() if abs(p - place) > JUMP_WIDTH}
+        found[place] = Seam(row=place, jump=float(np.exp(ratios[place])))
+    listed = _list_signals(signals, trusted, measure_rounding(table, dtype))
+    return Seams(seams=_add_levels(found, listed, signals, regular, stray), stray=stray)
 
 
 def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
@@ -168,84 +170,55 @@ def _find_spacing(jumps: list[int], rows: I64) -> int | None:
 
 
 def _add_levels(
-    found: dict[int, Seam],
-    signals: RowSignals,
-    regular: Mask,
-    pairs: Mask,
-    stray: tuple[int, ...],
-    evidence: Evidence,
+    found: dict[int, Seam], listed: dict[str, Signal], signals: RowSignals, regular: Mask, stray: tuple[int, ...]
 ) -> tuple[Seam, ...]:
-    """Add the lasting changes of norm, step length and cosine to the jumps, joining what is near."""
-    known, lone = [*found], list(stray)
-    usable = pairs & ~_near(pairs, [p for row in lone for p in (row - 1, row)], 0)
-    steady = usable & ~_near(pairs, known, 0)
-    rows = regular.copy()
-    rows[lone] = False
-    changes: list[tuple[int, dict[str, Any]]] = []
-    norm = signals.norms
-    for place, ratio in _find_level_changes(np.log(np.where(norm > 0, norm, 1.0)), rows & (norm > 0), gap=0):
-        changes.append((evidence.refine_place(place - 1), {"norm_ratio": math.exp(ratio)}))
-    for place, ratio in _find_level_changes(np.log(np.maximum(signals.steps, 1e-300)), steady, gap=1):
-        changes.append((place, {"step_ratio": math.exp(ratio)}))
-    # a curve that passes the mean row turns there as seen from the mean, but not as seen from zero
-    plain, centred = (
-        [place for place, _ in _find_level_changes(np.log(np.maximum(1 - cosines, 1e-9)), steady, gap=1)]
-        for cosines in (signals.cosines, signals.centred_cosines)
-    )
-    for place in centred:
-        before, after = _read_levels(signals.centred_cosines, steady, place)
-        if abs(after - before) >= _COSINE_STEP and any(abs(place - p) <= JUMP_WIDTH for p in plain):
-            changes.append((place, {"cosine_before": before, "cosine_after": after}))
-    seams = dict(found)
-    for place, values in changes:
+    """Add the lasting changes of norm, step and spectrum to the jumps, joining what is near."""
+    cosines = Signal(values=signals.centred_cosines, valid=listed["step"].valid, span=1)
+    seams, inside = dict(found), np.flatnonzero(regular)
+    for place, there in find_level_changes(listed, int(inside[0]), int(inside[-1]) + 1):
         near = [p for p in seams if abs(p - place) <= JUMP_WIDTH]
+        # a row that stands alone at the break is the last one before it
+        near = near or [row for row in stray if row in (place, place + 1)]
         row = min(near, key=lambda p: abs(p - place)) if near else place
-        seams[row] = replace(seams.get(row, Seam(row=row)), **values)
+        seams[row] = replace(seams.get(row, Seam(row=row)), **_describe(there, listed, cosines, row))
     return tuple(seams[row] for row in sorted(seams))
 
 
-def _read_levels(values: F64, valid: Mask, place: int) -> tuple[float, float]:
-    before = values[:place][valid[:place]][-_LONGEST_WINDOW:]
-    after = values[place + 1 :][valid[place + 1 :]][:_LONGEST_WINDOW]
-    return float(np.median(before)), float(np.median(after))
+def _list_signals(signals: RowSignals, rows: Mask, rounding: F64) -> dict[str, Signal]:
+    """List what may change its level: norms, steps, and the cosine of successive steps for the spectrum.
 
-
-def _find_level_changes(values: F64, valid: Mask, gap: int) -> list[tuple[int, float]]:
-    """Find places k where a logarithm changes its level for good, with the change; the strongest first.
-
-    A line is fitted to the W values before k and to the W values from k + gap on (W = 8 to 32); they
-    are compared half-way between. The difference must be ln 1.25, seven standard errors, six times
-    what is usual in this signal, and be there in the medians too. Values that are not valid are interpolated.
+    Lengths x are taken as ln(1 + x/median), so that a curve that passes zero does not leap. Steps, and what differs
+    between two of them, are trusted where storing makes a quarter of their squares or less.
     """
-    inside = np.flatnonzero(valid)
-    if len(inside) < 4 * _SHORTEST_WINDOW:
-        return []
-    first, last = int(inside[0]), int(inside[-1]) + 1
-    signal = bridge(values, valid)[first:last]
-    width = int(np.clip(len(signal) // 6, _SHORTEST_WINDOW, _LONGEST_WINDOW))
-    windows = sliding_window_view(signal, width)
-    left, right = windows[: len(windows) - width - gap], windows[width + gap :]
-    difference, spread = _compare_lines(left, right, gap)
-    medians = np.median(right, axis=1) - np.median(left, axis=1)
-    errors = np.maximum(spread * np.sqrt(8 / width), 1e-3)
-    wiggle = measure_spread(difference)
-    size = np.abs(difference)
-    change = (size > np.log(_LEVEL_RATIO)) & (size > _LEVEL_ERRORS * errors) & (size > _LEVEL_WIGGLE * wiggle)
-    change &= (np.sign(medians) == np.sign(difference)) & (np.abs(medians) > size / 2)
-    strongest = pick_peaks(size / errors, change, width)[:_MAX_SEAMS]
-    return [(best + width + first, float(medians[best])) for best in strongest]
+    pairs, steps, turns = rows[:-1] & rows[1:], signals.steps, signals.turns
+    bends = steps[:-1] ** 2 + steps[1:] ** 2 - 2 * steps[:-1] * steps[1:] * turns
+    trusted = {
+        "norm": (signals.norms, rows),
+        "step": (steps, pairs & (steps**2 > _ROUNDED * (rounding[:-1] + rounding[1:]))),
+        "turn": (turns, pairs[:-1] & pairs[1:] & (bends > _ROUNDED * 6 * rounding[1:-1])),
+    }
+    listed = {}
+    for span, (name, (values, valid)) in enumerate(trusted.items()):
+        unit = float(np.median(values[valid])) if valid.any() and name != "turn" else 0.0
+        values = np.log1p(values / unit) if unit > 0 else values
+        # half a length's change, as ln(1 + x) has it near the median
+        least = _COSINE_STEP if name == "turn" else _LENGTH_STEP / 2
+        listed[name] = Signal(values=values, valid=valid, span=span, least=least)
+    return listed
 
 
-def _compare_lines(left: F64, right: F64, gap: int) -> tuple[F64, F64]:
-    """Return the difference of two fitted lines where they meet, and the deviation from them."""
-    width = left.shape[1]
-    place = np.arange(width) - (width - 1) / 2
-    slope = place / float(place @ place)
-    end = (width + gap) / 2
-    to_end = 1 / width + end * slope
-    difference: F64 = right @ to_end[::-1] - left @ to_end
-    squares = np.zeros(len(left))
-    for part in (left, right):
-        centred = part - part.mean(axis=1, keepdims=True)
-        squares += np.maximum(np.einsum("ij,ij->i", centred, centred) - (part @ slope) ** 2 * float(place @ place), 0.0)
-    return difference, np.sqrt(squares / (2 * width - 4))
+def _describe(there: dict[str, LevelChange], listed: dict[str, Signal], cosines: Signal, row: int) -> dict[str, Any]:
+    """Say by how much norms, steps and spectra differ behind a row; and cosines of neighbours, where they do."""
+    said: dict[str, Any] = {f"{name}_errors": change.errors for name, change in there.items()}
+    for name, signal in (*listed.items(), ("cosine", cosines)):
+        sides = signal.read_around(row)
+        if not all(map(len, sides)):
+            continue
+        before, after = (float(np.median(side)) for side in sides)
+        if name in ("norm", "step") and name in there:
+            # the change of the logarithms is that of the lengths near their median alone
+            before, after = (float(np.median(np.expm1(side))) for side in sides)
+            said[f"{name}_ratio"] = after / before
+        elif name in there or (name == "cosine" and abs(after - before) >= _COSINE_STEP):
+            said |= {f"{name}_before": before, f"{name}_after": after}
+    return said

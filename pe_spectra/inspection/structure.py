@@ -15,7 +15,14 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.rows import RowSignals, breaks_off, compute_cosine, compute_cosines, compute_mean_row
+from pe_spectra.inspection.rows import (
+    FACTOR_ABOVE,
+    RowSignals,
+    breaks_off,
+    compute_cosine,
+    compute_cosines,
+    compute_mean_row,
+)
 from pe_spectra.inspection.series import Mask, measure_spread
 
 Kind = Literal["noise", "zero"]
@@ -29,6 +36,10 @@ _SMOOTH = 0.15
 _COSINE_GAP = 0.3
 #: and farther from the first regular row than that is from the next, 1 - cosine by this factor.
 _ABRUPT = 1.85
+#: What so many of all pairs are is usual, however far from most: cosines of few columns lie at both ends.
+_COMMON = 0.1
+#: Steps that those at the end are compared with; a break is this factor longer, and so many robust deviations.
+_COMPARED, _LONGER, _DEVIATIONS = 64, 1.5, 7.0
 #: What no cosine is below.
 _NEVER = -2.0
 #: Rows that predict one in front of them.
@@ -152,6 +163,8 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
     ):
         return None
     first = size - pairs
+    if pairs <= MAX_PREFIX and (signals.norms[first:] > FACTOR_ABOVE * np.median(signals.norms[start:first])).all():
+        return None  # tokens of their own
     return Tail(
         start=first,
         kind="noise" if signals.norms[first:].any() else "zero",
@@ -201,6 +214,33 @@ def count_special_rows(table: F64, odd: Mask) -> int:
     return 0
 
 
+def count_last_rows(table: F64, steps: F64, odd: Mask) -> int:
+    """Count the rows at the end, at most 4, that do not belong to the sequence.
+
+    They are found as those in front, or lie behind a step that is longer than those of the last 64 rows by a factor of
+    1.5 and seven robust deviations, and breaks off from the eight before it.
+
+    Parameters
+    ----------
+    table : (S, d); steps : (S - 1,) between its rows; odd : (S,) as in `count_special_rows`.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> table = Sinusoidal(d=8).table(60)
+    >>> table[58:] *= [[-3.0], [2.0]]
+    >>> count_last_rows(table, np.linalg.norm(np.diff(table, axis=0), axis=1), np.zeros(60, dtype=bool))
+    2
+    """
+    count = count_special_rows(table[::-1], odd[::-1])
+    if count or len(table) < 16:
+        return count
+    back = steps[::-1]
+    logs = np.log(np.maximum(back[: MAX_PREFIX + _COMPARED], 1e-300))
+    middle = float(np.median(logs[MAX_PREFIX:]))
+    limit = middle + max(math.log(_LONGER), _DEVIATIONS * measure_spread(logs[MAX_PREFIX:], middle))
+    broken = (n for n in range(MAX_PREFIX, 0, -1) if logs[n - 1] > limit and breaks_off(back[n - 1 :]))
+    return next(broken, 0)
+
+
 def _choose_rows(odd: Mask, lags: Sequence[int]) -> I64:
     """Return at most some 256 rows s behind the first 4 with no odd one among s + lag."""
     rows = np.arange(MAX_PREFIX, len(odd) - max(lags))
@@ -231,4 +271,5 @@ def _describe_cosines(first: F64, second: F64, deviations: float) -> tuple[float
         return _NEVER, _NEVER
     cosines = compute_cosines(first, second)
     middle = float(np.median(cosines))
-    return middle, middle - max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
+    lowest = middle - max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
+    return middle, min(lowest, float(np.quantile(cosines, _COMMON)))

@@ -17,7 +17,8 @@ SPECIAL_FIRST_ROW = RowKind(
     reasoning="The first row often stands for a CLS or BOS token, not for a position. Its norm can be many "
     "times the others', and one such row puts a white floor under every spectrum. Leave it out (prefix=1).",
     formula="row 0 has an outlying norm (see outlier-rows), is zero, or has a cosine with row 1 that is lower "
-    "than usual by 0.3 and eight robust deviations, with 1 - cosine at least 1.85 times that of rows 1 and 2; "
+    "than usual by 0.3 and eight robust deviations and than in a tenth of all pairs, with 1 - cosine at least 1.85 "
+    "times that of rows 1 and 2; "
     "and the step to row 1 is 1.3 times and two deviations longer than ln ||step|| = a + b ln(1 + j), fitted "
     "to the next eight, lets expect (a curve that starts at zero has no special row)",
     references=(_VIT, "Radford et al. 2021, arXiv:2103.00020 (CLIP: row 0 is the class token)"),
@@ -29,8 +30,8 @@ PADDING_OFFSET = RowKind(
     brief="{rows} {do} not belong to the sequence",
     sentence="{Rows} {do} not belong to the sequence: norms {sizes} times the median, cosines {similar} with row "
     "{next}; positions begin at row {next} ({advice}).",
-    reasoning="Some models keep rows in front for padding: positions are then counted from 2. These rows were "
-    "never trained, or are zero. A reader who takes row 0 for position 0 is off by two everywhere.",
+    reasoning="Some models keep rows in front for padding: positions are then counted from 2. Such rows are "
+    "zero, or little trained. A reader who takes row 0 for position 0 is off by two everywhere.",
     formula="two to four rows in front that are all zero, outlying, or unlike the first row behind them (as "
     "special-first-row, at their lag; or whose cosine with what the four rows behind predict of them is lower "
     "by 0.3 and five deviations), where that row continues as the table does and the step to it is a break",
@@ -39,14 +40,30 @@ PADDING_OFFSET = RowKind(
         "Ott et al. 2019, arXiv:1904.01038 (fairseq: positions start at padding_idx + 1)",
     ),
 )
+SPECIAL_LAST_ROWS = RowKind(
+    code="special-last-rows",
+    levels=("warning",),
+    phrase="the last rows do not belong to the sequence",
+    brief="{rows} at the end {are} special",
+    sentence="{Rows} at the end {are} special: {norms} {sizes} times the median, {cosine} {similar} with row {before}; "
+    "little trained, or tokens of their own.",
+    reasoning="The last positions are rarely reached in training, and some models keep tokens of their own there "
+    "(separators, masks, registers). One to four such rows are no change of training; a spectrum is better without "
+    "them (rows=0:N takes the first N).",
+    formula="one to four rows at the end that special-first-row or padding-offset would name were the table turned "
+    "round; or that lie behind a step of 1.5 times the median of the 64 before and 7 robust deviations above, which "
+    "breaks off from the eight before it; not as before training (see untrained-tail), or longer than an outlier",
+    references=("Devlin et al. 2019, arXiv:1810.04805 (few sequences of the full length)",),
+)
 OUTLIER_ROWS = RowKind(
     code="outlier-rows",
     levels=("warning",),
     phrase="rows with an outlying norm",
     brief="{rows} {have} an outlying norm",
     sentence="{Rows} {have} {factor} times the median norm.",
-    reasoning="A row whose norm is far from all others was damaged, trained on something else, or never used.",
-    formula="ln(norm/median) above ln 1.8 or below -ln 2.5, and beyond 7 x 1.4826 x median absolute deviation; "
+    reasoning="A row whose norm is far from all others may be damaged, trained on something else, or never used.",
+    formula="ln(norm/median) above ln 1.8 or below -ln 2.5, and beyond 7 s, s = 1.4826 x median absolute deviation, "
+    "below also beyond 2 s^2 ln(1000 rows); "
     "the norm changes by 1.5 from one row to the next where the run begins and ends; the row does not lie on "
     "the straight line through its neighbours",
     references=("Rousseeuw & Croux 1993, J. Amer. Statist. Assoc. 88, 1273 (median absolute deviation)",),
@@ -57,7 +74,7 @@ ZERO_ROWS = RowKind(
     phrase="rows of zeros",
     brief="{rows} {are} zero",
     sentence="{Rows} {are} zero in every column.",
-    reasoning="A position whose code is zero adds nothing to its token; it was never trained, or masked out.",
+    reasoning="A position whose code is zero adds nothing to its token; it was probably masked out, or never trained.",
     formula="all entries are 0, and the row is not the start of a straight line",
     references=("Ott et al. 2019, arXiv:1904.01038 (the padding row is zeroed)",),
 )
@@ -112,8 +129,8 @@ REPEATING_ROWS = RowKind(
     sentence="{count} rows are equal to the row {period} before them (first {first}): the table repeats.",
     reasoning="The whole table repeats after a period: the encoding is faithful only within one period, as the "
     "DFT encoding beyond d rows, or calendar fields beyond a week.",
-    formula="every row from the second period on equals the one a period before it, and these are an eighth of "
-    "the rows or more",
+    formula="every row from the second period on equals the one a period before it; the period is of two rows or "
+    "more, and two rows or more come again",
     references=("arXiv:2405.09061 Definition 1 and Eq. 17",),
 )
 UNTRAINED_TAIL = RowKind(
@@ -134,18 +151,20 @@ SEAM = RowKind(
     levels=("warning", "note"),
     phrase="the table changes between two rows",
     brief="a seam lies between {rows}",
-    sentence="Seam between {rows}: {parts}; training may have begun with length {length}.",
+    sentence="Seam between {rows}: {parts}{inference}.",
     reasoning="Training often begins with short sequences. Rows beyond the first length were trained less and "
-    "otherwise, and it shows where the two parts meet.",
-    formula="a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
-    "deviations above; a lasting change of norm, step length or 1 - cosine of neighbours by 1.25 between two "
-    "fitted lines, 7 standard errors and 6 times the table's usual change; or a step of 1.45 times those "
-    "around whose part that an autoregression (order 12) cannot interpolate from both sides is 4.2 robust "
-    "deviations long and leads all others by 1.7; or, with norms, 4.6 and 1.0 together, where the norm "
-    "changes at once by 1.2 and its medians of 24 rows by 1.15",
+    "otherwise, and it shows where the two parts meet. What the table shows is that they differ; why, it does not: a "
+    "table that was put together of two, or extended, has such a place, too.",
+    formula="a lasting change of the norm x, of the step x or of the cosine of successive steps: twice the gain in "
+    "log-likelihood by a change of ln(1 + x/median), or of the cosine, beside white noise and a walk, a fading memory "
+    "or a wandering slope (Whittle), summed over the three, exceeds the chi-squared quantile of 1 - 0.01/rows; lines "
+    "through 8, 16 and 24 rows on either side, and their medians, show it, too; its standard errors are the root of "
+    "that gain. Or a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
+    "deviations above; or a step of 1.2 times those around whose part that an autoregression (order 12) cannot "
+    "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3",
     references=(
         _BERT,
-        "Page 1954, Biometrika 41, 100 (detection of a change)",
+        "Tsay 1988, J. Forecasting 7, 1 (outliers and changes of level in time series)",
         "Fox 1972, J. R. Statist. Soc. B 34, 350 (outliers in autoregressions)",
     ),
 )
@@ -155,7 +174,7 @@ STRAY_ROWS = RowKind(
     phrase="rows far from both neighbours",
     brief="{rows} {break} the sequence",
     sentence="{Rows} {are} far from both neighbours: the steps to and from there are far longer than those around.",
-    reasoning="A single row far from both neighbours is damaged, misplaced or was trained apart.",
+    reasoning="A single row far from both neighbours may be damaged, misplaced or trained apart.",
     formula="both its steps are jumps (see seam)",
 )
 REGULAR_JUMPS = RowKind(
@@ -177,7 +196,7 @@ NO_STRUCTURE = RowKind(
     brief="nothing but noise was found",
     sentence="No structure: the {count} rows cannot be told from independent noise of standard deviation "
     "{deviation:.3g}{about}.",
-    reasoning="The table is as it was drawn: it was not trained, or the wrong tensor was read.",
+    reasoning="A table before training is such noise, and so are many other tensors: the wrong one may have been read.",
     formula=f"{_NOISE}: the mean centred cosine of neighbours is -1/(S - 1) within 5 standard errors; the "
     "summed periodogram is flat; each column's periodogram scatters like an exponential distribution "
     "(mean square = 2 x squared mean), unlike one-hot (1) and DFT tables (many)",
@@ -194,10 +213,10 @@ INTERPOLATED = RowKind(
     "directions than before. How it was resized (cubic or linear, corners aligned or not) shifts every "
     "position by up to half a row, and must be repeated by whoever loads it.",
     formula="what least squares with the resize matrix leave, for each free direction, is less by a factor of e^0.2 "
-    "and by six standard errors (16 groups of columns, or of rows) than with the matrices of one row less and of one "
-    "and two more, and than with the same matrix displaced by the rows that change its phase most, the fifth of the "
-    "rows that speaks most for it left out; it is what storing rounds off (at most 5 times its root mean square: not "
-    "trained since), or at most 3 % of a row's length",
+    "and by six standard errors (16 groups of columns, or of rows; by 4.2 where the other axis of a grid was resized) "
+    "than with the matrices of one row less and of one and two more, and than with the same matrix displaced by the "
+    "rows that change its phase most, the fifth of the rows that speaks most for it left out; it is what storing "
+    "rounds off (at most 5 times its root mean square: not trained since), or at most 3 % of a row's length",
     references=(
         _VIT,
         "torch.nn.functional.interpolate",
@@ -215,7 +234,7 @@ NO_SHARES = RowKind(
     "look at the previous token have it, is no such sum: its spectrum has large negative weights, and what is "
     "added up over negative weights (a share, a mean frequency, a number of bins) can be anything. Look "
     "at the kernel over the lag instead.",
-    formula="negative weights sum to more than 0.05 of the sum of all, or the mean frequency is below 0, or "
+    formula="negative weights sum to more than 0.05 of the sum of all, or the centroid is below 0, or "
     "the effective number of bins above that of all bins; k(tau) <= k(0) for every k(tau) = sum of cos(w tau)",
     references=("Bochner 1932, Vorlesungen ueber Fouriersche Integrale (which kernels have positive weights)",),
 )

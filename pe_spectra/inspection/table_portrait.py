@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -15,19 +15,20 @@ from pe_spectra.exact import F64, find_largest
 from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.diagnosis import find_in_table
+from pe_spectra.inspection.formulas import Formula, find_formula
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods, reduce_columns
 from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.inspection.series import bridge
-from pe_spectra.inspection.traces import STORED_TYPES, find_stored_dtype
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
 from pe_spectra.quantities import ReadOnly
 
 PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
-DTYPE = Choice(members=STORED_TYPES)
+DTYPE = Choice(members=tuple(STORED_TYPES)[::-1])
 #: Up to this smaller side the principal components come from a full decomposition.
 _FULL = 256
 _SKETCH, _ITERATIONS = 16, 6
@@ -58,12 +59,14 @@ class TableInspection(ReadOnly):
     ----------
     rows_used : [from, to) without special rows in front and without an untrained tail; periods,
         channels and helix are about these.
-    grid : (H, W) or None; prefix : rows in front that were declared special.
-    dtype : the coarsest type that holds every number.
+    grid : (H, W) or None; prefix : rows in front that were declared special; spacing : positions from row to row.
+    dtype : the type its numbers were rounded to, as far as they tell: :func:`precision.dtypes.find_stored_type`.
     metrics : name -> number; None where it does not exist.
     dominant_periods : by falling share.
     channels : period and share of each column.
-    sinusoid : the nearest ladder.
+    sinusoid : the nearest ladder; None where none tells anything.
+    formula : the formula of the catalogue that the table is, or is near to; None where there is none, and for the
+        codes of a formula.
     findings : see `findings`.
     norms : (S,) of all rows given; steps : (S - 1,) between rows, NaN across the end of a grid's
         line; cosines : (S - 1,) of neighbours, about the mean row, NaN likewise.
@@ -78,11 +81,13 @@ class TableInspection(ReadOnly):
     rows_used: tuple[int, int]
     grid: tuple[int, int] | None
     prefix: int
+    spacing: float | None
     dtype: str
     metrics: Mapping[str, float | None]
     dominant_periods: tuple[DominantPeriod, ...]
     channels: ChannelPeriods
-    sinusoid: SinusoidFit
+    sinusoid: SinusoidFit | None
+    formula: Formula | None
     findings: tuple[RowFinding, ...]
     norms: F64
     steps: F64
@@ -98,6 +103,7 @@ def inspect_table(
     dtype: str = "float64",
     row_offset: int = 0,
     is_trained: bool = True,
+    spacing: float | None = 1.0,
 ) -> TableInspection:
     """Look at a table of codes: special and untrained rows, seams, periods, traces of interpolation.
 
@@ -107,10 +113,12 @@ def inspect_table(
     grid : (H, W) with prefix + H W = S where the rows are a grid in reading order; then no seam is
         reported, and periods are two-dimensional.
     prefix : rows in front that are not positions (CLS, padding).
-    dtype : type the table was stored in, float64, float32, float16 or bfloat16.
+    dtype : type the table was stored in, one of `precision.dtypes.STORED_TYPES`.
     row_offset : rows of the file before the first row of `table`.
     is_trained : False for the codes of a formula: findings are then about equal, zero and constant rows and
         columns alone, since no training can have left a trace.
+    spacing : positions from one row to the next, in which periods are given; None where rows are not evenly apart:
+        then no periods are looked for, and a ladder only where it is 1.
 
     Raises
     ------
@@ -127,24 +135,67 @@ def inspect_table(
     kind = DTYPE.check(dtype, "dtype")
     _check_grid(codes, grid, first)
     anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=is_trained, offset=offset)
+    formula = _find_formula(anatomy, grid, find_stored_type(kind, codes)) if is_trained else None
+    if formula is not None and formula.exact and not formula.rows_left_out:
+        # no training left a trace in what a formula gives
+        anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     used = bridge(anatomy.table[rows], ~anatomy.odd[rows])
-    periods, channels, sinusoid = find_periods(used, grid), find_channel_periods(used), fit_sinusoid(used)
+    periods, channels = _to_positions(find_periods(used, grid), find_channel_periods(used), spacing)
+    sinusoid = fit_sinusoid(used) if spacing == 1 else None
     return TableInspection(
         rows_used=(anatomy.first + offset, anatomy.last + offset),
         grid=grid,
         prefix=first,
-        dtype=find_stored_dtype(codes, kind),
+        spacing=spacing,
+        dtype=find_stored_type(kind, codes),
         metrics=_measure(used, anatomy, periods, channels, sinusoid),
         dominant_periods=() if anatomy.noise else periods.dominant,
         channels=channels,
         sinusoid=sinusoid,
+        formula=formula,
         findings=find_in_table(anatomy),
         norms=_restore(anatomy.signals.norms, exponent),
         steps=_open_wraps(_restore(anatomy.signals.steps, exponent), grid, first),
         cosines=_open_wraps(anatomy.signals.centred_cosines, grid, first),
         helix=compute_helix(used, exponent),
     )
+
+
+def _to_positions(periods: Periods, channels: ChannelPeriods, spacing: float | None) -> tuple[Periods, ChannelPeriods]:
+    """Give periods that were found in rows in positions; none where rows are not evenly apart."""
+    if spacing is None:
+        nothing = np.full_like(channels.periods, np.nan)
+        none = ChannelPeriods(periods=nothing, shares=np.zeros_like(nothing), explained=None)
+        return replace(periods, dominant=(), explained=periods.trend_share), none
+    if spacing == 1:
+        return periods, channels
+    dominant = tuple(
+        replace(
+            one,
+            period=one.period * spacing,
+            drift=None if one.drift is None else (one.drift[0] * spacing, one.drift[1] * spacing),
+        )
+        for one in periods.dominant
+    )
+    return replace(periods, dominant=dominant), replace(channels, periods=channels.periods * spacing)
+
+
+def _find_formula(anatomy: Anatomy, grid: tuple[int, int] | None, dtype: str) -> Formula | None:
+    """Look for a formula in the rows that are used; one that is found is asked about the others as well."""
+    table, formula, size = anatomy.table, None, len(anatomy.table)
+    odd = anatomy.odd.copy()
+    odd[: anatomy.first] = odd[anatomy.last :] = True
+    for first, last in dict.fromkeys([(anatomy.first, anatomy.last), (anatomy.prefix, size)]):
+        start = first + anatomy.offset
+        rows, exponent = slice(first, last), anatomy.exponent
+        found = find_formula(table[rows], dtype=dtype, grid=grid, first=start, odd=odd[rows], exponent=exponent)
+        if found is None:
+            break
+        if formula is None or found.exact:
+            others = size - anatomy.prefix - (last - first)
+            formula = replace(found, rows_left_out=found.rows_left_out + others)
+    return formula
 
 
 def compute_helix(table: F64, exponent: int = 0) -> Helix:
@@ -177,7 +228,7 @@ def compute_helix(table: F64, exponent: int = 0) -> Helix:
 
 
 def _measure(
-    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit
+    used: F64, anatomy: Anatomy, periods: Periods, channels: ChannelPeriods, sinusoid: SinusoidFit | None
 ) -> Mapping[str, float | None]:
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     regular = ~anatomy.odd[rows]
@@ -185,9 +236,6 @@ def _measure(
     pairs = regular[:-1] & regular[1:]
     inner = slice(anatomy.first, anatomy.last - 1)
     energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
-
-    # two rows are met by any ladder whose columns have an amplitude and a phase each
-    has_ladder = energy > 0 and len(used) > 2
 
     def find_middle(values: F64) -> float | None:
         return float(np.median(values)) if len(values) else None
@@ -209,8 +257,8 @@ def _measure(
             "trend_and_periods_share": periods.explained,
             "channels_with_period": float(np.isfinite(channels.periods).sum()),
             "sinusoid_per_channel_share": channels.explained,
-            "nearest_sinusoid_rho": sinusoid.rho if has_ladder else None,
-            "nearest_sinusoid_share": sinusoid.share if has_ladder else None,
+            "nearest_sinusoid_rho": None if sinusoid is None else sinusoid.rho,
+            "nearest_sinusoid_share": None if sinusoid is None else sinusoid.share,
         }
     )
 

@@ -3,7 +3,7 @@
 W e lies in the column space of W, so that least squares with the right W leave only what storing rounds off, or
 what was added since. How much they leave is judged for each direction that is free, against lattices that should
 do as well if the table were its own: one row more or less, and the same lattice displaced by some rows, whose phase
-is another while its spacing and kernel are the same. A table of its own size is told from those by chance alone.
+is another while its spacing and kernel are the same. To a table that was not interpolated all of these are alike.
 
 Old sizes that are tried: those whose beat old/new is seen in the energies of differences, and usual ones.
 """
@@ -17,13 +17,20 @@ from typing import NamedTuple
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.lattices import CONVENTIONS, LEAD, Convention, fit_lattice, is_right_lattice, solve_lattice
+from pe_spectra.inspection.lattices import (
+    CONVENTIONS,
+    ERRORS,
+    ERRORS_BESIDE,
+    LEAD,
+    Convention,
+    fit_lattice,
+    is_right_lattice,
+    solve_lattice,
+)
 from pe_spectra.inspection.series import bridge
-from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
 from pe_spectra.vocabulary import CORNER_METHODS
 
-#: Types that tables are stored in, the finest first.
-STORED_TYPES = ("float64", "float32", "float16", "bfloat16")
 #: Axes that are looked at; up to the second length every old size is tried.
 _SHORTEST, _ALL_SIZES, _LONGEST = 5, 64, 1 << 17
 #: Old sizes up to this part of the new one: in the few directions that are free beyond, an odd row decides.
@@ -99,22 +106,6 @@ class Resizing:
         return rows
 
 
-def find_stored_dtype(table: F64, dtype: str = "float64") -> str:
-    """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
-
-    A table stored in float32 may have been copied from a float16 one. `dtype` is an upper bound.
-
-    >>> find_stored_dtype(np.array([[0.5, 1.25]]))
-    'bfloat16'
-    """
-    for name in STORED_TYPES[:0:-1]:
-        if DTYPES[name].digits > DTYPES[dtype].digits:
-            return dtype
-        if DTYPES[name].holds(table):
-            return name
-    return dtype
-
-
 def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str = "float64") -> tuple[Resizing, ...]:
     """Find the axes along which a table was interpolated to more rows, and little changed since.
 
@@ -137,14 +128,17 @@ def find_resizing(table: F64, *, grid: tuple[int, int] | None = None, dtype: str
     >>> find_resizing(np.random.default_rng(0).normal(size=(64, 8)))
     ()
     """
-    stored = find_stored_dtype(table, dtype)
+    stored = find_stored_type(dtype, table)
     shape = grid or (len(table),)
     cube = table.reshape(*shape, -1)
-    sides = (np.moveaxis(cube, axis, 0).reshape(size, -1) for axis, size in enumerate(shape))
-    return tuple(filter(None, (_examine_axis(side, axis, stored) for axis, side in enumerate(sides))))
+    sides = [np.moveaxis(cube, axis, 0).reshape(size, -1) for axis, size in enumerate(shape)]
+    found = [_examine_axis(side, axis, stored, ERRORS) for axis, side in enumerate(sides)]
+    if any(found):  # where one axis was, the other probably was, too
+        found = [one or _examine_axis(sides[axis], axis, stored, ERRORS_BESIDE) for axis, one in enumerate(found)]
+    return tuple(filter(None, found))
 
 
-def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
+def _examine_axis(values: F64, axis: int, dtype: str, errors: float) -> Resizing | None:
     new, width = values.shape
     if not _SHORTEST <= new <= _LONGEST or width < _SHORTEST or not values.any():
         return None
@@ -152,13 +146,13 @@ def _examine_axis(values: F64, axis: int, dtype: str) -> Resizing | None:
     energy = float(np.mean(np.square(mixed)))
     # an odd row lies better in some lattice than in those beside it
     mixed[_find_odd_rows(mixed)] = np.nan
-    found: list[tuple[float, int, list[tuple[float, tuple[str, bool]]]]] = []
+    found: list[tuple[float, int, list[tuple[float, Convention]]]] = []
     for old in _choose_sizes(mixed, rounding):
         fits = sorted((fit.variance, kind) for kind in CONVENTIONS if (fit := fit_lattice(mixed, old, new, kind)))
         if (
             fits
             and fits[0][0] <= rounding + _MOST_CHANGE**2 * energy
-            and is_right_lattice(mixed, old, fits[0][1], rounding)
+            and is_right_lattice(mixed, old, fits[0][1], rounding, errors)
         ):
             found.append((fits[0][0] + rounding, old, fits))
     if not found:
@@ -205,7 +199,7 @@ def _mix_columns(values: F64) -> F64:
 
 def _estimate_rounding(values: F64, dtype: str) -> float:
     """Estimate the variance that storing, and computing, leave in a number of `_mix_columns`."""
-    kind, size = DTYPES[dtype], len(values)
+    kind, size = STORED_TYPES[dtype], len(values)
     few = values[:: -(-values.size // (1 << 20))]
     exponents = np.maximum(np.frexp(few)[1] - 1, kind.exponent)  # the spacing falls no further below the normal ones
     stored = float(np.mean(np.ldexp(1.0, 2 * (exponents - kind.digits + 1)))) / 12
@@ -213,6 +207,19 @@ def _estimate_rounding(values: F64, dtype: str) -> float:
     computed = float(np.mean(np.square(_COMPUTED * few)))
     variance: float = (stored + placed + computed) * max(values.shape[1] / _MIXED, 1.0)
     return variance
+
+
+def measure_rounding(table: F64, dtype: str = "float64") -> F64:
+    """Estimate for each row the sum of squares that storing leaves in it, by the coarsest type that holds the table.
+
+    >>> bool(np.isclose(measure_rounding(np.full((2, 8), 1.5))[0], 8 * 2.0**-14 / 12))
+    True
+    """
+    kind = STORED_TYPES[find_stored_type(dtype, table)]
+    few = table[:, :: -(-table.shape[1] // _MIXED)]
+    exponents = np.maximum(np.frexp(few)[1] - 1, kind.exponent)
+    energies: F64 = np.ldexp(1.0, 2 * (exponents - kind.digits + 1)).mean(axis=1) * table.shape[1] / 12
+    return energies
 
 
 def _find_odd_rows(mixed: F64) -> I64:

@@ -37,6 +37,7 @@ __all__ = [
     "measure_periods",
 ]
 
+_NO_LIST = "the encoding has no list of frequencies"
 _UNDEFINED = "not defined for this encoding"
 #: Why a spectrum with negative weights has none of its metrics.
 SIGNED = "the spectrum has negative weights, so it is not a distribution"
@@ -47,7 +48,12 @@ class SpectrumMetrics(Metrics):
     """Summaries of a spectrum whose weights are a distribution."""
 
     low_bin_mass: float | None = metric("weight of the first ten bins of the spectrum", source="Eq. (15)")
-    centroid: float | None = metric("mean frequency of the spectrum", unit="rad/position", minimum=0, source="Eq. (15)")
+    mean_frequency: float | None = metric(
+        "mean of the encoding's own frequencies, by mass", unit="rad/position", minimum=0, source="definition"
+    )
+    centroid: float | None = metric(
+        "mean frequency of the weights, blurred at their bandwidth", unit="rad/position", minimum=0, source="Eq. (15)"
+    )
     effective_bins_entropy: float | None = metric(
         "exp of the entropy of the weights", unit="bins", better="higher", above=0, source="Shannon 1948"
     )
@@ -61,7 +67,7 @@ class Likeness(Metrics):
     """How far codes keep apart, how long they are, and how much of their similarities is a function of the lag."""
 
     min_separation: float | None = metric(
-        "smallest distance between two position vectors", better="higher", minimum=0, source="Definition 1"
+        "smallest distance between two position vectors", better="higher", minimum=0, degree=1, source="Definition 1"
     )
     relative_separation: float | None = metric(
         "min_separation over the root mean squared distance of all pairs of position vectors",
@@ -70,7 +76,9 @@ class Likeness(Metrics):
         maximum=1.000001,
         source="ours, after Definition 1",
     )
-    norm_rms: float | None = metric("root mean squared norm of the position vectors", minimum=0, source="definition")
+    norm_rms: float | None = metric(
+        "root mean squared norm of the position vectors", minimum=0, degree=1, source="definition"
+    )
     toeplitz_share: float | None = metric(
         "share of the Gram matrix's energy that is a function of the lag alone",
         better="higher",
@@ -84,7 +92,8 @@ def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
     """Take its metrics from the summary of a spectrum."""
     if spectrum.form == "signed":
         return SpectrumMetrics.explain(SIGNED)
-    return SpectrumMetrics.tell({name: getattr(spectrum.summary, name) for name in SpectrumMetrics.quantities()})
+    names = SpectrumMetrics.quantities()
+    return SpectrumMetrics.tell({name: or_reason(getattr(spectrum.summary, name), _NO_LIST) for name in names})
 
 
 def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
@@ -148,6 +157,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         if isinstance(declared, Metric)
     }
 )
+#: Which power of the spacing a unit has: measures count rows, of which only whole positions are one apart.
+_POWERS = {"positions": 1, "per position squared": -2}
+_UNEVEN = "the positions are not evenly spaced"
 _NO_TABLE = "the encoding has no table of position vectors"
 #: View -> why it is missing, where nothing else is known.
 _MISSING = {
@@ -173,6 +185,7 @@ class Views:
     table : (S, d), the codes of positions 0 .. S-1 along a line.
     beyond : (B, d), the codes of the positions after S-1.
     resolution : exact Fisher information of a ladder.
+    spacing : positions from one row to the next; None where that differs.
     missing : why a view is missing, by its name, where more is known than that.
 
     >>> Views(table=[[1.0, 0.0], [0.0, 2.0]]).kernel  # (1 + 4)/2, and 0
@@ -186,6 +199,7 @@ class Views:
     table: ArrayLike | None = None
     beyond: ArrayLike | None = None
     resolution: Resolution | None = None
+    spacing: float | None = 1.0
     missing: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -230,4 +244,19 @@ def measure_metrics(views: Views) -> Measured:
             found = measure.function(*(getattr(views, name) for name in (*measure.needs, *measure.takes)))
         values |= {name: getattr(found, name) for name in measure.kind.quantities()}
         notes |= found.reasons
+        if views.spacing != 1.0 and not (isinstance(found, Resolution) and found.is_exact):
+            for name in measure.kind.quantities():
+                _count_positions(name, views.spacing, values, notes)
     return Measured(values=MappingProxyType(values), notes=MappingProxyType(notes))
+
+
+def _count_positions(name: str, spacing: float | None, values: dict[str, float | None], notes: dict[str, str]) -> None:
+    """Turn a metric that was measured in rows into one in positions, or say why there is none."""
+    power, value = _POWERS.get(METRICS[name].unit), values[name]
+    if power is None or value is None:
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        found = None if spacing is None else float(value * np.float64(spacing) ** power)
+    values[name] = found if found is not None and math.isfinite(found) else None
+    if values[name] is None:
+        notes[name] = _UNEVEN if spacing is None else "beyond the range of float64"

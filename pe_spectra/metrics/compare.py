@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.encodings.codes import count_work, read_codes, read_grid_codes
+from pe_spectra.encodings.codes import read_codes, read_grid_codes
 from pe_spectra.encodings.learned import describe_part
-from pe_spectra.errors import InputError, UndefinedError
+from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK_TOGETHER
+from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
     METRICS,
     Metric,
@@ -25,14 +27,31 @@ from pe_spectra.metrics import (
     measure_metrics,
     measure_periods,
 )
-from pe_spectra.quantities import Document, Result, derived, quantity
-from pe_spectra.spectrum import Spectrum, compute_spectrum, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.metrics.common_ground import Lattice, choose_length, explain_absence, find_spectrum
+from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
+from pe_spectra.spectrum import Spectrum, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.kernels import LENGTH
 from pe_spectra.wording import capitalise
 
-DEFAULT_LENGTH = 128
-#: What a position costs at least, in columns, whatever the width.
-LEAST_WIDTH = 64
+
+class _ColumnOfPeriod(NamedTuple):
+    """A column of each period that was asked for."""
+
+    field: str  #: of its match
+    better: str | None  #: which end is the better one
+    text: str  #: what it is, with places for the lag and the time
+
+
+#: By the prefix of their names.
+OF_PERIOD: Mapping[str, _ColumnOfPeriod] = {
+    "ratio": _ColumnOfPeriod("ratio", "higher", "k(lag {lag:g})/k(0), the lag of {time}"),
+    "maximum": _ColumnOfPeriod(
+        "is_local_maximum",
+        "higher",
+        "whether the kernel has a local maximum at lag {lag:g}, or next to it where that is not whole",
+    ),
+    "nearest": _ColumnOfPeriod("nearest_period", None, "the encoding's own period that is nearest to {time}, in s"),
+}
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
 _TOO_LARGE = "the table has too many entries to be held"
 
@@ -89,13 +108,11 @@ class Comparison(Result):
     @derived("Of each period that was asked for: ratio, whether there is a maximum, nearest period.", key=None)
     def at_periods(self) -> Mapping[str, float | None]:
         found = {match.name: match for match in self.periods}
-        columns: dict[str, float | None] = {}
-        for name in self.asked:
-            match = found.get(name)
-            columns[f"ratio_{name}"] = match.ratio if match else None
-            columns[f"maximum_{name}"] = match.is_local_maximum if match else None
-            columns[f"nearest_{name}"] = match.nearest_period if match else None
-        return columns
+        return {
+            f"{prefix}_{name}": getattr(found.get(name), column.field, None)
+            for name in self.asked
+            for prefix, column in OF_PERIOD.items()
+        }
 
     remarks: tuple[str, ...] = quantity(
         "What does not fit the time step, in sentences; left out where all does.",
@@ -108,8 +125,12 @@ class Comparison(Result):
     kernel: F64 | None
     #: On a grid along a row; None where it is not defined.
     spectrum: Spectrum | None
+    #: Number of positions that all encodings were to be measured on; a grid may have more.
+    shared: int
     #: Which positions were taken where all were too much, in words; empty where all, or those asked for, were.
     part: str = ""
+    #: Whether its closest vectors are distinct, but by no more than float64 rounds off.
+    is_within_rounding: bool = False
     #: Names of the periods that were asked for.
     asked: tuple[str, ...] = ()
 
@@ -122,11 +143,11 @@ def compare_encodings(
     periods: Sequence[tuple[str, float]] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Measure encodings by everything in `METRICS`.
+    """Measure encodings by everything in `METRICS`, all on one number of positions and one lattice of as many points.
 
     Parameters
     ----------
-    length : number of positions for all of them; default as :func:`choose_lengths` says. A grid is always taken
+    length : number of positions for all of them; default as :func:`choose_length` says. A grid is always taken
         whole.
     step_seconds, periods : time between positions, and names with lengths in seconds of periods to look for.
     progress : is told how many of how many are measured.
@@ -139,66 +160,87 @@ def compare_encodings(
     >>> [round(c.values["stable_rank"]) for c in compare_encodings([Sinusoidal(d=64), Dft(d=64)], length=64)]
     [2, 64]
     """
+    shared = choose_length(encodings) if length is None else LENGTH.check(length, "length")
+    lattice = Lattice.choose(encodings, shared)
     compared = []
-    for done, (encoding, usual) in enumerate(zip(encodings, choose_lengths(encodings), strict=True)):
+    for done, encoding in enumerate(encodings):
         if progress is not None:
             progress(done, len(encodings))
-        on_line = length is not None and encoding.shape is None
-        size = check_length(encoding, length) if on_line else usual
-        one = _compare(encoding, size, step_seconds, periods)
+        if reason := explain_absence(encoding, shared):
+            raise InputError("length is beyond the rows of the encoding", str(shared), f"{encoding.label} has {reason}")
+        size = shared if encoding.shape is None else math.prod(encoding.shape)
+        one = _compare(encoding, size, lattice, step_seconds, periods)
         compared.append(one if length is not None else replace(one, part=describe_part(encoding, size)))
     return tuple(compared)
 
 
-def choose_lengths(encodings: Sequence[Encoding]) -> tuple[int, ...]:
-    """Return the numbers of positions that encodings are compared on unless told otherwise.
+def list_columns(periods: Sequence[str] = ()) -> tuple[str, ...]:
+    """List the columns of a comparison, with those of the periods that were asked for.
 
-    All that an encoding has, 128 of one without end. Where that is too much together, no line has more than 128.
-
-    >>> from pe_spectra import Sinusoidal, read_encoding
-    >>> choose_lengths([Sinusoidal(), read_encoding("one-hot:d=64"), read_encoding("ramp:length=300")])
-    (128, 64, 300)
+    >>> list_columns(["day"])[:5], list_columns(["day"])[-3:]
+    (('encoding', 'random', 'length', 'injective', 'low_bin_mass'), ('ratio_day', 'maximum_day', 'nearest_day'))
     """
-    whole = tuple((e.rows or DEFAULT_LENGTH) if e.shape is None else e.default_length for e in encodings)
-    numbers, pairs = count_work(encodings, whole, LEAST_WIDTH)
-    fits = numbers <= MAX_COMPARED_NUMBERS and pairs <= MAX_PAIR_WORK_TOGETHER
-    if fits and max(whole, default=0) <= MAX_LENGTH:
-        return whole
-    return tuple(
-        min(size, DEFAULT_LENGTH) if e.shape is None else size for e, size in zip(encodings, whole, strict=True)
-    )
+    own = [name for name in list_column_names(Comparison) if name not in ("metrics", "at_periods")]
+    return (*own, *METRICS, *(f"{prefix}_{name}" for name in periods for prefix in OF_PERIOD))
 
 
-def sort_comparisons(compared: Sequence[Comparison], metric: str) -> tuple[Comparison, ...]:
-    """Sort by a metric, best first (the smaller where neither is), what has no value last.
+def find_better(column: str) -> str | None:
+    """Return which end of a column is the better one, "higher" or "lower"; None where neither is.
+
+    >>> find_better("probe_rmse"), find_better("ratio_day"), find_better("length")
+    ('lower', 'higher', None)
+    """
+    if column in METRICS:
+        return METRICS[column].better
+    of_period = OF_PERIOD.get(column.partition("_")[0])
+    return "higher" if column == "injective" else of_period and of_period.better
+
+
+def sort_comparisons(compared: Sequence[Comparison], column: str) -> tuple[Comparison, ...]:
+    """Sort by a column, best first (the smaller where neither is), what has no value last.
 
     Encodings whose values are drawn at random stand behind all others.
+
+    Raises
+    ------
+    InputError : a column that they have not.
 
     >>> from pe_spectra import read_encoding
     >>> rows = compare_encodings([read_encoding(spec) for spec in ("ramp:length=8", "one-hot:d=8")], length=8)
     >>> [row.encoding.name for row in sort_comparisons(rows, "min_separation")]
     ['one-hot', 'ramp']
     """
-    sign = -1.0 if METRICS[metric].better == "higher" else 1.0
+    sign = -1.0 if find_better(column) == "higher" else 1.0
 
-    def rank(one: Comparison) -> tuple[bool, float]:
-        value = one.values[metric]
-        return one.encoding.is_random, math.inf if value is None else sign * value
+    def rank(one: Comparison) -> tuple[bool, bool, Any]:
+        cells = one.to_columns()
+        if column not in cells:
+            raise InputError("no such column", column, ", ".join(cells))
+        (value,) = cells[column]
+        key = value if isinstance(value, str) else sign * float(value or 0)
+        return one.encoding.is_random, value is None, key
 
     return tuple(sorted(compared, key=rank))
 
 
 def _compare(
-    encoding: Encoding, size: int, step_seconds: float | None, periods: Sequence[tuple[str, float]]
+    encoding: Encoding,
+    size: int,
+    lattice: Lattice,
+    step_seconds: float | None,
+    periods: Sequence[tuple[str, float]],
 ) -> Comparison:
-    kernel, spectrum = _find_kernel(encoding, size), _find_spectrum(encoding, size)
+    kernel, spectrum = _find_kernel(encoding, size), find_spectrum(encoding, size, lattice)
     faithfulness = measure_faithfulness(encoding, length=size, limit=0)
-    views = Views(spectrum=spectrum, faithfulness=faithfulness, kernel=kernel)
+    spacing = _find_spacing(encoding, size)
+    views = Views(spectrum=spectrum, faithfulness=faithfulness, kernel=kernel, spacing=spacing)
     measured = measure_metrics(_add_codes(views, encoding, size))
     return Comparison(
         encoding=encoding,
         length=size,
+        shared=lattice.length,
         injective=faithfulness.injective,
+        is_within_rounding=faithfulness.is_within_rounding,
         values=measured.values,
         notes=measured.notes,
         kernel=kernel,
@@ -244,21 +286,26 @@ def _find_kernel(encoding: Encoding, size: int) -> F64 | None:
     return normalised
 
 
-def _find_spectrum(encoding: Encoding, size: int) -> Spectrum | None:
-    try:
-        return compute_spectrum(encoding, length=None if encoding.shape is not None else size)
-    except (InputError, UndefinedError):
+def _find_spacing(encoding: Encoding, size: int) -> float | None:
+    """How many positions lie between neighbours; None where that differs by more than the rounding of positions."""
+    times = encoding.positions[:size] if isinstance(encoding, Sampled) else np.arange(2.0)
+    steps = np.diff(times)
+    if not steps.size or np.ptp(steps) > 4 * np.finfo(float).eps * np.abs(times).max() or steps[0] == 0:
         return None
+    return abs(float(times[-1] - times[0])) / steps.size
 
 
-def _find_resolution(encoding: Encoding, size: int) -> Resolution | None:
-    """Exact Fisher information at positions 0 .. size-1 where the codes are sines and cosines."""
+def _find_resolution(sampled: Encoding, size: int) -> Resolution | None:
+    """Exact Fisher information at the positions, 0 .. size-1 unless others are sampled, of sines and cosines."""
+    encoding, times = sampled, np.arange(float(size))
+    if isinstance(sampled, Sampled):
+        encoding, times = sampled.encoding, sampled.positions[:size]
     if not isinstance(encoding, HasFrequencies) or not isinstance(encoding, HasTable):
         return None
     found = encoding.frequencies()
     masses, is_lone = found.masses, found.masses < 1
     values, phases = found.values[is_lone], found.phases[is_lone]
-    sine, cosine = sin_cos(np.stack([values, found.low[is_lone], np.zeros_like(values)]), np.arange(size))
+    sine, cosine = sin_cos(np.stack([values, found.low[is_lone], np.zeros_like(values)]), times)
     # a lone cos(w s + phase) has the slope -w sin(w s + phase); at pi it never moves at integers
     shares = np.where(values == np.pi, 0.0, (sine * np.cos(phases) + cosine * np.sin(phases)) ** 2)
     mean, least = masses.copy(), masses.copy()

@@ -38,7 +38,7 @@ class KernelShape(Metrics):
         source="sidelobe level, array processing",
     )
     sidelobe_lag: float | None = metric(
-        "lag of that maximum", unit="positions", minimum=2, source="sidelobe level, array processing"
+        "lag of that maximum", unit="positions", above=0, source="sidelobe level, array processing"
     )
     kernel_monotonicity: float | None = metric_of_order(
         "share of pairs t1 < t2 of lags with k(t1) > k(t2), ties one half"

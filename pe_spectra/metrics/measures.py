@@ -34,6 +34,7 @@ class Metric(Quantity):
     ----------
     better : "higher", "lower", or None where neither is.
     source : where it comes from.
+    degree : multiplied with c > 0, position vectors give c**degree times the value; 0 where scale is no matter.
 
     >>> from pe_spectra.metrics import METRICS
     >>> METRICS["stable_rank"].text, METRICS["stable_rank"].better
@@ -42,6 +43,7 @@ class Metric(Quantity):
 
     better: Literal["higher", "lower"] | None = None
     source: str
+    degree: int = 0
 
 
 def metric(text: str, *, source: str, **more: Any) -> Any:

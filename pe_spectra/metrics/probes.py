@@ -63,6 +63,7 @@ class Extrapolation(Metrics):
         "smallest distance between two position vectors, those after S-1 included",
         better="higher",
         minimum=0,
+        degree=1,
         source=_BEYOND,
     )
 

@@ -24,8 +24,8 @@ from pe_spectra.metrics.measures import (
 _Exponents = NDArray[np.intc]
 _STABLE, _ENTROPY = "Rudelson & Vershynin 2007", "Roy & Vetterli 2007"
 _FISHER = "Cramer 1946, Rao 1945"
-_information = partial(metric, unit="per position squared", better="higher", minimum=0, source=_FISHER)
-_bound = partial(metric, unit="positions", better="lower", minimum=0, source=_FISHER)
+_information = partial(metric, unit="per position squared", better="higher", minimum=0, degree=2, source=_FISHER)
+_bound = partial(metric, unit="positions", better="lower", minimum=0, degree=-1, source=_FISHER)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ class AuditedLowBin(Result):
     )
     inside: int = quantity("Number of frequencies strictly between 0 and the edge.", minimum=0)
     outside: int = quantity("Number of the others.", minimum=0)
+    zero: int = quantity("Number of frequencies that are 0, of pairs that never turn: some of the others.", minimum=0)
     total: int = quantity("Number of all frequencies.", minimum=1)
 
 

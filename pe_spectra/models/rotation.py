@@ -39,6 +39,11 @@ class Rotation(Result):
     head_dim: int | None = quantity("Width of a head, in channels.", default=None, minimum=1)
     rotary_dim: int | None = quantity("Channels of it that are turned, D.", default=None, minimum=0)
     base: float | None = quantity("Base of the ladder before scaling.", default=None, above=0)
+    base_key: str | None = quantity(
+        "Key of the file that it was read from; empty where none was, null where there is no such file.",
+        default=None,
+        key=None,
+    )
     scaling: str | None = quantity("Scaling by the catalogue's name, none for no scaling.", default=None)
     options: Mapping[str, object] = quantity(
         "Parameters of the scaling by the catalogue's names; empty without one.",
@@ -122,6 +127,20 @@ def mark_unseen(shown: F64, met: F64) -> NDArray[np.bool_]:
     """
     unseen: NDArray[np.bool_] = (shown < TURN) & (met > TOLERANCE * shown)
     return unseen
+
+
+def mark_tolerated(shown: F64, met: F64) -> NDArray[np.bool_]:
+    """Mark the pairs that meet new phases which :func:`mark_unseen` lets pass: above the largest shown by up to 1 %.
+
+    Parameters
+    ----------
+    shown, met : as there.
+
+    >>> mark_tolerated(np.array([1.0, 1.0, 1.0, 7.0]), np.array([1.0, 1.009, 1.02, 7.01])).tolist()
+    [False, True, False, False]
+    """
+    tolerated: NDArray[np.bool_] = (shown < TURN) & (met > (1 + SAME_FORMULA) * shown) & ~mark_unseen(shown, met)
+    return tolerated
 
 
 def take_off_turns(phases: F64) -> F64:

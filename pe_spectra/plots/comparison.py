@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.markers import CARETDOWN, CARETUP
 
-from pe_spectra.answers.comparisons import answer_comparison
+from pe_spectra.answers.comparisons import answer_comparison, describe_lattice
 from pe_spectra.exact import F64
 from pe_spectra.metrics import METRICS
 from pe_spectra.plots.axes import (
@@ -47,7 +47,7 @@ _ARRANGEMENTS = ((1, 1, COLUMN_WIDTH), (4, 2, PAGE_WIDTH), (10**9, 3, PAGE_WIDTH
 #: Inches: a panel, white at its left and right, its tick labels, white between rows.
 _PANEL, _LEFT, _RIGHT, _TICKS, _WHITE = 0.54, 0.33, 0.06, 0.22, 0.06
 #: What each cell shows, with their short names there.
-_DRAWN = {"kernel_half_width": "half width", "min_separation": "separation"}
+_DRAWN = {"kernel_half_width": "half width", "relative_separation": "relative separation"}
 #: Kernels beyond their panels that are named, at most.
 _MOST_CUT = 4
 #: Inches of a heading above encodings that are listed separately.
@@ -70,7 +70,7 @@ def compose_comparison(compared: Sequence[Comparison], sorted_by: str | None = N
     Parameters
     ----------
     compared : one encoding at least.
-    sorted_by : name of a metric that each cell shows too.
+    sorted_by : the column that they were sorted by; each cell shows it too if it is a metric.
     """
     drawn = [one for one in compared if one.encoding.is_random]
     sections = [part for part in ([one for one in compared if not one.encoding.is_random], drawn) if part]
@@ -231,6 +231,8 @@ def _describe(compared: Sequence[Comparison], sorted_by: str | None) -> str:
         parts.append(f"{_name_metric(name)}: {METRICS[name].text.replace('(tau)', '(τ)')}{unit}")
     lengths = sorted({one.length for one in compared})
     parts.append(f"{lengths[0] if len(lengths) == 1 else f'{lengths[0]} to {lengths[-1]}'} positions")
+    if lattice := describe_lattice(compared):
+        parts.append(f"one lattice for all spectra: {lattice}")
     names = dict.fromkeys(escape_text(m.name) for one in compared for m in one.periods if m.lag < one.length)
     if names:
         parts.append(f"dotted: {', '.join(names)}")
@@ -248,7 +250,8 @@ def _describe(compared: Sequence[Comparison], sorted_by: str | None) -> str:
 
 
 def _list_lines(sorted_by: str | None) -> tuple[tuple[str, ...], ...]:
-    return (tuple(_DRAWN),) if sorted_by is None or sorted_by in _DRAWN else ((sorted_by,), tuple(_DRAWN))
+    own = sorted_by if sorted_by in METRICS and sorted_by not in _DRAWN else None
+    return (tuple(_DRAWN),) if own is None else ((own,), tuple(_DRAWN))
 
 
 def _name_metric(metric: str) -> str:

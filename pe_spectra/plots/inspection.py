@@ -22,6 +22,7 @@ from pe_spectra.plots.inspection_panels import (
     draw_columns,
     draw_components,
     draw_grid_columns,
+    draw_grid_norms,
     draw_lag_kernel,
     draw_periods,
     draw_rows,
@@ -165,8 +166,12 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection, noun: str)
     first = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
     rows = first + np.arange(inspection.norms.size, dtype=np.float64)
     draw = partial(draw_rows, used=inspection.rows_used, noun=noun)
-    norms = {"rows": rows, "values": inspection.norms, "marked": find_marked(inspection, MARKED_NORMS)}
-    yield _Panel(partial(draw, label="norm ‖e(s)‖", **norms), "Norm of each row")
+    values, marked, shape = inspection.norms, find_marked(inspection, MARKED_NORMS), portrait.encoding.shape
+    if shape is not None:
+        norms = partial(draw_grid_norms, norms=values, shape=shape, first=first, marked=marked)
+        yield _Panel(norms, right="map")
+    else:
+        yield _Panel(partial(draw, label="norm ‖e(s)‖", rows=rows, values=values, marked=marked), "Norm of each row")
     if np.isfinite(inspection.steps).any():
         seams = [row + 0.5 for row in find_marked(inspection, ("seam",))[::2]]
         stray = [row - 0.5 for row in find_marked(inspection, ("stray-rows",))]

@@ -34,10 +34,10 @@ _STYLED_HEADS = 8
 _QUANTILE, _FAR = 0.995, 1.5
 #: Points of a curve in space, and labels of one kind, at most.
 _MOST_DOTS, _MOST_LABELS = 4000, 6
-#: A ladder is drawn that explains this share of a table.
-_LADDER = 0.9
 #: Lightness of the shade behind rows that are left out.
 _SHADE = "#E4E4E4"
+#: Rows before a grid whose norms are named.
+_MOST_BEFORE = 1
 #: Rows further apart than this factor in norm stand on a logarithmic axis.
 _LINEAR_SPAN = 1000.0
 _AROUND = ("above right", "above left", "below right", "below left", "right", "left", "above", "below")
@@ -158,13 +158,17 @@ def draw_periods(axes: Axes, inspection: TableInspection) -> str:
     periods, fit = inspection.channels.periods, inspection.sinusoid
     columns = np.arange(periods.size, dtype=np.float64)
     rows = inspection.rows_used[1] - inspection.rows_used[0]
-    axes.set(yscale="log", ylim=(1.6, 2.0 * max(rows, 4)), xlim=(-0.5, max(0.5, periods.size - 0.5)))
+    spacing = inspection.spacing or 1.0
+    axes.set(
+        yscale="log", ylim=(1.6 * spacing, 2.0 * max(rows, 4) * spacing), xlim=(-0.5, max(0.5, periods.size - 0.5))
+    )
     shared = [one for one in inspection.dominant_periods if one.along is None][:NAMED_PERIODS]
     for one in shared:
         axes.axhline(one.period, color=GREY, linewidth=0.5, zorder=0)
     dots = {"marker": "o", "markersize": 1.8 if columns.size > 64 else 3.5, "markeredgewidth": 0}
     draw_curve(axes, columns, periods, {"color": BLUE, "linestyle": "none"}, **dots)
-    _draw_ladder(axes, columns, fit)
+    if fit is not None:
+        _draw_ladder(axes, columns, fit)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="column", ylabel="period (positions)")
@@ -174,9 +178,7 @@ def draw_periods(axes: Axes, inspection: TableInspection) -> str:
 
 
 def _draw_ladder(axes: Axes, columns: F64, fit: SinusoidFit) -> None:
-    """Draw the nearest ladder where it explains most of the table, and name it."""
-    if fit.share < _LADDER or columns.size < 2:
-        return
+    """Draw the nearest ladder, and name it."""
     periods = _compute_ladder_periods(fit, columns.size)
     drops = np.flatnonzero(np.diff(periods) < 0) + 1  # where it begins again, the line has a gap
     columns, periods = np.insert(columns, drops, np.nan), np.insert(periods, drops, np.nan)
@@ -224,6 +226,34 @@ def draw_rows(
     axes.set_ylabel(label)
     _set_rows(axes, rows, noun)
     _mark_rows(axes, rows, values, marked)
+
+
+def draw_grid_norms(axes: Axes, norms: F64, shape: tuple[int, int], *, first: int, marked: Sequence[int]) -> str:
+    """Draw the norm of each place of a grid as a map, and ring some; norms of rows before the grid stand in words.
+
+    Parameters
+    ----------
+    norms : (R,) of rows `first`, .. , the last H W of which fill the grid.
+    marked : some of these rows; those before the grid are not ringed.
+    """
+    height, width = shape
+    before = norms.size - height * width
+    values = norms[before:].reshape(shape)
+    extent = find_extent(np.arange(width, dtype=np.float64), np.arange(height, dtype=np.float64))
+    high = float(np.quantile(values, _QUANTILE))
+    scale = ColourScale(float(values.min()), high) if values.max() > _FAR * high else None
+    draw_map(axes, values, extent=extent, label="norm ‖e(s)‖", scale=scale)
+    axes.invert_yaxis()
+    axes.set(xlabel="place across", ylabel="place down")
+    label_integers(axes.xaxis, axes.yaxis)
+    down, across = np.divmod(np.unique([row for row in marked if row >= first + before]) - first - before, width)
+    if down.size:
+        (rings,) = axes.plot(across, down, "o", color=VERMILION, clip_on=False, zorder=5)
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        rings.set(markersize=5, markerfacecolor="none", markeredgecolor=VERMILION, path_effects=halo)
+    words = [f"row {first + row}: {norms[row]:.3g}" for row in range(min(before, _MOST_BEFORE))]
+    words += [count(before - _MOST_BEFORE, "more row")] if before > _MOST_BEFORE else []
+    return f"Norm of each place ({', '.join(words)})" if words else "Norm of each place"
 
 
 def _mark_rows(axes: Axes, rows: F64, values: F64, marked: Sequence[float]) -> None:

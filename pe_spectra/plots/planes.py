@@ -111,9 +111,9 @@ def entitle_planes(planes: Sequence[GridSpectrum]) -> str:
             return f"Of the similarity of two places {100 * share:.2g} % is a function of their offset alone"
         if abs(down - across) <= _SAME * max(abs(down), abs(across)):
             mean = (down + across) / 2
-            return f"The vectors change as fast down as across: mean frequency {mean:.3g} rad per position"
+            return f"The vectors change as fast down as across: centroid {mean:.3g} rad per position"
         words = ("across", across, "down", down) if across > down else ("down", down, "across", across)
-        return "The vectors change faster {} (mean frequency {:.3g}) than {} ({:.3g} rad per position)".format(*words)
+        return "The vectors change faster {} (centroid {:.3g}) than {} ({:.3g} rad per position)".format(*words)
     names = [name_briefly(plane.encoding) for plane in planes]
     totals = [math.hypot(*pair) for pair in means]
     low, high = int(np.argmin(totals)), int(np.argmax(totals))

@@ -117,13 +117,13 @@ def _list_curves(report: PrecisionReport) -> list[_Stairs]:
     for stair in report.stairs:
         errors = b"" if stair.errors is None else stair.errors.tobytes()
         groups.setdefault((stair.distinct.tobytes(), errors), []).append(stair)
-    collisions = {(row.dtype, row.recipe): row.first_collision for row in report.codes}
+    collisions = {(row.dtype, row.recipe, row.stage): row.first_collision for row in report.rows}
     return [
         _Stairs(
             _name_pipelines(members, len(report.dtypes)),
             members[0],
             curve_style(number),
-            collisions[members[0].dtype, members[0].recipe],
+            collisions[members[0].dtype, members[0].recipe, members[0].stage],
         )
         for number, members in enumerate(groups.values())
     ]
@@ -136,7 +136,7 @@ def _are_phases(errors: F64) -> NDArray[np.bool_]:
 
 def _describe(report: PrecisionReport) -> tuple[str, ...]:
     parts = [f"{escape_text(report.encoding.label)}, {report.count_places()}."]
-    if any(row.first_collision is not None for row in report.codes):
+    if any(row.first_collision is not None for row in report.ends):
         parts.append(f"Circles: where the first two {report.domain} share a vector.")
     unbounded = any(stair.errors is not None and not _are_phases(stair.errors).all() for stair in report.stairs)
     text = " ".join(parts)
@@ -147,7 +147,8 @@ def _name_pipelines(stairs: Sequence[Staircase], types: int) -> str:
     """Name pipelines that fare alike, recipes of the same of so many types together, with these types beside them."""
     found: dict[str, list[str]] = {}
     for stair in stairs:
-        found.setdefault(RECIPE_TITLES.get(stair.recipe, stair.recipe), []).append(stair.dtype)
+        title = RECIPE_TITLES.get(stair.recipe, stair.recipe) + (", sum" if stair.stage == "sum" else "")
+        found.setdefault(title, []).append(stair.dtype)
     together: dict[tuple[str, ...], list[str]] = {}
     for recipe, names in found.items():
         together.setdefault(tuple(names), []).append(recipe)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -38,7 +38,8 @@ class NumberType:
     digits : bits of the significand, the leading one included.
     exponent : of two, of the smallest normal number.
     largest : the largest finite number.
-    overflow : what a larger number is rounded to: infinity, or NaN in a type without infinities.
+    overflow : what a larger number is rounded to: infinity, or NaN in a type without infinities; where casts
+        saturate, the largest.
     """
 
     name: str
@@ -51,6 +52,11 @@ class NumberType:
     def is_double(self) -> bool:
         """Whether its numbers need float64 as their carrier."""
         return self.digits > 24
+
+    @property
+    def saturates(self) -> bool:
+        """Whether what is beyond its largest number becomes that."""
+        return self.overflow == self.largest
 
     @property
     def step(self) -> float:
@@ -74,6 +80,17 @@ class NumberType:
         parts = (values[rows] for rows in (few, *list_blocks(len(values), math.prod(values.shape[1:]))))
         return all(bool((round_to(part, self) == part).all()) for part in parts)
 
+    def bound_rounding(self, magnitude: float) -> float:
+        """Return what rounding to nearest takes off any number up to a magnitude, at most; casts that saturate cut off.
+
+        >>> DTYPES["float8_e4m3fn"].bound_rounding(16.0), DTYPES["float8_e4m3fn-saturating"].bound_rounding(1000.0)
+        (0.5, 552.0)
+        """
+        if not magnitude:
+            return 0.0
+        rounded = self.measure_ulp(math.nextafter(magnitude, 0.0)) / 2
+        return max(rounded, magnitude - self.largest) if self.saturates else rounded
+
     def measure_ulp(self, magnitude: float) -> float:
         """Return the unit in the last place at a magnitude: the distance of its numbers from there upwards.
 
@@ -86,24 +103,64 @@ class NumberType:
 
 #: Stands in a recipe for the type that is looked at.
 ASKED = "dtype"
-#: Every type that is known. Above their largest number, types without infinities give NaN, as ml_dtypes has it;
-#: hardware that saturates instead gives that largest number to all of them.
+_KINDS = (
+    NumberType(name="bfloat16", digits=8, exponent=-126, largest=(2 - 2.0**-7) * 2.0**127),
+    NumberType(name="float16", digits=11, exponent=-14, largest=65504.0),
+    NumberType(name="float32", digits=24, exponent=-126, largest=(2 - 2.0**-23) * 2.0**127),
+    NumberType(name="float64", digits=53, exponent=-1022, largest=(2 - 2.0**-52) * 2.0**1023),
+    NumberType(name="float8_e4m3fn", digits=4, exponent=-6, largest=448.0, overflow=_NAN),
+    NumberType(name="float8_e5m2", digits=3, exponent=-14, largest=57344.0),
+    NumberType(name="float8_e4m3fnuz", digits=4, exponent=-7, largest=240.0, overflow=_NAN),
+    NumberType(name="float8_e5m2fnuz", digits=3, exponent=-15, largest=57344.0, overflow=_NAN),
+)
+#: Ends the name of a type whose casts saturate.
+SATURATING = "-saturating"
+#: Every type that is known. Above their largest number, types without infinities give NaN, as ml_dtypes has it. Casts
+#: that saturate, as those of hardware often do, give that largest number instead (OCP 8-bit Floating Point, 5.2.1).
 DTYPES: Mapping[str, NumberType] = MappingProxyType(
     {
         kind.name: kind
         for kind in (
-            NumberType(name="bfloat16", digits=8, exponent=-126, largest=(2 - 2.0**-7) * 2.0**127),
-            NumberType(name="float16", digits=11, exponent=-14, largest=65504.0),
-            NumberType(name="float32", digits=24, exponent=-126, largest=(2 - 2.0**-23) * 2.0**127),
-            NumberType(name="float64", digits=53, exponent=-1022, largest=(2 - 2.0**-52) * 2.0**1023),
-            NumberType(name="float8_e4m3fn", digits=4, exponent=-6, largest=448.0, overflow=_NAN),
-            NumberType(name="float8_e5m2", digits=3, exponent=-14, largest=57344.0),
-            NumberType(name="float8_e4m3fnuz", digits=4, exponent=-7, largest=240.0, overflow=_NAN),
-            NumberType(name="float8_e5m2fnuz", digits=3, exponent=-15, largest=57344.0, overflow=_NAN),
+            *_KINDS,
+            *(replace(one, name=one.name + SATURATING, overflow=one.largest) for one in _KINDS if one.digits <= 4),
         )
     }
 )
 DTYPE = Choice(members=tuple(DTYPES))
+#: Types that arrays are stored in, the coarsest first.
+STORED_TYPES: Mapping[str, NumberType] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            NumberType(name="float4_e2m1fn", digits=2, exponent=0, largest=6.0, overflow=6.0),
+            *sorted(_KINDS, key=lambda kind: kind.digits),
+        )
+    }
+)
+#: Those that numbers are looked for in that were stored in a wider one: in fewer bits small integers are numbers, too.
+_COPIED_FROM = ("bfloat16", "float16", "float32")
+
+
+def find_stored_type(dtype: str, *arrays: F64) -> str:
+    """Return the coarsest of bfloat16, float16 and float32 that holds every number exactly, else the type given.
+
+    A table that is stored in float32 may be a copy of one in float16.
+
+    Parameters
+    ----------
+    dtype : the type that the numbers are stored in: the answer where it is as coarse, and where the numbers say
+        nothing, as zeros and ones, which are in every type. What is none of `STORED_TYPES` stands for float64.
+    arrays : any shapes.
+
+    >>> find_stored_type("float64", np.array([[0.5, 1.25]])), find_stored_type("float32", np.array([0.0, 1.0]))
+    ('bfloat16', 'float32')
+    """
+    stored = dtype if dtype in STORED_TYPES else "float64"
+    parts = (one[rows] for one in arrays for rows in list_blocks(len(one), math.prod(one.shape[1:])))
+    if not any(bool(((np.abs(part) != 1) & (part != 0)).any()) for part in parts):
+        return stored
+    coarser = (DTYPES[name] for name in _COPIED_FROM if DTYPES[name].digits < STORED_TYPES[stored].digits)
+    return next((kind.name for kind in coarser if all(map(kind.holds, arrays))), stored)
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore")

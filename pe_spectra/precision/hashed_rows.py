@@ -139,8 +139,9 @@ class Gathering:
         self._last = block[-1].copy()
         if len(joined) < 2:
             return
-        steps = np.diff(joined, axis=0)
-        squares = np.einsum("ij,ij->i", steps, steps)
+        with np.errstate(over="ignore", invalid="ignore"):  # rows that are not finite have no nearest one
+            steps = np.diff(joined, axis=0)
+            squares = np.einsum("ij,ij->i", steps, steps)
         slack = _SINGLE_SUM * max(1.0, self.columns / 8192)
         near = np.flatnonzero(squares <= min(float(squares.min()), self.nearest**2) * (1 + slack))
         if len(near):

@@ -31,10 +31,10 @@ _MOST_COUNTS = 400
 
 
 class Pipeline(NamedTuple):
-    """The stages of one pipeline, in order, and its staircase; dtype and recipe are left open."""
+    """The stages of one pipeline, in order, and its staircases; dtype and recipe are left open."""
 
     stages: tuple[Stage, ...]
-    stair: Staircase
+    stairs: tuple[Staircase, ...]
 
 
 class _Ending(NamedTuple):
@@ -82,9 +82,13 @@ class Pass(ABC):
             twins[ending], late[ending] = self._settle(ending)
         measured = {}
         for one in self.members:
-            code = _Ending(one.code, None)
-            total = [] if self.spread is None else [late[_Ending(one.code, one.sum)]]
-            measured[one] = Pipeline((*early, late[code], *total), self._trace(twins[code]))
+            code, total = _Ending(one.code, None), _Ending(one.code, one.sum)
+            stages, stairs = [*early, late[code]], [self._trace(twins[code])]
+            if self.spread is not None:
+                stages.append(late[total])
+                if not np.array_equal(twins[code], twins[total]):
+                    stairs.append(self._count(twins[total], "sum"))
+            measured[one] = Pipeline(tuple(stages), tuple(stairs))
         return measured
 
     @abstractmethod
@@ -165,19 +169,24 @@ class Pass(ABC):
             max_phase_error=error,
             constant_channels=constant,
             not_finite=int(np.isin(self.places.groups, odd).sum()),
+            merged=self.places.find_collision(twins, self.places.keys),
         )
 
     def _trace(self, twins: I64) -> Staircase:
-        """Count the distinct codes among the first positions, evenly on a logarithmic axis."""
+        """Return the staircase of codes."""
+        return self._count(twins, "code")
+
+    def _count(self, twins: I64, stage: str) -> Staircase:
+        """Count the distinct vectors among the first positions, evenly on a logarithmic axis."""
         size = len(twins)
         counts = np.unique(np.rint(np.geomspace(1, size, _MOST_COUNTS)).astype(np.int64))
         return Staircase(
             dtype="",
             recipe="",
+            stage=stage,
             counts=counts,
             distinct=np.cumsum(twins == np.arange(size))[counts - 1],
             errors=None,
-            merged=self.places.find_collision(twins, self.places.keys),
         )
 
 
@@ -266,9 +275,9 @@ class LadderPass(Pass):
             constant_channels=waves.count_columns(lost),
         )
         if not front.frequencies.any():  # else sines of binary fractions agree where those do: pi is irrational
-            values = self.places.values
-            first = (int(values[0]), int(values[1])) if len(values) > 1 else None
-            frequencies = replace(frequencies, distinct=1, first_collision=first)
+            places, twins = self.places, np.zeros(len(self.places.values), dtype=np.int64)
+            pairs = [places.find_collision(twins, keys) for keys in (None, places.keys)]
+            frequencies = replace(frequencies, distinct=1, first_collision=pairs[0], merged=pairs[1])
         steady = self._phases.constant if len(self.places.values) > 1 else self._phases.constant[:0]
         constant = waves.count_columns(steady[waves.high[steady] != 0])
         _, phases = self._settle_rows("phases", self.steps.phases, self._phases, constant)
@@ -296,11 +305,10 @@ class LadderPass(Pass):
     def _bound_error(self, ending: _Ending) -> float:
         """By how much a rounded row is away from its exact code, in norm, at most."""
         largest = float(np.abs(self.front.waves.factors).max())
-        entry = 3 * (largest * self.steps.sines.roundoff + self.steps.sines.step)
-        entry += 2 * (largest * ending.code.roundoff + ending.code.step)
+        entry = 3 * _bound_cast(largest, self.steps.sines) + 2 * _bound_cast(largest, ending.code)
         if ending.sum is not None and self.spread is not None:
             spread = float(np.abs(draw_embedding(self.columns, self.spread, ending.sum)).max())
-            entry += 2 * ((spread + largest) * ending.sum.roundoff + ending.sum.step)
+            entry += 2 * _bound_cast(spread + largest, ending.sum)
         turned = largest * float(np.sqrt(np.sum(self._of_frequencies**2)))
         return turned + math.sqrt(self.columns) * entry
 
@@ -315,6 +323,11 @@ class LadderPass(Pass):
         before = np.searchsorted(ends[order], last, side="right") - 1
         own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last))
         return replace(stair, errors=np.maximum(so_far[before], own))
+
+
+def _bound_cast(largest: float, kind: NumberType) -> float:
+    """By how much a cast changes a number of a size, at most; what is beyond the largest of the type is cut off."""
+    return largest * kind.roundoff + kind.step + max(0.0, largest - kind.largest)
 
 
 def _accumulate(errors: F64) -> F64:

@@ -26,7 +26,8 @@ def bound_phase_errors(frequencies: F64, last: float, steps: Steps, *, are_whole
     """Bound the error of w s for all positions s up to `last` in magnitude, and all frequencies w.
 
     With s', w' rounded, s' w' - s w = (s' - s) w' + s (w' - w); then the product is rounded. Each part is largest at
-    the last position, where it is at most half a unit in the last place (of whole numbers none while the unit is 1).
+    the last position, where it is at most half a unit in the last place (of whole numbers none while the unit is 1),
+    or what a cast that saturates cuts off.
 
     Parameters
     ----------
@@ -43,13 +44,13 @@ def bound_phase_errors(frequencies: F64, last: float, steps: Steps, *, are_whole
     """
     with np.errstate(over="ignore", invalid="ignore"):
         end = np.array([float(last)])
-        moved, furthest = _halve_ulp(end, steps.positions), round_to(end, steps.positions).astype(np.float64)
+        moved, furthest = _bound_roundings(end, steps.positions), round_to(end, steps.positions).astype(np.float64)
         moved = np.where(np.isfinite(furthest), np.where((moved > 0.5) | (not are_whole), moved, 0.0), math.inf)
         cast = round_to(frequencies, steps.frequencies).astype(np.float64)
         turned = moved * cast + end * (np.abs(cast - frequencies) + _KNOWN * frequencies)
         products = furthest * cast
         rounded = round_to(products, steps.phases).astype(np.float64)
-        unit = sum(_halve_ulp(products, kind) for kind in _list_roundings(steps))
+        unit = sum(_bound_roundings(products, kind) for kind in _list_roundings(steps))
         errors = (moved * frequencies, turned, np.where(np.isfinite(rounded), turned + unit, math.inf))
     return PhaseBounds(*(float(one.max()) if np.isfinite(one).all() else None for one in errors))
 
@@ -62,8 +63,7 @@ def _list_roundings(steps: Steps) -> tuple[NumberType, ...]:
     return (steps.phases,) if is_exact or carrier is steps.phases else (carrier, steps.phases)
 
 
-def _halve_ulp(values: F64, kind: NumberType) -> F64:
-    """What rounding to nearest takes off numbers up to these at most: half a unit in the last place below each."""
+def _bound_roundings(values: F64, kind: NumberType) -> F64:
     finite = np.where(np.isfinite(values), values, 1.0)
-    found = np.array([kind.measure_ulp(math.nextafter(value, 0.0)) / 2 if value else 0.0 for value in finite.tolist()])
+    found = np.array([kind.bound_rounding(value) for value in finite.tolist()])
     return np.where(np.isfinite(values), found, math.inf)

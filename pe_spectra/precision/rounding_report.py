@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.temporal import Sampled
@@ -71,6 +71,13 @@ class Stage(Result):
         minimum=0,
         default=None,
     )
+    #: The first position that equals an earlier one from which exact arithmetic distinguishes it, after that one.
+    merged: tuple[int, int] | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether rounding merges what exact arithmetic distinguishes, or leaves numbers that are not finite."""
+        return self.not_finite > 0 or self.merged is not None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,25 +86,24 @@ class Staircase:
 
     Attributes
     ----------
+    stage : `code`, or `sum`.
     counts : (K,) numbers of positions, from 1 to S.
-    distinct : (K,) how many codes are distinct among the first so many positions.
-    errors : (K,) the largest phase error in rad among them; None where there are no angles.
-    merged : the first position that shares its code with an earlier one from which exact arithmetic distinguishes it,
-        after that one; None where there is none.
+    distinct : (K,) how many vectors are distinct after that stage among the first so many positions.
+    errors : (K,) the largest phase error in rad among them; None of sums, and where there are no angles.
 
     >>> from pe_spectra import Sinusoidal
     >>> from pe_spectra.precision import measure_precision
     >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
-    >>> report.stairs[0].merged
-    (256, 257)
+    >>> int(report.stairs[0].distinct[-1])
+    279
     """
 
     dtype: str
     recipe: str
+    stage: str
     counts: I64
     distinct: I64
     errors: F64 | None
-    merged: tuple[int, int] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,7 +130,7 @@ class PrecisionReport(Result):
         "Distinct position vectors in exact arithmetic; null where no theorem applies.", minimum=1, column=None
     )
     rows: tuple[Stage, ...] = quantity("The stages of each recipe in each type, in order.", least=1)
-    #: For each recipe in each type, how it fares as positions grow.
+    #: For each recipe in each type, how its codes fare as positions grow, and its sums where they fare worse.
     stairs: tuple[Staircase, ...]
     notes: tuple[str, ...]
 
@@ -133,13 +139,26 @@ class PrecisionReport(Result):
         """The stage `code` of each recipe in each type: what the model adds, or rotates with."""
         return tuple(row for row in self.rows if row.stage == "code")
 
-    def find_stair(self, row: Stage) -> Staircase:
-        """Return the staircase of the recipe, and type, that a row belongs to."""
-        return next(one for one in self.stairs if (one.dtype, one.recipe) == (row.dtype, row.recipe))
+    @property
+    def ends(self) -> tuple[Stage, ...]:
+        """The last stage of each recipe in each type: `sum`, or `code` where it is added to nothing.
 
-    def find_merged(self, row: Stage) -> tuple[int, int] | None:
-        """Return the first two positions that rounding merges, of the recipe that a row belongs to."""
-        return self.find_stair(row).merged
+        Each stage is computed from the one before it alone: what that merges, the last has merged. A sum that saturates
+        is finite where its code is infinite; `not_finite` counts it here all the same.
+        """
+        sums = [row for row in self.rows if row.stage == "sum"]
+        pairs = zip(self.codes, sums or self.codes, strict=True)
+        return tuple(replace(end, not_finite=max(code.not_finite, end.not_finite)) for code, end in pairs)
+
+    def find_stair(self, row: Stage) -> Staircase:
+        """Return the staircase of a stage `code` or `sum`."""
+        own = [one for one in self.stairs if (one.dtype, one.recipe) == (row.dtype, row.recipe)]
+        return next((one for one in own if one.stage == row.stage), own[0])
+
+    def find_vectors(self, row: Stage) -> tuple[Stage, Stage]:
+        """Return the code, and the last stage, of the recipe and type that a row belongs to."""
+        pairs = zip(self.codes, self.ends, strict=True)
+        return next(pair for pair in pairs if (pair[0].dtype, pair[0].recipe) == (row.dtype, row.recipe))
 
     def name_position(self, s: int) -> str:
         """Write a position, or lag; of real positions the position itself in place of its number."""
@@ -150,31 +169,32 @@ class PrecisionReport(Result):
         beginning = f" from {self.start_position} on" if self.start_position else ""
         return count(self.codes[0].total, self.domain.removesuffix("s")) + beginning
 
-    def loses(self, row: Stage) -> bool:
-        """Whether rounding merges what exact arithmetic distinguishes, or leaves a code that is no finite number."""
-        return row.not_finite > 0 or self.find_merged(row) is not None
-
     def worst_recipe(self, dtype: str) -> Stage | None:
-        """Return the code of a recipe that loses, in this type, what exact arithmetic distinguishes; None for none.
+        """Return the stage, of a recipe in this type, that loses what exact arithmetic distinguishes; None for none.
 
-        The likeliest recipe in practice chooses the two positions; the mildest that merges the same two is returned.
+        The likeliest recipe in practice chooses the two positions that its last stage merges. Of the mildest that
+        merges the same two its code is returned where that loses the same already, else its last stage.
         """
-        lost = [row for row in self.codes if row.dtype == dtype and self.loses(row)]
+        lost = [row for row in self.ends if row.dtype == dtype and row.loses]
         if not lost:
             return None
-        merged = self.find_merged(min(lost, key=lambda row: _rank(row, _LIKELIEST)))
-        same = [row for row in lost if self.find_merged(row) == merged]
-        # in float32 itself the final cast changes nothing: its name says more
+        merged = min(lost, key=lambda row: _rank(row, _LIKELIEST)).merged
+        same = [self._find_cause(row) for row in lost if row.merged == merged]
+        # of a stage in the type itself another recipe says more than that the code is kept in float32
         milder = [row for row in same if row.recipe != "fp32" or row.type != dtype]
         return min(milder or same, key=lambda row: _rank(row, _MILDEST))
 
+    def _find_cause(self, row: Stage) -> Stage:
+        code, end = self.find_vectors(row)
+        return code if (code.merged, code.not_finite) == (end.merged, end.not_finite) else end
+
     def best_recipe(self, dtype: str) -> Stage | None:
-        """Return the code of the narrowest recipe that loses nothing in this type; None for none."""
-        kept = [row for row in self.codes if row.dtype == dtype and not self.loses(row)]
+        """Return the last stage of the narrowest recipe that loses nothing in this type; None for none."""
+        kept = [row for row in self.ends if row.dtype == dtype and not row.loses]
         return min(kept, key=lambda row: _rank(row, _NARROWEST)) if kept else None
 
     def list_worst(self) -> list[Stage]:
-        """Return the worst recipe of each type in which any loses."""
+        """Return the stage of the worst recipe of each type in which any loses."""
         return [row for row in map(self.worst_recipe, self.dtypes) if row is not None]
 
     def find_recipe(self, row: Stage) -> Recipe:

@@ -101,7 +101,9 @@ def measure_precision(
         exact_distinct=exact,
         rows=tuple(rows),
         stairs=tuple(
-            replace(measured[steps].stair, dtype=dtype, recipe=recipe) for (dtype, recipe), steps in pipelines.items()
+            replace(stair, dtype=dtype, recipe=recipe)
+            for (dtype, recipe), steps in pipelines.items()
+            for stair in measured[steps].stairs
         ),
         notes=(*encoding.all_notes, *subject.notes, *_explain(encoding, spread if is_added else None, rows, exact)),
     )
@@ -209,9 +211,8 @@ def _choose_recipes(subject: _Subject, recipes: Sequence[str | Recipe] | None) -
 
 
 def _is_possible(subject: _Subject, recipe: Recipe) -> bool:
-    if subject.waves is not None:
-        return True
-    return recipe.casts_positions_alone and (subject.is_continuous or recipe.positions == "float32")
+    bare = recipe.casts_positions_alone and (subject.is_continuous or recipe.positions == "float32")
+    return subject.waves is not None or bare
 
 
 def _check_work(columns: int, size: int, pipelines: int) -> None:
@@ -320,8 +321,8 @@ def _explain(encoding: Encoding, spread: float | None, rows: Sequence[Stage], ex
         found.append(f"in exact arithmetic {exact} codes are distinct: what tells more of them apart is rounding")
     if any(row.not_finite for row in rows):
         found.append(
-            "numbers beyond the largest of a type become infinite, or NaN where it has no infinities; "
-            "hardware that saturates gives the largest instead"
+            "numbers beyond the largest of a type become infinite, or NaN where it has no infinities; hardware that "
+            "saturates gives the largest instead, as the types of eight bits under their names with -saturating"
         )
     beyond = {row.recipe for row in rows if row.stage in ("code", "sum") and row.min_separation is None}
     if beyond and rows[0].total > 1 and not all(row.not_finite for row in rows if row.recipe in beyond):

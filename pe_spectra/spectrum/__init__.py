@@ -8,6 +8,8 @@ from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, m
 from pe_spectra.spectrum.grid_spectrum import GridSpectrum, compute_grid_spectrum
 from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.lag_window import (
+    choose_bandwidth,
+    choose_lattice,
     compute_bare_kernel,
     compute_lag_window_spectrum,
     compute_spectrum,
@@ -24,6 +26,8 @@ __all__ = [
     "LowBinCount",
     "Spectrum",
     "SpectrumSummary",
+    "choose_bandwidth",
+    "choose_lattice",
     "compute_bare_kernel",
     "compute_density_spectrum",
     "compute_dft_weights",

@@ -13,6 +13,7 @@ from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_su
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
+from pe_spectra.spectrum.evenness import FINEST, Finest, may_be_even
 from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
@@ -29,7 +30,12 @@ _CHUNK = 1 << 13
 
 @np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
 def compute_density_spectrum(
-    encoding: Encoding, *, grid: int | None = None, bandwidth: float = DEFAULT_BANDWIDTH, boundary: str = "none"
+    encoding: Encoding,
+    *,
+    grid: int | None = None,
+    bandwidth: float = DEFAULT_BANDWIDTH,
+    boundary: str = "none",
+    always_blur: bool = False,
 ) -> Spectrum:
     """Return the frequency weights of an encoding on the DFT lattice.
 
@@ -43,6 +49,7 @@ def compute_density_spectrum(
     grid : lattice length N, 2 to 1048576; default the encoding's own (d).
     bandwidth : kernel width in bins (sigma = bandwidth x 2 pi/N), 1e-6 to 1e6.
     boundary : "none", as printed, or "reflect".
+    always_blur : whether the kernel enters also where the frequencies are those of the lattice.
 
     Raises
     ------
@@ -56,7 +63,7 @@ def compute_density_spectrum(
     n = check_grid(encoding, grid)
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     BOUNDARY.check(boundary, "boundary")
-    if isinstance(encoding, OnLattice) and n == encoding.default_grid:
+    if isinstance(encoding, OnLattice) and n == encoding.default_grid and not always_blur:
         return _spectrum_on_lattice(encoding, n)
     if not isinstance(encoding, HasFrequencies):
         raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
@@ -177,6 +184,9 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
 
 def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> Spectrum:
     weights, log_weights = _divide_by_sum(_sum_kernels(frequencies, n, bandwidth, boundary))
+    finest = None
+    if may_be_even(weights, boundary):
+        finest = Finest(FINEST, _divide_by_sum(_sum_kernels(frequencies, n, FINEST, "reflect"))[0])
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -188,6 +198,7 @@ def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: 
         omega=compute_omega(n),
         weights=weights,
         log_weights=log_weights,
+        finest=finest,
         frequencies=frequencies,
         notes=notes,
     )

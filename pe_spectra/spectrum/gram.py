@@ -25,8 +25,11 @@ _SHARE = 16
 _BLOCK = 1 << 17
 #: Columns that are read together at least: as many as a line of the cache has numbers.
 _COLUMNS = 8
-#: A grid explains at least this much more of the centred Gram matrix than a line, as a share of what it explains.
-_GAIN = 0.03
+#: A grid explains at least this much more of the centred Gram matrix than a line, as a share of what it explains and
+#: beyond what grids of other widths do, those up to so many places narrower and wider; by chance once in a thousand.
+_GAIN, _WIDTHS, _CHANCE = 0.03, 3, 1e-3
+#: Columns that this is measured on.
+_MOST_COLUMNS = 128
 #: A peak of the kernel at the width of the grid is above its neighbours by so many standard errors of noise.
 _ERRORS = 5.0
 #: Rows that differ by no more of their largest number are one constant and its rounding.
@@ -200,23 +203,50 @@ def _find_quick_length(least: int) -> int:
 # --------------------------------------------------------------------- whether rows fill a grid
 
 
-def _measure_fold(codes: F64, side: int) -> tuple[float, float]:
+def _measure_fold(codes: F64, side: int) -> tuple[float, float, float]:
     """What speaks for a grid of `side` x `side` places, of codes (side**2, d).
 
-    First (share of the grid - share of the line) / share of the grid, 0 to 1, of the centred Gram matrix; then by
-    how many standard errors the kernel at lag `side` stands above both of its neighbours.
+    Any grid explains more of a Gram matrix than a line does, for it has more offsets than that has lags; so one is held
+    against grids that are narrower or wider by up to three places.
+
+    Returns
+    -------
+    (share of the grid - share of the line) / share of the grid, of the centred Gram matrix, less its mean over the
+    other widths; that in standard deviations over these; and by how many standard errors the kernel at lag `side`
+    stands above both of its neighbours.
     """
-    # scaled, so that no square leaves the range of float64; one copy, for the table may be large
+    codes = codes[:, :: -(-codes.shape[1] // _MOST_COLUMNS) or 1]
+    # scaled, so that no square leaves the range of float64
     centred = codes / (find_largest(codes) or 1.0)
     centred -= centred.mean(axis=0)
     if not find_largest(centred) > _CONSTANT:
-        return 0.0, 0.0
-    plane, line = measure_toeplitz_share(centred, (side, side)), measure_toeplitz_share(centred)
-    if plane is None or line is None:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
+    others = [side + more for more in range(-_WIDTHS, _WIDTHS + 1) if more and side + more >= 2]
+    gain, *usual = (_measure_gain(centred, width) for width in (side, *others))
+    lead, spread = gain - float(np.mean(usual)), float(np.std(usual, ddof=1))
     kernel = compute_gram_kernel(centred, side + 2)
     error = kernel[0] / math.sqrt(centred.size)
-    return (plane - line) / plane, float((kernel[side] - max(kernel[side - 1], kernel[side + 1])) / error)
+    peak = float((kernel[side] - max(kernel[side - 1], kernel[side + 1])) / error)
+    return lead, lead / max(spread, _CONSTANT), peak
+
+
+def _measure_gain(centred: F64, width: int) -> float:
+    """What a grid of this width explains beyond a line, as a share of what it explains; of whole lines of it."""
+    height = len(centred) // width
+    whole = centred[: height * width]
+    plane, line = measure_toeplitz_share(whole, (height, width)), measure_toeplitz_share(whole)
+    return (plane - line) / plane if plane and line is not None else 0.0
+
+
+def _is_grid(lead: float, deviations: float, peak: float, widths: int) -> bool:
+    """Whether one width leads the others by more than it would by chance: Student's distribution of one more draw.
+
+    A peak of the kernel, which noise in few columns has in one of ten tables, makes a lesser lead enough.
+    """
+    from scipy.special import stdtrit
+
+    chance = _CHANCE if peak <= _ERRORS else 10 * _CHANCE
+    return lead > _GAIN and deviations > float(stdtrit(widths - 1, 1 - chance)) * math.sqrt(1 + 1 / widths)
 
 
 def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Value], tuple[str, ...]]:
@@ -247,11 +277,9 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
         side = math.isqrt(max(count, 0))
         if side * side != count or not _SIDES[0] <= side <= _SIDES[1]:
             continue
-        gain, peak = _measure_fold(codes[skipped:], side)
+        lead, deviations, peak = _measure_fold(codes[skipped:], side)
         grid, named = f"{side}x{side}", f"a grid of {side} x {side}"
-        signs = (gain > _GAIN) + (peak > _ERRORS)
-        # one of two is enough where rows before a grid were named
-        if signs >= (2 if prefix is None else 1):
+        if _is_grid(lead, deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - side)):
             found["grid"] = grid
             if skipped:
                 found["prefix"] = skipped

@@ -9,6 +9,7 @@ a bias, a formula.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.fourier import GRID, compute_omega
-from pe_spectra.limits import MAX_LAGS
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LAGS
 from pe_spectra.numbers import Choice
 from pe_spectra.spectrum.density import (
     BANDWIDTH,
@@ -29,6 +30,7 @@ from pe_spectra.spectrum.density import (
     compute_density_spectrum,
     normalise,
 )
+from pe_spectra.spectrum.evenness import FINEST, Finest, may_be_even
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_kernel, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 from pe_spectra.spectrum.record import Spectrum
@@ -100,6 +102,36 @@ def list_axes(encoding: Encoding) -> tuple[str | None, ...]:
     return (None,) if encoding.shape is None else AXES
 
 
+def choose_lattice(encodings: Sequence[Encoding], length: int | None = None) -> int:
+    """Return the length of one lattice on which the spectra of several encodings stand side by side.
+
+    It is `length`, else the longest of their own, but no longer than what has fewest positions has of them.
+
+    >>> from pe_spectra import Dft, read_encoding
+    >>> choose_lattice([Dft(d=64), Dft(d=16)]), choose_lattice([Dft(d=64), read_encoding("ramp:length=30")])
+    (64, 30)
+    """
+    if length is not None:
+        return max(2, length)
+    own = [check_grid(e, None) if e.shape is None else max(2, *e.shape) for e in encodings]
+    ends = [e.rows for e in encodings if e.shape is None and e.rows is not None]
+    return max(2, min([max(own), *ends]))
+
+
+def choose_bandwidth(encodings: Sequence[Encoding], grid: int) -> float:
+    """Return the bandwidth, in bins of one lattice, at which encodings are put side by side.
+
+    It is 4 bins; of grids alone as wide as 1 bin of the lattice of their longest side, in rad/position.
+
+    >>> from pe_spectra import read_encoding
+    >>> table, image = read_encoding("sinusoidal"), read_encoding("sincos2d:d=16,height=4,width=8")
+    >>> choose_bandwidth([table, image], 128), choose_bandwidth([image], 128)
+    (4.0, 16.0)
+    """
+    sides = [max(2, *encoding.shape) for encoding in encodings if encoding.shape is not None]
+    return GRID_BANDWIDTH * grid / max(sides) if sides and len(sides) == len(encodings) else DEFAULT_BANDWIDTH
+
+
 def compute_lag_window_spectrum(
     encoding: Encoding,
     *,
@@ -140,13 +172,28 @@ def compute_lag_window_spectrum(
         direction = AXES[1] if axis is None else _AXIS.check(axis, "axis")
         line = _slice(estimate_grid_kernel(encoding) if kernel is None else kernel, direction)
         n = GRID.check(max(2, line.values.shape[1]) if grid is None else grid, "grid")
-        return _transform(encoding, line, n, b, direction)
+        return _sharpen(_transform(encoding, line, n, b, direction), line)
     if axis is not None:
         raise InputError("axis has no meaning for an encoding on a line", axis, "leave it out")
     size = check_length(encoding, length)
     n = check_grid(encoding, grid, size)
     lags = _count_lags(n, b) + 1
-    return _transform(encoding, kernel or estimate_kernel(encoding, length=size, count=lags), n, b, None)
+    found = kernel or estimate_kernel(encoding, length=size, count=lags)
+    spectrum = _transform(encoding, found, n, b, None)
+    if kernel is None and lags < n and may_be_even(spectrum.weights, spectrum.boundary):
+        most = max(lags, min(n, MAX_HELD_ENTRIES // (2 * len(found.values))))
+        found = estimate_kernel(encoding, length=size, count=most)
+    return _sharpen(spectrum, found)
+
+
+def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
+    """Add the weights at half a bin where they may be even, or as finely as there are lags: one lag tells nothing."""
+    lags = kernel.values.shape[1]
+    if lags < 2 or not may_be_even(spectrum.weights, spectrum.boundary):
+        return spectrum
+    b = FINEST * max(1.0, spectrum.grid / lags)
+    by_head = [np.fft.rfft(_fold_window(one, spectrum.grid, b)).real / one[0] for one in kernel.values]
+    return replace(spectrum, finest=Finest(b, np.median(by_head, axis=0)))
 
 
 def _slice(kernel: Kernel, axis: str) -> Kernel:

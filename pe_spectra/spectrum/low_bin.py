@@ -24,7 +24,7 @@ _GUARD = 1e-28
 
 @dataclass(frozen=True, kw_only=True)
 class LowBinCount(Result):
-    """The frequencies 0 < w < bin_edge of one encoding.
+    """The frequencies 0 < w < bin_edge of one encoding: the ladder of Eq. 3, which Eq. 16 is about, has no frequency 0.
 
     >>> from pe_spectra import Sinusoidal
     >>> found = count_low_bin(Sinusoidal(d=256))
@@ -46,10 +46,11 @@ class LowBinCount(Result):
     bin_edge: float = quantity("Width of the lowest bin.", unit="rad/position", above=0)
     crossing: float | None = quantity(
         "l* of Eq. 16, where the ladder, continued beyond its ends, crosses the edge, in units of its index l; null "
-        "where there is no ladder or all its frequencies are equal (rho = 1)."
+        "for any but the sinusoidal encoding, and where all its frequencies are equal (rho = 1)."
     )
     inside: int = quantity("Number of frequencies strictly between 0 and the edge, counted exactly.", minimum=0)
     outside: int = quantity("Number of the others; a frequency 0 is one of them.", minimum=0)
+    zero: int = quantity("Number of frequencies that are 0, which Eq. 16 does not count: they never turn.", minimum=0)
     total: int = quantity("Number of all frequencies.", minimum=1)
 
     @derived("inside over total, from 0 to 1.", minimum=0, maximum=1)
@@ -105,6 +106,7 @@ def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> 
         crossing=_compute_crossing(encoding, points),
         inside=inside,
         outside=total - inside,
+        zero=int(np.count_nonzero(frequencies.values == 0)),
         total=total,
     )
 

@@ -10,9 +10,12 @@ from operator import attrgetter
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies
+from pe_spectra.encodings.temporal import list_frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.spectrum.evenness import LEAST_EVEN, Finest, compare_ends
+from pe_spectra.spectrum.gaussian_sums import is_direct
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
 
 #: How many of the lowest bins `low_bin_mass` adds up; all where there are fewer.
@@ -52,8 +55,15 @@ class SpectrumSummary(Result):
         unit="bin",
         minimum=0,
     )
+    mean_frequency: float | None = quantity(
+        "Mean of the encoding's own frequencies by mass, sum of m_i w_i over sum of m_i with m_i = 1 for a sine and "
+        "cosine and 1/2 for a lone column: of no bandwidth or lattice; null where it has no list of frequencies.",
+        unit="rad/position",
+        minimum=0,
+    )
     centroid: float = quantity(
-        "Sum of g_k omega_k, the mean frequency; null where the weights are not a distribution.",
+        "Sum of g_k omega_k, the mean frequency of the weights, which a bandwidth blurs and, near 0, raises; null "
+        "where the weights are not a distribution.",
         unit="rad/position",
         defined=_is_distribution,
     )
@@ -143,8 +153,8 @@ class Spectrum(Result):
         default=None,
     )
     grid: int = quantity(
-        "Length N of the DFT lattice: unless asked otherwise d for ladders, the number of positions for what has no "
-        "list of frequencies (at least 2), the side of a grid.",
+        "Length N of the DFT lattice: of one encoding, unless asked otherwise, d for ladders, the number of positions "
+        "for what has no list of frequencies (at least 2), the side of a grid.",
         unit="positions",
         minimum=2,
     )
@@ -203,10 +213,12 @@ class Spectrum(Result):
         positive, mean_log = self.weights > 0, np.mean(self.log_weights)
         entropy = -np.sum(self.weights[positive] * self.log_weights[positive])
         highest = None if self.frequencies is None else float(self.frequencies.values.max())
+        known = self.frequencies or list_frequencies(self.encoding)
         flatness = np.exp(mean_log - np.log(np.mean(self.weights))) if np.isfinite(mean_log) else 0.0
         return SpectrumSummary(
             low_bin_mass=float(np.sum(self.weights[:LOW_BINS])),
             peak_bin=int(np.argmax(self.weights)),
+            mean_frequency=None if known is None else known.mean,
             centroid=float(np.sum(self.weights * self.omega)),
             effective_bins_entropy=float(np.exp(entropy)),
             effective_bins_participation=float(1.0 / np.sum(self.weights**2)),
@@ -254,6 +266,8 @@ class Spectrum(Result):
         column=None,
         default=None,
     )
+    #: Where the weights may be even: the same at the finest that the lattice shows. None also of a single lag.
+    finest: Finest | None = None
     #: The encoding's list of frequencies, where the weights were found from it.
     frequencies: Frequencies | None = None
     #: What a reader must know about these numbers.
@@ -273,15 +287,32 @@ class Spectrum(Result):
         with np.errstate(divide="ignore"):
             return np.log(self.multipliers)
 
+    @property
+    def rounding(self) -> float:
+        """By how much a weight may be off, however small: rounding of the largest; 0 of Eq. 15 and on the lattice."""
+        return 1e-13 * float(self.weights.max()) if self.estimator in ("lag-window", "nudft") else 0.0
+
+    @property
+    def log_errors(self) -> F64:
+        """By how much each of `log_weights` may be off beside that, as tests hold Eq. 15 to, shape (N // 2 + 1,)."""
+        sources = 1 if self.frequencies is None else len(self.frequencies.values)
+        return np.maximum(1.0, np.abs(self.log_weights)) * (1e-15 if is_direct(sources, len(self.omega)) else 1e-12)
+
+    @property
+    def evenness(self) -> float:
+        """The smallest weight per basis function over the largest, at the finest; 0 where that was not asked."""
+        if self.estimator == "lattice":
+            return compare_ends(self.multipliers)
+        return 0.0 if self.finest is None else compare_ends(self.finest.weights)
+
     @cached_property
     def form(self) -> str:
         """How the weights are spread over the bins, in a word: "signed", "flat", "blurred", "crowded" or "uneven".
 
         Signed: not a distribution (:attr:`~pe_spectra.spectrum.summary.SpectrumSummary.is_distribution`).
-        Flat: more than 95 % of the bins are effective (entropy). Blurred: flat by the kernel alone, for it
-        covers a twentieth of the axis and more where the encoding has no frequency, or a quarter of the bins
-        by a lag window. Crowded: the first ten bins hold a tenth of the weight and twice their even share at
-        least; with fewer than twenty bins that says nothing.
+        Flat: per basis function the smallest weight is two thirds of the largest and more, also at the finest
+        that the lattice shows. Blurred: only at this bandwidth. Crowded: the first ten bins hold a tenth of the
+        weight and twice their even share at least; with fewer than twenty bins that says nothing.
 
         >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
         >>> compute_spectrum(Dft(d=256)).form, compute_spectrum(Sinusoidal(d=256)).form
@@ -292,10 +323,10 @@ class Spectrum(Result):
         bins = len(self.omega)
         if not self.summary.is_distribution:
             return "signed"
-        if self.summary.effective_bins_entropy > 0.95 * bins:
-            wide = self.estimator == "lag-window" and (self.bandwidth or 0.0) >= bins / 4
-            empty = (self.summary.empty_upper_band or 0.0) >= EMPTY_BAND
-            return "blurred" if self.bandwidth is not None and (wide or empty) else "flat"
+        if self.evenness >= LEAST_EVEN:
+            return "flat"
+        if self.estimator != "lattice" and compare_ends(self.weights) >= LEAST_EVEN:
+            return "blurred"
         even = LOW_BINS / bins
         crowded = bins >= 2 * LOW_BINS and self.summary.low_bin_mass >= max(0.1, 2 * even)
         return "crowded" if crowded else "uneven"

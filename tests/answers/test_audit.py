@@ -348,3 +348,16 @@ def test_rows_of_one_level_stay_in_the_order_of_their_files(watch):
     places = [shown.index(path.name) for path in files]
     assert places[-1] == min(places)
     assert sorted(places[:-1]) == places[:-1]
+
+
+@pytest.mark.parametrize(
+    ("share", "turned", "every"), [(0.25, "16", "every pair that turns"), (1.0, "all", "every pair")]
+)
+def test_pairs_at_rest_are_not_called_turned(cli, tmp_path, share, turned, every):
+    block = {"rope_type": "proportional", "partial_rotary_factor": share, "rope_theta": 100.0}
+    keys = {"model_type": "gemma4_text", "global_head_dim": 64, "head_dim": 64, "max_position_embeddings": 1 << 20}
+    keys |= {"rope_parameters": {"full_attention": block}, "layer_types": ["full_attention"]}
+    (tmp_path / "config.json").write_text(json.dumps(keys))
+    text = cli("audit config.json").out
+    assert f"head width: 64 channels, {turned} of them turned" in text
+    assert f"{every} completes a period within 1,048,576 positions" in text

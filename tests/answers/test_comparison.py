@@ -10,9 +10,12 @@ import pytest
 
 from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
+from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.metrics import METRICS, SIGNED
-from pe_spectra.metrics.compare import sort_comparisons
+from pe_spectra.metrics.compare import list_columns, sort_comparisons
+from pe_spectra.quantities import tabulate
 from pe_spectra.wording import join
+from tests.making import draw_table, give_table
 
 # ----------------------------------------------------------------------------------- parts of tables
 
@@ -20,7 +23,7 @@ from pe_spectra.wording import join
 @pytest.fixture
 def little_budget(monkeypatch):
     """A comparison takes 2**14 numbers, a quarter of one-hot vectors for 256 positions."""
-    monkeypatch.setattr("pe_spectra.metrics.compare.MAX_COMPARED_NUMBERS", 1 << 14)
+    monkeypatch.setattr("pe_spectra.metrics.common_ground.MAX_COMPARED_NUMBERS", 1 << 14)
 
 
 @pytest.mark.usefixtures("little_budget")
@@ -43,6 +46,43 @@ def test_a_comparison_says_that_it_is_of_the_first_rows(cli, terminal):
 def test_a_comparison_of_all_rows_has_no_such_note(cli, learned, line):
     document = json.loads(cli(f"compare {line} --json").out)
     assert not any("are compared" in note for note in document["notes"])
+
+
+def test_one_lattice_is_stated_once(cli):
+    line = "compare sinusoidal:d=16 sinusoidal:d=64 alibi --length 336"
+    document = json.loads(cli(f"{line} --json").out)
+    assert document["parameters"] == {"length": 336, "grid": 336, "bandwidth": 4}
+    # 4 x 2 pi/336
+    assert cli(line).out.count("lattice: 336 points, bandwidth 4 bins = 0.0748 rad/position, boundary reflect") == 1
+    assert not any("lattice" in note for note in document["notes"])
+
+
+def test_a_comparison_on_the_fewest_rows_says_of_which_tables_these_are_a_part(cli):
+    document = json.loads(cli("compare one-hot:d=16 ramp sinusoidal:d=8 --json").out)
+    assert document["parameters"]["length"] == 16
+    assert [note for note in document["notes"] if "are compared" in note] == [
+        "ramp d=1: only the first 16 of 80 positions are compared"
+    ]
+    answer = answer_comparison(compare_encodings([read_encoding("ramp"), give_table([[1.0, 2.0]])]))
+    assert "ramp d=1: only the first of 80 positions is compared" in answer.notes
+
+
+@pytest.mark.parametrize(("step", "is_noted"), [(2.0**-52, True), (2.0**-40, False), (0.0, False)])
+def test_a_separation_that_rounding_alone_keeps_from_zero_is_noted(step, is_noted):
+    (one,) = compare_encodings([give_table(1 + step * np.arange(6)[:, np.newaxis])])
+    answer = answer_comparison([one])
+    assert one.injective is (step > 0)
+    note = "table.npy 6 x 1: its closest vectors are no further apart than float64 rounds off"
+    assert (note in answer.notes) == is_noted == measure_faithfulness(one.encoding).is_within_rounding
+    assert answer.verdict.level == ("note" if is_noted or not step else "ok")
+
+
+@pytest.mark.parametrize("length", [1, 2, 50])
+def test_a_grid_that_is_larger_than_the_length_says_that_it_is_whole(cli, length):
+    whole = f"sincos2d d=16 rho=10000: its grid is compared whole, 196 positions in place of {length}"
+    for line in ("sincos2d:d=16", "sincos2d:d=16 dft:d=16"):
+        assert whole in json.loads(cli(f"compare {line} --length {length} --json").out)["notes"]
+    assert not any("whole" in note for note in json.loads(cli("compare sincos2d:d=16 dft:d=16 --json").out)["notes"])
 
 
 def write_repeating(folder):
@@ -126,8 +166,18 @@ def test_the_verdict_names_the_first_row(metric):
 def test_a_verdict_by_what_has_no_better_direction(cli):
     done = cli("compare sinusoidal dft --sort low_bin_mass --quiet")
     assert done.out.startswith(
-        "dft d=256 has the smallest low_bin_mass (0.07422), sinusoidal d=256 rho=10000 the largest (0.7422); "
+        "dft d=256 has the smallest low_bin_mass (0.1331), sinusoidal d=256 rho=10000 the largest (0.8412); "
     )
+
+
+@pytest.mark.parametrize("column", ["encoding", "random", "injective"])
+def test_words_are_in_no_ranking(column):
+    assert judge(("sinusoidal:d=32", "dft:d=32"), column)[1] == "No collisions found."
+
+
+def test_a_length_is_ranked_as_any_number():
+    _, text = judge(("sincos2d:d=16", "dft:d=32"), "length")
+    assert text.startswith("dft d=32 has the smallest length (32), sincos2d d=16 rho=10000 the largest (196); ")
 
 
 def test_a_verdict_where_no_row_is_better_says_that():
@@ -212,9 +262,8 @@ def test_a_table_ties_with_its_formula_in_both_orders(cli):
 
 
 def test_files_are_called_by_their_names(cli, sinusoid_files):
-    done = cli("compare sin64.npy sin32.npy --periods day --quiet")
-    assert "sin64.npy 100 x 64, day: " in done.out
-    assert "sin32.npy 100 x 32, day: " in done.out
+    rows = cli("compare sin64.npy sin32.npy --periods day --format csv").out.splitlines()[1:]
+    assert [row.partition(",")[0] for row in rows] == ["sin64.npy 100 x 64", "sin32.npy 100 x 32"]
     done = cli("faithfulness -e sin64.npy sin32.npy --no-figure")
     assert "note: condition number > 1e15" in done.err
     assert done.out.startswith("Injective on 0 .. 99: sin64.npy 100 x 64 and sin32.npy 100 x 32.")
@@ -225,13 +274,28 @@ def test_files_are_called_by_their_names(cli, sinusoid_files):
     assert "kernel: sin32.npy 100 x 32 " in done.out or "sin32.npy 100 x 32: no kernel" in done.err
 
 
-def test_two_of_one_name_are_told_apart(cli):
-    done = cli("compare sinusoidal:d=16 sinusoidal:d=32 --periods day --quiet")
-    assert "sinusoidal d=16 rho=10000, day: " in done.out
-    assert "sinusoidal d=32 rho=10000, day: " in done.out
+def test_periods_are_a_table_on_a_terminal(cli, terminal):
+    done = cli("compare calendar:fields=hour+weekday sinusoidal:d=64 --step 1h --periods day --color never")
+    lines = done.out.splitlines()
+    (row,) = [line.split() for line in lines if line.startswith("calendar")]
+    assert row[2:5] == ["0.811745", "yes", "86400"]
+    assert "ratio_day" not in done.out  # it is broken in the heading
+    assert [line for line in lines if "ratio_  maximum_  nearest_" in line]
 
 
 # ----------------------------------------------------------------------------------- scale
+
+TABLE = draw_table(24, 3, seed=7).cumsum(axis=0)
+
+
+@cache
+def compare_scaled(scales):
+    return compare_encodings([give_table(scale * TABLE, f"t{n}.npy") for n, scale in enumerate(scales)])
+
+
+def list_cells(compared):
+    """The rows of csv."""
+    return list(zip(*tabulate(compared).values(), strict=True))
 
 
 def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch):
@@ -248,6 +312,40 @@ def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch)
     assert last["min_separation"] == pytest.approx(100)
     assert last["norm_rms"] == pytest.approx(100 * np.sqrt(101 / 3))
     assert cli("compare near.npy far.npy --quiet").out.startswith("far.npy 3 x 1 has the largest relative_separation")
+
+
+@pytest.mark.parametrize("scales", [(1.0, 3.0, 0.5), (2.0, 2.0), (1.0, -1.0), (1.0, 1e-9, 0.0), (0.0, 0.0)])
+@pytest.mark.parametrize("column", [None, *list_columns()])
+def test_where_the_norm_matters_it_is_said(scales, column):
+    """A column sorted by scale says how far norms differ; where they are one, or scale is no matter, nothing is."""
+    compared = compare_scaled(scales)
+    (first, *others) = [dict(zip(list_columns(), row, strict=True)) for row in list_cells(compared)]
+    notes = [note for note in answer_comparison(compared, column).notes if "norm_rms" in note]
+    typical = float(np.sqrt(np.mean(np.sum(TABLE**2, axis=1))))
+    known = [column in METRICS and one.values[column] is not None for one in compared]
+    norms = [abs(scale) * typical for scale, is_known in zip(scales, known, strict=True) if is_known]
+    moves = column is not None and column in METRICS and METRICS[column].degree != 0 and column != "norm_rms"
+    assert bool(notes) == (moves and len(set(norms)) > 1)
+    if notes:
+        assert notes[0].startswith(f"{column} changes with the scale of the vectors, and norm_rms goes from ")
+        assert [float(word) for word in notes[0].split() if word[0].isdigit()] == pytest.approx(
+            [min(norms), max(norms)], rel=1e-3
+        )
+    if column not in (None, "encoding", "norm_rms") and not moves and all(scales) and first[column] is not None:
+        assert all(other[column] == pytest.approx(first[column], rel=1e-6) for other in others)
+
+
+def test_a_column_of_scale_is_doubted_where_a_row_has_no_norm(cli):
+    doubt = "min_separation changes with the scale of the vectors, and alibi heads=8 has no norm_rms"
+    assert doubt in json.loads(cli("compare alibi sinusoidal --sort min_separation --json").out)["notes"]
+    alone = json.loads(cli("compare alibi --sort min_separation --json").out)["notes"]
+    assert not any("scale" in note for note in alone)
+
+
+def test_a_note_without_a_name_is_about_its_encoding(cli):
+    steps = "a lag is a number of steps from one of the real positions to another"
+    notes = json.loads(cli("compare sinusoidal:d=8 --positions 0:4.5:0.5 --json").out)["notes"]
+    assert f"sinusoidal d=8 rho=10000 at 9 real positions: {steps}" in notes
 
 
 @pytest.mark.parametrize("power", [-1000, -40, 40, 1000])

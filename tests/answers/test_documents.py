@@ -120,7 +120,15 @@ WITHOUT_NOTE = {"figure", "length", "d", "rho", "sidelobe", "fwhm", "width_10", 
 WITHOUT_NOTE |= {"near_pairs", "largest", "error"}
 WITHOUT_NOTE |= {"first_collision", "max_phase_error", "phase_error_bound", "constant_channels"}
 WITHOUT_NOTE |= {"ulp_margin", "exact_distinct"}
-WITHOUT_NOTE |= {"axis", "toeplitz_share", "empty_upper_band", "reference", "injective", "relative_error"}
+WITHOUT_NOTE |= {
+    "axis",
+    "toeplitz_share",
+    "empty_upper_band",
+    "mean_frequency",
+    "reference",
+    "injective",
+    "relative_error",
+}
 _FEW_LAGS = "spectrum -e learned:init=normal,length=16,d=1 --bandwidth 0.01"
 _OF_SHARES = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")
 #: field -> a command line in which it is null, and words of the note that says why.

@@ -5,9 +5,14 @@ import io
 import json
 import math
 import re
+from unittest.mock import patch
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
+from pe_spectra.answers.lengthenings import answer_lengthenings
+from pe_spectra.models.lengths import methods, proposals
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 from tests.documents import read_json
 
@@ -106,8 +111,6 @@ def test_csv_with_full_has_every_pair(cli):
 
 
 def test_the_command_to_try_next_is_one(cli, context_report):
-    from pe_spectra.answers.lengthenings import answer_lengthenings
-
     for one in (context_report, propose_bases(128, 1024), compare_methods(64, 1e4, 100, 120)):
         command = answer_lengthenings(one).next_command
         assert command.startswith("pe-spectra inspect rope:")
@@ -168,6 +171,59 @@ def test_the_verdict_of_context_counts_its_equals(cli):
     assert best == 0
     assert equals > 1
     assert document["verdict"]["text"].endswith(f"; {equals} others leave none too.")
+
+
+# ----------------------------------------------------------------------------------- what is said is so
+
+
+def judge_slowly(row, unchanged, report):
+    """Pairs of one way that meet phases not covered in training: by more than 1 %, and by less."""
+    by_more = by_less = 0
+    for after, before in zip(row.frequencies.tolist(), unchanged.frequencies.tolist(), strict=True):
+        if before * report.trained < 2 * math.pi:
+            beyond = after * report.target / (before * report.trained) - 1
+            by_more += beyond > 0.01
+            by_less += 1e-11 < beyond <= 0.01
+    return by_more, by_less
+
+
+@settings(max_examples=30)
+@given(
+    d=st.sampled_from([4, 6, 64, 128, 256]),
+    base=st.floats(2, 1e8),
+    trained=st.integers(8, 1 << 13),
+    change=st.one_of(st.floats(1e-6, 0.02), st.sampled_from([0.0101, 0.0103, 0.012, 0.015]), st.floats(0.02, 30)),
+)
+@example(d=128, base=1e4, trained=4096, change=4 / 4096)
+@example(d=128, base=1e4, trained=4096, change=41 / 4096)
+def test_the_words_about_phases_are_true(d, base, trained, change):
+    with patch.object(methods, "MAX_SCANNED_BY_METHOD", 1 << 12), patch.object(proposals, "MAX_SEARCHED", 1 << 12):
+        report = compare_methods(d, base, trained, trained + max(1, round(trained * change)))
+    answer, text = answer_lengthenings(report), answer_lengthenings(report).verdict.text
+    unchanged, *ways = report.methods
+    found = {row.method: judge_slowly(row, unchanged, report) for row in report.methods}
+    assert {row.method: (row.unseen_pairs, row.tolerated_pairs) for row in report.methods} == found
+    with_none = dict(answer.details)["no out-of-range phases with"]
+    listed = re.findall(r"([a-z0-9-]+)(?: \(([0-9]+) pairs? up to 1 % beyond\))?(?:, | and |$)", with_none)
+    expected = [(row.method, str(found[row.method][1] or "")) for row in ways if not found[row.method][0]]
+    assert (listed if expected else with_none) == (expected or "none of them")
+    if answer.verdict.code == "all-phases-seen":
+        assert found["none"][0] == 0
+        meant = [unchanged]
+    else:
+        assert f" {found['none'][0]} of {d // 2} pairs have out-of-range phases" in text
+        least = min(found[row.method][0] for row in ways)
+        meant = [row for row in ways if found[row.method][0] == least]
+        assert f"leaves {least or 'none'} and keeps " in text
+        kept = max(row.kept_pairs for row in meant)
+        if kept == 1:
+            assert any(r.kept_pairs == 1 and r.frequencies[0] == unchanged.frequencies[0] for r in meant)
+        assert ("only the fastest unchanged" if kept == 1 else f"{kept} of {d // 2} unchanged") in text
+    counted = {row.method: found[row.method][1] for row in meant if found[row.method][1]}
+    assert ("up to 1 % beyond those of training counts as covered" in text) == bool(counted)
+    for method, pairs in counted.items():
+        said = f"{pairs} pair{'s' * (pairs != 1)}"
+        assert (f"{said} with {method}" if method != "none" else f"({said})") in text or len(counted) > 4
 
 
 # ----------------------------------------------------------------------------------- contexts

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 
+import numpy as np
 import pytest
 
 from pe_spectra.answers import audits
@@ -14,6 +15,7 @@ from pe_spectra.cli.options import OPTIONS
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.wording import compose_command
+from tests import planted
 from tests.places import MODELS
 
 #: Commands that take -e, and the inputs that each is tried on: a name, what is typed, and that answers for positions.
@@ -198,6 +200,25 @@ def test_what_to_try_next_runs_as_printed(cli, learned, terminal, line):
     assert cli(says.removeprefix("next: pe-spectra ")).code == 0
     code = json.loads(cli(f"inspect {line} --json").out)["verdict"]["code"]
     assert code == "clean" or says.endswith(f"--explain {code}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "inspect sinusoidal:d=8 --length 64 --resize 96 --align-corners",
+        "inspect 'vit.npy?prefix=2,grid=8x8' --resize 12x10 --method nearest",
+        "inspect vit.npy --resize 96",
+    ],
+)
+def test_inspect_names_the_command_that_writes_what_it_resized(watch, cli, tmp_path, line):
+    np.save(tmp_path / "vit.npy", planted.make_noise(66, 8))
+    (said,) = [one for one in watch(line).err.splitlines() if one.startswith("next: ")]
+    assert cli(said.removeprefix("next: pe-spectra ")).code == 0
+    resized = json.loads(cli(f"{line} --json").out)["resized"]
+    rows = 2 * (len(resized["new"]) - 1) + np.prod(resized["new"])
+    assert len(np.load(tmp_path / "resized.npy")) == rows
+    for word in line.split("--")[2:]:
+        assert f"--{word.strip()}" in said
 
 
 LLAMA = MODELS / "llama-3-8b.json"

@@ -27,7 +27,7 @@ def test_inspect_finds_signed_spectra(cli, previous_heads):
     assert "larger at lag 1 than at lag 0" in document["verdict"]["text"]
     assert done.code == 1
     text = cli(f"inspect {previous_heads}").out
-    assert "spectrum: mean frequency - (negative weights)\n" in text
+    assert "spectrum: centroid - (negative weights)\n" in text
     assert "effective bins" not in text.replace("number of bins", "")
 
 

@@ -9,12 +9,17 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pe_spectra import vocabulary
-from pe_spectra.encodings import Sinusoidal
-from pe_spectra.precision import RECIPES
+from pe_spectra.answers.roundings import answer_precision
+from pe_spectra.encodings import GivenArray, Sinusoidal
+from pe_spectra.encodings.learned import Learned
+from pe_spectra.precision import RECIPES, measure_precision
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.vocabulary import COMMON_DTYPES as COMMON
+from tests.precision.slowly import find_dtype
 
 STAGES = ["positions", "frequencies", "phases", "sines", "code", "sum"]
 KEYS = {
@@ -81,7 +86,18 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "ramp:length=4096 --length 4096 --dtype float16",
             "merged-by-rounding",
-            "kept in float32 all 4,096 stay distinct",
+            (
+                "positions 1533 and 1534 share a vector after the sum with an embedding, when computed in float32 and "
+                "cast at the end (2,304 of 4,096 distinct, 3,073 before it); no recipe keeps all distinct."
+            ),
+        ),
+        (
+            "sinusoidal --length 100 --dtype float8_e4m3fn --embedding 1000",
+            "merged-by-rounding",
+            (
+                "positions 0 and 1 share a vector after the sum with an embedding, when computed in float32 and cast "
+                "at the end (27 of 100 distinct, 100 before it, 100 positions are NaN); no recipe keeps all distinct."
+            ),
         ),
         ("sinusoidal --length 1", "all-apart", "nothing to distinguish"),
         ("t5 --length 256 --dtype float32", "not-injective", "in exact arithmetic 511 lags have 31 distinct vectors"),
@@ -94,7 +110,10 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "dft:d=64 --length 500 --dtype bfloat16 --recipe bf16-positions",
             "merged-by-rounding",
-            "positions 256 and 257",
+            (
+                "positions 0 and 257 share a vector after the sum with an embedding, when positions are cast first "
+                "(64 of 500 distinct, 379 before it)"
+            ),
         ),
         (
             "sinusoidal --length 300 --start-position 65536 --dtype bfloat16",
@@ -261,16 +280,83 @@ def test_positions_that_overflow_are_counted_in_the_verdict(ask):
     )
 
 
+def test_a_code_beyond_a_type_is_infinite_and_the_sine_of_an_infinite_position_is_nan(cli, ask):
+    line = "sinusoidal:d=8,scale=100000 --length 80 --dtype float16 --recipe fp32-then-cast"
+    assert "80 positions are not finite when" in ask(line)["verdict"]["text"]
+    assert "RuntimeWarning" not in cli(f"precision {line}").err
+    line = "sinusoidal:d=8 --length 9 --start-position 65536 --dtype float16 --recipe narrow-positions"
+    assert "9 positions are NaN" in ask(line)["verdict"]["text"]
+
+
 def test_a_single_overflow_is_no_success(ask, tmp_path):
     np.save(tmp_path / "large.npy", np.array([[1.0, 2], [3, 4], [5, 1e5]]))
     verdict = ask("large.npy --dtype float16")["verdict"]
     assert (verdict["code"], verdict["level"]) == ("not-finite", "warning")
     assert verdict["text"] == (
-        "In float16 1 position is not finite when computed in float32 and cast at the end; kept in float32 all 3 "
-        "stay distinct."
+        "In float16 1 position is not finite when computed in float32 and cast at the end; no recipe keeps all "
+        "distinct and finite."
     )
     text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
     assert text.endswith("Other types at worst: float8_e4m3fn leaves 3 (1 position is NaN) distinct.")
+
+
+def test_what_was_infinite_before_a_sum_that_saturates_is_lost(ask, cli, tmp_path):
+    np.save(tmp_path / "huge.npy", np.array([[1e308, 1], [-1e308, 2], [3, 4]]))
+    line = "huge.npy --dtype float32 float8_e5m2-saturating"
+    assert "float8_e5m2-saturating leaves 3 (2 positions are not finite before the sum)" in ask(line)["verdict"]["text"]
+    done = cli("precision huge.npy --dtype float8_e5m2-saturating --require injective")
+    assert (done.code, "(float8_e5m2-saturating, fp32)" in done.err) == (1, True)
+    assert "all 3 (2 positions are not finite before the sum) with fp32; all 3 with fp32-then-cast" in done.out
+
+
+def round_slowly(table, name, recipe, spread):
+    """Code and sum of a table, by ml_dtypes: how many rows are distinct, which two merge, how many are not finite."""
+    token = np.random.Generator(np.random.PCG64(0)).standard_normal(table.shape[1]) * spread
+
+    def cast(values):
+        most = DTYPES[name].largest if DTYPES[name].saturates else np.inf
+        return np.clip(values, -most, most).astype(find_dtype(name)).astype(np.float32)
+
+    with np.errstate(all="ignore"):
+        code = table.astype(np.float32) if recipe == "fp32" else cast(table.astype(np.float32))
+        total = cast(code + cast(token))
+    found = {}
+    for stage, rows in (("code", code), ("sum", total)):
+        keys = [tuple(map(repr, row + 0.0)) for row in rows.astype(float)]
+        pairs = [(keys.index(key), t) for t, key in enumerate(keys)]
+        merged = next((f"{s} and {t}" for s, t in pairs if (table[s] != table[t]).any()), None)
+        found[stage] = (len(set(keys)), merged, int((~np.isfinite(rows)).any(axis=1).sum()))
+    return found
+
+
+@given(data=st.data())
+def test_the_verdict_is_about_the_last_stage_and_names_it(data):
+    size, width = data.draw(st.integers(1, 24)), data.draw(st.integers(1, 3))
+    draw, scale = np.random.default_rng(data.draw(st.integers(0, 999))), 10.0 ** data.draw(st.integers(-3, 3))
+    table = (draw.normal(size=(size, width)) * scale).round(data.draw(st.integers(0, 4))) + 0.0
+    table[: data.draw(st.sampled_from([0, 0, 1, 3])), 0] *= data.draw(st.sampled_from([1e39, -1e39]))
+    names = ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2", *(name for name in DTYPES if "saturating" in name)]
+    name, spread = data.draw(st.sampled_from(names)), data.draw(st.sampled_from([1.0, 300.0, 1e6]))
+    recipes = data.draw(st.sampled_from([["fp32"], ["fp32-then-cast"], ["fp32", "fp32-then-cast"]]))
+    report = measure_precision(Learned(values=GivenArray(table)), dtypes=[name], recipes=recipes, embedding=spread)
+    verdict, left = answer_precision(report).verdict, {one: round_slowly(table, name, one, spread) for one in recipes}
+    is_exact = len(np.unique(table, axis=0)) == size
+    # what was infinite before a sum that saturates is lost
+    ends = {one: (*of["sum"][:2], max(of["code"][2], of["sum"][2])) for one, of in left.items()}
+    keeps = [one for one, (_, merged, odd) in ends.items() if merged is None and not odd]
+    assert (len(keeps) < len(recipes)) == (verdict.level == "warning" and verdict.code != "not-injective")
+    if len(keeps) == len(recipes):
+        assert verdict.code == ("all-apart" if is_exact else "not-injective")
+        return
+    assert ("stay distinct" in verdict.text or "only those merge" in verdict.text) == bool(keeps)
+    text = re.split(r"; | Other types", verdict.text)[0]
+    worst = next(one for one in reversed(recipes) if RECIPES[one].when in text)
+    at_sum, last = "after the sum with an embedding, when" in text, ends[worst]
+    assert at_sum == (left[worst]["code"][1:] != last[1:])
+    assert (f"ositions {last[1]} share a vector" in text) == (last[1] is not None)
+    assert last[1] is None or f"({left[worst]['sum' if at_sum else 'code'][0]} of {size} distinct" in text
+    assert re.findall("([0-9]+) positions? (?:is|are) ", text) == [str(last[2])] * (last[2] > 0)
+    assert (" before the sum" in text) == (at_sum and left[worst]["sum"][2] < last[2])
 
 
 def test_the_step_that_merges_is_blamed(ask, tmp_path):

@@ -1,14 +1,22 @@
 """What reconstruct answers: a position that moved is not praised, and the verdict covers all encodings."""
 
+import csv
+import io
 import json
 import math
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, read_encoding, reconstruct_positions
 from pe_spectra.answers.reconstructions import answer_reconstructions
+from pe_spectra.cli import paper
+from tests import naive
 
 
 def spectrum_of_spec(spec, **keys):
@@ -108,6 +116,81 @@ def test_a_sweep_says_its_narrowest_and_its_widest():
     text = judge(results).text
     assert "through sinusoidal at bandwidth 16, most to " in text
     assert text.endswith(" through sinusoidal at bandwidth 1.")
+
+
+# ----------------------------------------------------------------------------------- weights as they stand
+
+
+@given(st.integers(2, 300), st.data())
+def test_weights_as_multipliers_leave_the_error_that_is_said(d, data):
+    """Eq. 22 literally, and of the other lattices the same: what the words say is what the slow way finds."""
+    spec = data.draw(st.sampled_from(["dft", "dfstrans"])) + f":d={d + d % 2}"
+    (result,) = reconstruct_all([spectrum_of_spec(spec)], (0,))
+    n, g = result.spectrum.grid, result.spectrum.weights
+    if spec.startswith("dft"):
+        assert_allclose(g, naive.dft_weights(n), rtol=1e-15)
+    spike = naive.one_hot(n, 0)
+    error = np.linalg.norm(naive.reconstruct(spike, g) - spike)
+    assert_allclose(result.relative_error_of_weights, error, rtol=0, atol=1e-13)
+    answer = answer_reconstructions([result])
+    what = "literal Eq. 22" if spec.startswith("dft") else "its weights as multipliers"
+    assert answer.facts[0][1].endswith(f"; {what}: {result.relative_error_of_weights:.3g}")
+    # what Algorithm 1 takes instead: each weight over the number of functions that are said
+    said = dict(answer.details)["multipliers"]
+    counted = [1 if k == 0 or (k == n / 2 and "1 at 0 and pi" in said) else 2 for k in range(len(g))]
+    assert_allclose(result.multipliers, g / counted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("d", [5, 7, 255])
+def test_an_odd_lattice_has_no_function_at_pi(d):
+    odd, even = reconstruct_all([compute_spectrum(Dft(d=size)) for size in (d, d + 1)], (0,))
+    spike = naive.one_hot(d, 0)
+    error = np.linalg.norm(naive.reconstruct(spike, naive.dft_weights(d)) - spike)
+    assert_allclose(odd.relative_error_of_weights, error, rtol=1e-12)
+    assert "1 at 0 and 2 at others" in dict(answer_reconstructions([odd]).details)["multipliers"]
+    assert "1 at 0, at pi where N is even, and 2" in dict(answer_reconstructions([odd, even]).details)["multipliers"]
+
+
+def test_the_paper_s_number_is_printed(cli):
+    done = cli("reconstruct -e dft --s 5 40 75 --no-figure")
+    assert "\ndft: peak 1, width 1 (1.8 at a tenth), error 0; literal Eq. 22: 0.0442\n" in done.out
+    original = dict(answer_reconstructions(reconstruct_all([compute_spectrum(Sinusoidal())])).details)
+    assert "multipliers" not in original
+    panels = json.loads(cli("reconstruct --s 5 40 75 --no-figure --json").out)["panels"]
+    assert "relative_error_of_weights" not in panels[0]  # its multipliers are its weights
+    assert_allclose(panels[1]["relative_error_of_weights"], 0.04416150673355398, rtol=1e-12)
+
+
+# ----------------------------------------------------------------------------------- the curve as CSV
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "reconstruct --s 5 40 75",
+        "reconstruct -e dft:d=16 sinusoidal:d=8 alibi:heads=2 --s 0 3 --bandwidth 1 4",
+        "reconstruct -e sincos2d:d=8,height=4,width=6 --s 1",
+    ],
+)
+def test_csv_has_the_curve_of_each_position(cli, line):
+    panels = json.loads(cli(f"{line} --no-figure --json").out)["panels"]
+    rows = list(csv.DictReader(io.StringIO(cli(f"{line} --no-figure --format csv").out)))
+    curves = [(panel, found) for panel in panels for found in panel["reconstructions"]]
+    values = [value for _, found in curves for value in found["values"]]
+    assert [float(row["r"]) for row in rows] == values
+    assert [int(row["t"]) for row in rows] == [t for _, found in curves for t in range(len(found["values"]))]
+    assert all(len(row) == paper._CURVE_COLUMNS for row in rows)
+    heads = [row for row in rows if row["t"] == "0"]
+    for row, (panel, found) in zip(heads, curves, strict=True):
+        assert row["encoding"].startswith(panel["encoding"]["name"])
+        assert row["bandwidth"] == ("" if panel["bandwidth"] is None else repr(panel["bandwidth"]))
+        assert (int(row["s"]), int(row["peak"]), float(row["cosine"])) == (found["s"], found["peak"], found["cosine"])
+        assert float(row["relative_error"]) == found["relative_error"]
+
+
+def test_a_curve_that_is_too_long_for_csv_is_refused_before_it_is_computed(refuse):
+    said = refuse("reconstruct -e dft:d=1048576 --s 5 --no-figure --format csv")
+    assert said.startswith("--s, --d, --grid, --bandwidth and --format csv together ask for too much (1.26e+07")
 
 
 # ----------------------------------------------------------------------------------- reconstructions, configurations

@@ -9,6 +9,7 @@ import pytest
 from pe_spectra.answers.answer import SCHEMA
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import list_columns
 from tests.answers.lines import draw_nothing, list_objects
 
 
@@ -54,7 +55,10 @@ def test_the_schema_takes_every_encoding(cls, schema):
 def test_the_schema_knows_every_metric(schema):
     metrics = schema["$defs"]["comparison"]["properties"]["metrics"]
     assert list(metrics["properties"]) == metrics["required"] == list(METRICS)
-    assert schema["$defs"]["comparison-body"]["properties"]["sorted_by"]["enum"] == [*METRICS, None]
+    words, names = schema["$defs"]["comparison-body"]["properties"]["sorted_by"]["anyOf"]
+    assert words["enum"] == [*list_columns(), None]
+    assert all(re.match(names["pattern"], name) for name in set(list_columns(["36h"])) - set(list_columns()))
+    assert not any(re.match(names["pattern"], name) for name in [*list_columns(), "ratio_"])
     undefined = schema["$defs"]["comparison"]["properties"]["undefined"]
     assert undefined["propertyNames"]["enum"] == list(METRICS)
 

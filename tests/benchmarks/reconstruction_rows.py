@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import Sinusoidal, Spectrum, compute_spectrum, reconstruct
-from pe_spectra.reconstruction import _compute_impulse_response, reconstruct_all_positions
+from pe_spectra.reconstruction import _respond_to_spike, reconstruct_all_positions
 from tests.benchmarks.measuring import Measured, compare
 
 _ALL = 16384
@@ -32,7 +32,7 @@ def measure_one_hots(d: int) -> Measured:
     out = np.empty((3, d))
 
     def fill() -> None:
-        response = _compute_impulse_response(spectrum)
+        response = _respond_to_spike(spectrum.multipliers, spectrum.grid)
         for row, s in zip(out, (5, 40, 75), strict=True):
             row[s:], row[:s] = response[: d - s], response[d - s :]
 

@@ -10,9 +10,10 @@ from functools import cache
 import numpy as np
 
 from pe_spectra import Sinusoidal
+from pe_spectra.encodings import find_encoding
 from pe_spectra.faithfulness.closest_pair import ClosestPair, find_closest_pair
 from pe_spectra.faithfulness.pair_lags import find_closest_lag
-from pe_spectra.faithfulness.separation import find_pair_words
+from pe_spectra.faithfulness.separation import _trace_lags, find_pair_words
 from tests.benchmarks.measuring import Measured, compare, trace_peak
 
 _D, _LONG, _SHORT = 512, 1_000_000, 8192
@@ -117,6 +118,19 @@ def measure_long_scikit_learn() -> Measured | str:
 def measure_long_peak() -> Measured:
     """MiB beside the table, which has 192."""
     return trace_peak(_find_long)
+
+
+def measure_lags() -> Measured:
+    """The curve over the lag of a year of half-hours against differences lag by lag, at 256 lags, scaled to all."""
+    table = find_encoding("calendar")(step="30min").table(17520)
+    some = range(1, len(table), len(table) // 256)
+
+    def trace_slowly() -> None:
+        for lag in some:
+            difference = table[lag:] - table[:-lag]
+            np.einsum("ij,ij->i", difference, difference).min()
+
+    return compare(trace_slowly, lambda: _trace_lags(table), rounds=3, factor=(len(table) - 1) / len(some))
 
 
 def measure_error() -> Measured:

@@ -319,6 +319,15 @@ ROWS = (
         measure=separation_rows.measure_long_peak,
     ),
     Row(
+        name="F3",
+        what="differences lag by lag over the curve over the lag, calendar, 17520 x 8",
+        target=2,
+        at_most=False,
+        measure=separation_rows.measure_lags,
+        gate=True,
+        margin=1.2,
+    ),
+    Row(
         name="F4",
         what="closest pair of 1000 x 512, half float32 product",
         target=2,

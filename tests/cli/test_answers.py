@@ -11,7 +11,7 @@ from pe_spectra.domains import parse_periods
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
 from tests.cli.paper import DRAWING, PAPER
-from tests.documents import read_csv
+from tests.documents import read_csv, read_json
 
 PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 
@@ -35,6 +35,8 @@ def test_formats_agree(cli, command):
     document = cli(f"{command} --d 8 --json --no-figure")
     assert document == cli(f"{command} --d 8 --format json --no-figure")
     rows = read_csv(cli(f"{command} --d 8 --format csv --no-figure").out)
+    if command == "reconstruct":  # in CSV each row is there for every t, with the value r
+        rows = [{name: row[name] for name in row if name not in ("t", "r")} for row in rows if row["t"] == "0"]
     table = [line.split("\t") for line in cli(f"{command} --d 8 --no-figure").out.splitlines() if "\t" in line]
     assert table[0] == list(rows[0])
     assert len(table) == len(rows) + 1
@@ -249,3 +251,11 @@ def test_a_configuration_out_of_range_is_named_with_its_key(refuse, tmp_path, co
     (tmp_path / "config.json").write_text(json.dumps(stated), encoding="utf-8")
     (tmp_path / "answers").mkdir()
     assert refuse(f"{command} config.json").startswith(f"config.json: {words}")
+
+
+def test_what_has_too_few_positions_is_left_out_of_several_spectra(cli, refuse):
+    found = read_json(cli("spectrum -e ramp sinusoidal:d=64 alibi --length 336 --no-figure --json"))
+    assert [one["encoding"]["name"] for one in found["spectra"]] == ["sinusoidal", "alibi"]
+    assert "ramp d=1: left out: 80 positions, not 336" in found["notes"]
+    alone = refuse("spectrum -e ramp --length 336 --no-figure")
+    assert alone == "--length is beyond the rows of an encoding (336); ramp d=1 has 80 positions"

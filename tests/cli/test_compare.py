@@ -8,7 +8,10 @@ from numpy.testing import assert_allclose
 
 from pe_spectra import compare_encodings, read_encoding
 from pe_spectra.cli.options import ENCODING_NAMES
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.errors import InputError
 from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import find_better, list_columns, sort_comparisons
 from tests.documents import read_csv, read_json
 
 #: The metrics that a comparison shows, with a value that is known beforehand.
@@ -23,7 +26,7 @@ def test_compare_in_every_format(cli):
     document = read_json(cli(f"{line} --json"))
     first, second, third = document["rows"]
     assert [row["encoding"]["name"] for row in document["rows"]] == ["dft", "sinusoidal", "alibi"]
-    assert document["parameters"] == {"length": 8}
+    assert document["parameters"] == {"length": 8, "grid": 8, "bandwidth": 4}
     assert document["sorted_by"] is None
     for name, value in KNOWN.items():
         assert_allclose(first["metrics"][name], value, rtol=1e-12)
@@ -61,6 +64,34 @@ def test_sort(cli, metric):
     assert [row["random"] for row in document["rows"]] == sorted(row["random"] for row in document["rows"])
 
 
+def test_sort_takes_every_column_of_csv(cli):
+    line = (
+        "compare calendar:fields=hour sinusoidal:d=8 sincos2d:d=8,height=3,width=4 ramp:length=30 tape:d=8 --length 12"
+    )
+    line += " --step 1h --periods day,6h"
+    columns = list_columns(["day", "6h"])
+    table = read_csv(cli(f"{line} --format csv").out)
+    assert tuple(table[0]) == columns
+    compared = compare_encodings(
+        [read_encoding(spec) for spec in line.split()[1:6]],
+        length=12,
+        step_seconds=3600,
+        periods=[("day", 86400), ("6h", 21600)],
+    )
+    for column in columns:
+        values = [one.to_columns()[column][0] for one in sort_comparisons(compared, column)]
+        known = [value for value in values if value is not None]
+        assert values == known + [None] * (len(values) - len(known))
+        assert known == sorted(known, reverse=find_better(column) == "higher")
+    for column in ("encoding", "length", "nearest_day", "maximum_6h"):
+        document = read_json(cli(f"{line} --sort {column} --json"))
+        assert document["sorted_by"] == column
+        ordered = sort_comparisons(compared, column)
+        assert [row["encoding"]["name"] for row in document["rows"]] == [one.encoding.name for one in ordered]
+    with pytest.raises(InputError, match="no such column"):
+        sort_comparisons(compared, "ratio_week")
+
+
 def test_all(cli):
     document = read_json(cli("compare --all --length 8 --json"))
     assert {row["encoding"]["name"] for row in document["rows"]} == set(ENCODING_NAMES)
@@ -68,6 +99,21 @@ def test_all(cli):
     drawn = [row["random"] for row in document["rows"]]
     assert drawn == sorted(drawn)
     assert any(drawn)
+
+
+def test_what_cannot_be_had_at_the_length_is_left_out(cli, refuse):
+    document = read_json(cli("compare --all --length 336 --json"))
+    absent = {cls.name for cls in ENCODINGS} - {row["encoding"]["name"] for row in document["rows"]}
+    assert absent == {"ramp", "one-hot", "pixel-bands", "rnn", "sincos2d", "rope-axial", "erpe", "swin"}
+    left = [note for note in document["notes"] if "left out" in note]
+    assert "ramp d=1 and rnn d=64: left out: 80 positions, not 336" in left
+    assert sum(note.partition(": left")[0].count(name) for name in absent for note in left) == len(absent)
+    assert {row["length"] for row in document["rows"]} == {336}
+    done = cli("compare ramp sinusoidal:d=8 --length 81 --require injective")
+    assert done.code == 1
+    assert "required: injective; found: not decided (ramp d=1, left out)" in done.err
+    refused = "--length is beyond the rows of an encoding (81); ramp d=1 has 80 positions"
+    assert refuse("compare ramp --length 81") == refuse("compare ramp one-hot:d=8 --length 81") == refused
 
 
 @pytest.mark.parametrize(
@@ -129,11 +175,19 @@ def test_periods(cli):
     (listed,) = read_csv(cli(line.replace("--json", "--format csv")).out)
     assert listed["ratio_week"] == repr(week["ratio"])
     assert listed["maximum_36h"] == "False"
-    assert "k(lag 168)" in cli(line.removesuffix(" --json")).out
+    assert "ratio_week: k(lag 168)/k(0), the lag of 7 d\n" in cli(line.removesuffix(" --json")).out
+
+
+def test_what_cannot_be_measured_at_a_period_is_noted(cli):
+    line = "compare ramp:length=100 sincos2d:d=8,height=6,width=8 --step 1h --periods day,week"
+    notes = read_json(cli(f"{line} --json"))["notes"]
+    assert "ramp d=1 length=100: week: k(lag 168) not measurable: the table has 100 rows" in notes
+    grid = "sincos2d d=8 height=6 width=8 rho=10000"
+    assert f"{grid}: nothing at --periods: its positions fill a grid, so no lag is a time" in notes
 
 
 def test_periods_are_columns_also_of_a_grid_which_has_none():
-    encodings = [read_encoding("sincos2d:d=8,height=4,width=5"), read_encoding("calendar:fields=hour")]
+    encodings = [read_encoding("sincos2d:d=8,height=6,width=8"), read_encoding("calendar:fields=hour")]
     grid, line = compare_encodings(encodings, length=48, step_seconds=3600.0, periods=[("day", 86400.0)])
     assert list(grid.at_periods) == list(line.at_periods) == ["ratio_day", "maximum_day", "nearest_day"]
     assert set(grid.at_periods.values()) == {None}

@@ -171,9 +171,39 @@ def test_the_sketch_of_the_default_base(cli):
     lines = done.out.splitlines()
     assert lines[0] == "Different: breaks from position 4 on (pair 6 is off by more than pi/8)."
     cells = [line.split("\t") for line in lines if "\t" in line]
-    assert cells[1][:4] == ["base", "500000", "10000", "B fell back to the default; A keeps its base in rope_theta"]
+    assert cells[1][:4] == ["base", "500000", "10000", "B has the default base; A keeps its base in rope_theta"]
     assert cells[2][:4] == ["scaling", "llama3 x8", "none", "29 pairs kept, 6 blended, 29 divided by 8 in A"]
     assert cells[4][:4] == ["attention_scaling", "1", "unknown", "a dump of inv_freq does not say"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "effect", "unread"),
+    [
+        ({"model_type": "llama"}, "B fell back to the default; A keeps its base in rope_theta", False),
+        (
+            {"model_type": "gpt_neox", "rotary_emb_base": 10000, "rotary_pct": 1.0},
+            (
+                "read from rope_theta in A and rotary_emb_base in B: the slowest pair takes 2,559,196 positions for a "
+                "period in A and 54,410 in B"
+            ),
+            False,
+        ),
+        (
+            {"model_type": "llama", "rotary_emb_base": 70000},
+            "B fell back to the default; A keeps its base in rope_theta",
+            True,
+        ),
+    ],
+)
+def test_what_the_file_says_of_a_base_of_10000(ask_diff, diff_files, stated, effect, unread):
+    (diff_files / "a.json").write_text(json.dumps({"model_type": "llama", "head_dim": 128, "rope_theta": 5e5}))
+    (diff_files / "b.json").write_text(
+        json.dumps({"hidden_size": 512, "num_attention_heads": 4, "head_dim": 128, **stated})
+    )
+    document = ask_diff("a.json b.json")
+    assert document["differences"][0]["effect"] == effect
+    said = "B: rotary_emb_base is not read by the class of llama, which takes base 10000; it reads rope_theta"
+    assert (said in document["notes"]) is unread
 
 
 def test_frequencies_of_no_formula_name_the_pair(ask_diff, diff_files):

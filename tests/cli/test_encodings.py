@@ -5,10 +5,14 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import ENCODINGS, find_encoding
+from pe_spectra.inspection.resize import resize_table
+from pe_spectra.vocabulary import CORNER_METHODS, RESIZE_METHODS
+from tests import planted
 from tests.documents import read_csv, read_json
 
 # ----------------------------------------------------------------------------------- encodings
@@ -108,6 +112,50 @@ def test_export_of_each_thing(cli):
     assert [row["lag"] for row in (first, *others)] == [str(lag) for lag in range(-3, 4)]
 
 
+@pytest.mark.parametrize(
+    ("method", "corners", "name"),
+    [
+        ("bicubic", False, "resized.npy"),
+        ("bicubic", True, "resized.csv"),
+        ("bilinear", False, "resized.tsv"),
+        ("bilinear", True, "resized.safetensors"),
+        *((method, False, "resized.npy") for method in RESIZE_METHODS if method not in CORNER_METHODS),
+    ],
+)
+def test_a_table_that_was_resized_is_recognised_with_its_convention(cli, tmp_path, method, corners, name):
+    np.save(tmp_path / "t.npy", planted.make_noise(64, 48))
+    line = f"--resize 128 --method {method}" + (" --align-corners" if corners else "")
+    assert cli(f"export t.npy {line} --output {name}").code == 0
+    found = read_json(cli(f"inspect {name} --json"))["findings"]
+    (message,) = [one["message"] for one in found if one["code"] == "interpolated"]
+    assert message.startswith("Interpolated from 64 to 128 ")
+    method = method.replace("bilinear-antialias", "bilinear")  # it blurs only where a table shrinks
+    assert (f"{method}, align_corners={corners}" if method in CORNER_METHODS else method) in message
+
+
+def test_special_rows_of_a_grid_are_kept_and_the_others_resized(cli, tmp_path):
+    table = planted.make_noise(66, 8)
+    table[:2] *= 9
+    np.save(tmp_path / "vit.npy", table)
+    done = cli("export 'vit.npy?prefix=2,grid=8x8' --resize 12x10 --method bilinear --output new.npy")
+    assert "note: vit.npy 64 x 8 grid 8x8: resized from 8x8 to 12x10, bilinear, align_corners=False; 2 rows" in done.err
+    assert done.err.endswith("wrote new.npy (122 x 8, table)\n")
+    found = np.load(tmp_path / "new.npy")
+    assert_array_equal(found[:2], table[:2])
+    assert_array_equal(found[2:], resize_table(table[2:], (12, 10), method="bilinear", grid=(8, 8)))
+    square = cli("export 'vit.npy?prefix=2,grid=8x8' --resize 12 --output - --quiet")
+    assert (len(read_csv(square.out)), square.err) == (146, "")
+
+
+def test_what_was_resized_and_how_stands_in_the_file(cli, tmp_path):
+    cli("export sinusoidal:d=8 --length 16 --resize 24 --align-corners --output t.safetensors")
+    with safe_open(tmp_path / "t.safetensors", "numpy") as file:
+        assert file.metadata()["resized"] == "16 to 24, bicubic, align_corners=True"
+    cli("export sinusoidal:d=8 --length 16 --output t.safetensors")
+    with safe_open(tmp_path / "t.safetensors", "numpy") as file:
+        assert "resized" not in file.metadata()
+
+
 def test_export_of_part_of_a_file(cli, tables):
     rows = read_csv(cli("export table.npy --rows 10:13 --output -").out)
     assert_array_equal([[float(cell) for cell in row.values()][1:] for row in rows], tables["table"][10:13])
@@ -118,6 +166,10 @@ def test_export_of_part_of_a_file(cli, tables):
     [
         ("export", "SPEC is missing"),
         ("export dft", "--output is missing; --output FILE"),
+        (
+            "export sincos2d:height=2,width=2 --length 3 --resize 3 --output -",
+            "--length has no meaning with --resize of a grid (3); leave it out",
+        ),
         ("export dft --output a", "--output is no name of a file for an array (a); .npy, .csv"),
         ("export dft --output ''", "--output"),
         ("export dft --output a.xlsx", "(a.xlsx)"),
@@ -129,6 +181,18 @@ def test_export_of_part_of_a_file(cli, tables):
         ("export dft --output - --positions 0:1:0.5", "real positions"),
         ("export dft --output - --positions 0:1:0", "--positions is an empty range (0:1:0)"),
         ("export dft --output - --positions 0:1:0.5 --length 3", "--length and --positions exclude each other (3)"),
+        ("export dft --output - --resize 4x4", "--resize does not fit the encoding (4x4); N for a line"),
+        ("export alibi --output - --resize 4", "no table to resize (alibi heads=8)"),
+        ("export dft --output - --resize 4 --what kernel", "--resize has no meaning with --what kernel (4)"),
+        ("export sinusoidal --output - --resize 4 --positions 0:2:1", "--resize has no meaning with --positions (4)"),
+        ("export dft --output - --resize 4y", "--resize is not an integer (4y)"),
+        ("export dft --output - --align-corners", "--align-corners has no meaning without --resize"),
+        (
+            "export dft --output - --resize 90 --align-corners --method nearest",
+            "no meaning with this --method (nearest)",
+        ),
+        ("export dft --output a.csv --resize 1048576", "--resize and the width as text together ask for too much"),
+        ("export dft --output a.npy --resize 1048576", "--resize asks for too much (1048576 x 256 columns)"),
         ("export dft dft --output -", "unexpected argument (dft)"),
         ("export dft --json", "no such option (--json)"),
         ("export none.npy --output -", "none.npy: no such file or folder"),

@@ -11,7 +11,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import GivenArray, find_encoding
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
-from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import list_columns
 
 # ----------------------------------------------------------------------------------- places
 
@@ -181,32 +181,29 @@ def test_a_file_given_to_context_is_sent_to_audit(refuse, tmp_path):
 def test_a_step_goes_with_periods_of_any_encoding(cli):
     done = cli("compare sinusoidal:d=16 --periods day --step 30min")
     assert done.code == 0
-    assert "sinusoidal, day: k(lag 48) = " in done.out
+    assert "ratio_day: k(lag 48)/k(0), the lag of 1 d\n" in done.out
     assert "--step" not in done.err
 
 
 def test_the_step_that_is_assumed_is_said(cli):
     done = cli("compare sinusoidal:d=16 dft:d=16 --periods day")
-    assert "sinusoidal, day: k(lag 24) = " in done.out
+    assert "ratio_day: k(lag 24)/k(0), the lag of 1 d\n" in done.out
     assert "note: --periods: positions are taken to be 1h apart; --step says otherwise\n" in done.err
     assert "1h apart" not in cli("compare sinusoidal:d=16").err
 
 
 def test_the_step_of_a_calendar_holds_for_all(cli):
     done = cli("compare calendar:step=2h sinusoidal:d=16 --periods day")
-    assert "calendar, day: k(lag 12) = " in done.out
-    assert "sinusoidal, day: k(lag 12) = " in done.out
+    assert "ratio_day: k(lag 12)/k(0), the lag of 1 d\n" in done.out
     assert "apart" not in done.err
     done = cli("compare calendar sinusoidal:d=16 --periods day --step 30min --quiet")
-    assert "calendar, day: k(lag 48) = " in done.out
-    assert "sinusoidal, day: k(lag 48) = " in done.out
+    assert "ratio_day: k(lag 48)/k(0), the lag of 1 d\n" in done.out
 
 
 def test_all_with_periods_takes_a_step(cli):
     done = cli("compare --all --periods day --step 2h --length 16 --quiet")
     assert done.code == 0
-    assert "calendar, day: k(lag 12) = " in done.out
-    assert "rope, day: k(lag 12) = " in done.out
+    assert "ratio_day: k(lag 12)/k(0), the lag of 1 d\n" in done.out
 
 
 @pytest.mark.parametrize(
@@ -303,15 +300,17 @@ def test_a_metric_that_is_not_known_is_answered_in_short(refuse, asked, nearest)
     assert text.startswith(f"--sort is not known ({asked}); ")
     listed = text.partition("accepted: ")[2].partition(", or another")[0].split(", ")
     assert len(listed) == 10
-    assert set(listed) <= set(METRICS)
+    assert set(listed) <= set(list_columns())
     assert listed[0].startswith(nearest)
-    assert text.endswith(f", or another of {len(METRICS)} (columns of --format csv)")
+    assert text.endswith(f", or another of {len(list_columns())} (columns of --format csv)")
     assert "did you mean flatness?" in refuse("compare dft --sort flatnes")
+    assert "did you mean ratio_day?" in refuse("compare dft --sort ratio_dy --periods day")
+    assert refuse("compare dft --sort ratio_day").endswith("(ratio_day); it goes with --periods day")
 
 
 def test_a_long_name_of_a_metric_is_refused_at_once(refuse):
     text = refuse(f"compare dft --sort {'low_bin_mass' * 4000}")
-    assert "accepted: low_bin_mass, centroid, " in text
+    assert "accepted: encoding, random, length, injective, low_bin_mass, " in text
     assert len(text) <= 400
 
 

@@ -28,7 +28,8 @@ from tests.files.forms import HEAD, TABLE, npy_bytes, npy_header, refuse, write
         ("{", "header that is not readable"),
         ("{" + HEAD + "(1, 2)", "header that is not readable"),
         ("{'descr': True, 'fortran_order': False, 'shape': (1, 2)}", "several fields"),
-        ("{'descr': '<f1', 'fortran_order': False, 'shape': (1, 2)}", "depends on the machine"),
+        ("{'descr': '<f1', 'fortran_order': False, 'shape': (1, 2)}", "floats of 8 bits, of which NumPy does not say"),
+        ("{'descr': '<f16', 'fortran_order': False, 'shape': (1, 2)}", "depends on the machine"),
         ("{'descr': '', 'fortran_order': False, 'shape': (1, 2)}", "unknown type"),
         ("{" + HEAD + "(1, 65537)}", "65537 columns; at most 65536"),
         ("{" + HEAD + "(67108865,)}", "has 1 axis"),
@@ -69,6 +70,7 @@ def test_npy_headers_as_others_write_them(tmp_path):
         (np.zeros(3, [("a", "f8"), ("b", "i4")]), "several fields"),
         (np.zeros(3, [("a", "f8", (2,))]), "several fields"),
         (np.zeros((2, 2), ml_dtypes.bfloat16), "opaque bytes, as NumPy writes bfloat16"),
+        (np.zeros((2, 2), ml_dtypes.float8_e4m3fn), "opaque bytes, as NumPy writes bfloat16 and float8"),
     ],
 )
 def test_npy_types_that_are_refused_by_name(tmp_path, array, word):

@@ -1,6 +1,7 @@
 """.safetensors: headers that are refused, and one tensor out of gigabytes."""
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -47,7 +48,12 @@ from tests.pace import call_within
         (pack({"a": entry((1, 2), 0, 4)}, b"1234"), "tensor a has 4 bytes"),
         (pack({"a": entry((1 << 40, 1 << 40), 0, 4)}, b"1234"), "does not take"),
         (pack({"a": entry([1] * 65, 0, 4)}, b"1234"), "has 65 axes"),
-        (pack({"a": entry((1, 4), 0, 4, "F8_E4M3")}, b"1234"), "of type F8_E4M3"),
+        (pack({"a": entry((1, 4), 0, 4, "F8_E8M0")}, b"1234"), "of type F8_E8M0"),
+        (pack({"a": entry((1, 4), 0, 4, "F8_E4M3")}, b"\x00\x01\x7f\x02"), "row 0, column 2 is nan; finite numbers"),
+        (pack({"a": entry((1, 4), 0, 4, "F8_E4M3FNUZ")}, b"\x00\x01\x80\x02"), "row 0, column 2 is nan; finite"),
+        (pack({"a": entry((1, 4), 0, 4, "F8_E5M2")}, b"\x00\x01\xfc\x02"), "row 0, column 2 is -inf; finite numbers"),
+        (pack({"a": entry((1, 3), 0, 2, "F4")}, b"12"), "tensor a has 2 bytes, which its shape (1 x 3) does not take"),
+        (pack({"a": entry((1, 3), 0, 1, "F4")}, b"1"), "tensor a has 1 byte, which its shape (1 x 3) does not take"),
         (pack({"a": entry((1, 4), 0, 4, "BOOL")}, b"1234"), "of type BOOL"),
         (pack({"a": entry((1, 4), 0, 4, "XX")}, b"1234"), "of type XX"),
         (pack({"a": entry((0, 4), 0, 0)}), "is empty (shape 0 x 4)"),
@@ -58,8 +64,66 @@ def test_safetensors_that_are_refused(tmp_path, data, reason):
     assert reason in refuse(write(tmp_path / "t.safetensors", data))
 
 
+#: Bytes of every number of eight bits, but for those that are not finite.
+NARROW = {
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+
+
+def decode_slowly(byte, exponent_bits, bias):
+    """A number of one bit of sign, some of exponent and the rest of mantissa, as the format defines it."""
+    mantissa_bits = 7 - exponent_bits
+    sign, rest = -1 if byte >> 7 else 1, byte & 127
+    exponent, mantissa = rest >> mantissa_bits, Fraction(rest & ((1 << mantissa_bits) - 1), 1 << mantissa_bits)
+    power = Fraction(2) ** ((exponent or 1) - bias)
+    return float(sign * power * ((1 if exponent else 0) + mantissa))
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "bias", "odd"),
+    [
+        ("F8_E4M3", 4, 7, {0x7F, 0xFF}),
+        ("F8_E5M2", 5, 15, {*range(0x7C, 0x80), *range(0xFC, 0x100)}),
+        ("F8_E4M3FNUZ", 4, 8, {0x80}),
+        ("F8_E5M2FNUZ", 5, 16, {0x80}),
+    ],
+)
+def test_every_finite_number_of_eight_bits_is_read(tmp_path, name, bits, bias, odd):
+    stored = bytes(byte for byte in range(256) if byte not in odd)
+    data = pack({"pos_embed": entry((len(stored), 1), 0, len(stored), name)}, stored)
+    found = read_array(write(tmp_path / "t.safetensors", data))
+    assert found.values[:, 0].tolist() == [decode_slowly(byte, bits, bias) for byte in stored]
+    assert (found.dtype, found.notes) == (NARROW[name], ())
+
+
+def test_numbers_of_four_bits_lie_two_in_a_byte_the_first_in_the_low_bits(tmp_path):
+    """PyTorch's float4_e2m1fn_x2, val1 : val0 from the highest bit down; ONNX packs them alike."""
+    values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+    stored = bytes([0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE])
+    data = pack({"pos_embed": entry((4, 4), 0, 8, "F4")}, stored)
+    found = read_array(write(tmp_path / "t.safetensors", data))
+    assert found.values.reshape(-1).tolist() == [*values, *(-value for value in values)]
+    assert found.dtype == "float4_e2m1fn"
+
+
+@pytest.mark.parametrize("scale", ["pe.weight_scale", "pe.weight_scale_inv", "pe.scale_weight"])
+def test_a_scale_beside_narrow_numbers_is_named_and_not_applied(tmp_path, scale):
+    header = {"pe.weight": entry((1, 2), 0, 2, "F8_E4M3"), scale: entry((1,), 2, 6), "logit_scale": entry((1,), 6, 10)}
+    path = write(tmp_path / "t.safetensors", pack(header, b"\x38\x40" + bytes(8)))
+    found = read_array(path, "pe.weight")
+    assert found.values.tolist() == [[1.0, 2.0]]
+    note = f"its numbers are as they are stored: {scale}, a tensor beside it, is not applied"
+    assert found.notes == (note,)
+    header["pe.weight"]["dtype"] = "F16"
+    header["pe.weight"]["shape"] = [1, 1]
+    assert read_array(write(path, pack(header, b"\x38\x40" + bytes(8))), "pe.weight").notes == ()
+
+
 def test_safetensors_with_types_that_are_not_read_beside_the_wanted_one(tmp_path):
-    header = {"new": entry((3,), 0, 2, "F4"), "q": entry((3, 3), 2, 11, "F8_E5M2"), "z": entry((0, 2), 2, 2),
+    header = {"new": entry((3,), 0, 2, "F6_E2M3"), "q": entry((3, 3), 2, 11, "F8_E8M0"), "z": entry((0, 2), 2, 2),
               "pos_embed": entry((1, 2), 11, 15, "F16"), "__metadata__": {"format": "pt"}}  # fmt: skip
     data = pack(header, bytes(11) + np.array([1, 2], "<f2").tobytes())
     assert_array_equal(read_array(write(tmp_path / "t.safetensors", data)).values, [[1, 2]])

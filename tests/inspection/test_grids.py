@@ -60,3 +60,50 @@ def test_periods_of_a_grid_are_two_dimensional():
 def test_a_grid_has_no_period_of_its_line(seed):
     for one in find_periods(planted.make_grid(14, 14, 192, seed), (14, 14)).dominant:
         assert abs(one.along[1] or 1e9) > 3  # nothing at harmonics of the line's length in reading order
+
+
+def transpose(table, shape):
+    return table.reshape(*shape, -1).transpose(1, 0, 2).reshape(table.shape)
+
+
+def list_periods(table, shape):
+    return sorted(
+        (one.period, one.share, *(along or 0.0 for along in one.along)) for one in find_periods(table, shape).dominant
+    )
+
+
+@pytest.mark.parametrize("shape", [(14, 14), (12, 20), (24, 24)], ids=str)
+def test_a_grid_turned_over_has_its_periods_swapped(shape):
+    generator = planted.make_generator(7)
+    y, x = np.indices(shape)
+    waves = [
+        np.cos(2 * np.pi * (y * down + x * across)) for down, across in ((0.2, 0), (0, 0.2), (0.17, -0.29), (0.5, 0.5))
+    ]
+    table = np.einsum("kyx,kc->yxc", waves, generator.standard_normal((4, 48))).reshape(-1, 48)
+    table += 0.2 * generator.standard_normal(table.shape)
+    found, turned = list_periods(table, shape), list_periods(transpose(table, shape), shape[::-1])
+    assert len(found) == 4
+    swapped = sorted((period, share, abs(b), np.copysign(a, b)) for period, share, a, b in found)
+    for one, other in zip(swapped, turned, strict=True):
+        assert_allclose(np.abs(one), np.abs(other), rtol=1e-6)
+        assert np.sign(one[2] * one[3]) == np.sign(other[2] * other[3])
+
+
+@pytest.mark.parametrize("side", [14, 16, 24])
+def test_what_is_the_same_down_and_across_has_the_same_periods(side):
+    generator = planted.make_generator(side)
+    y, x = np.indices((side, side))
+    amplitudes = generator.standard_normal((2, 32))
+    for table in (
+        planted.make_sincos2d(side, side, 64),
+        (
+            np.cos(2 * np.pi * y / 5)[..., None] * amplitudes[0]
+            + np.sin(2 * np.pi * y / 5)[..., None] * amplitudes[1]
+            + np.cos(2 * np.pi * x / 5)[..., None] * amplitudes[0]
+            + np.sin(2 * np.pi * x / 5)[..., None] * amplitudes[1]
+        ).reshape(-1, 32),
+    ):
+        found = find_periods(table, (side, side)).dominant
+        down, across = (sorted(one.period for one in found if one.along[axis] is None) for axis in (1, 0))
+        assert_allclose(down, across, rtol=1e-6)
+    assert_allclose(down, [5.0], rtol=1e-6)

@@ -71,6 +71,16 @@ def test_noise_of_another_shape_is_noise_too():
     assert inspect_codes(planted.make_noise(256, 128) * 1e-30) == ["no-structure"]
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_noise_of_few_columns_has_no_special_rows(rank):
+    """Cosines of its rows lie at both ends, and its norms scatter widely, so that none there is unusual."""
+    for seed in range(20):
+        generator = planted.make_generator(seed)
+        table = generator.standard_normal((256, rank)) @ generator.standard_normal((rank, 48))
+        found = {one.code for one in look_at_rows(table)[0]}
+        assert not {"special-first-row", "padding-offset", "outlier-rows"} & found, seed
+
+
 # ----------------------------------------------------------------------------------- rates
 
 

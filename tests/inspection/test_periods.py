@@ -1,5 +1,7 @@
 """Dominant periods and the nearest ladder of a table."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,10 +10,11 @@ from pe_spectra import draw_portrait, inspect_table
 from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
 from pe_spectra.inspection.channels import find_channel_periods, fit_sinusoid
-from pe_spectra.inspection.periods import find_periods
+from pe_spectra.inspection.periods import NAMED_PERIODS, find_periods
+from pe_spectra.inspection.sinusoids import build_axes, refine_waves
 from tests import planted
+from tests.inspection.corpus import make
 from tests.inspection.tables import EACH_SEED
-from tests.making import draw_table
 
 # ----------------------------------------------------------------------------------- periods
 
@@ -150,6 +153,121 @@ def test_a_period_in_a_walk_is_found():
     assert_allclose(only.period, 11, rtol=0.01)
 
 
+@pytest.mark.parametrize("rows", [64, 97, 256])
+@pytest.mark.parametrize("period", [2.0, 2.005, 2.02, 2.1, 2.3, 3.0, 0.34, 0.5, 0.67])
+def test_periods_near_both_ends_are_right(rows, period):
+    period = period if period >= 2 else period * rows
+    generator = planted.make_generator(rows)
+    angle = 2 * np.pi * np.arange(rows)[:, None] / period + 2 * np.pi * generator.random(24)
+    for noise in (0.0, 0.1):
+        table = np.cos(angle) + noise * generator.standard_normal((rows, 24))
+        (only,) = find_periods(table).dominant
+        assert_allclose(only.period, period, rtol=0.005)
+        assert only.period >= 2
+        columns = find_channel_periods(table).periods
+        assert np.nanmin(columns) >= 2
+        assert_allclose(np.nanmedian(columns), period, rtol=1e-3 if noise == 0 else 0.02)
+
+
+def test_alternating_rows_have_the_period_two_exactly():
+    table = (-1.0) ** np.arange(50)[:, None] * np.arange(1, 9) + 0.1 * planted.make_generator(0).standard_normal(
+        (50, 8)
+    )
+    assert [one.period for one in find_periods(table).dominant] == [2.0]
+    assert find_channel_periods(table).periods.tolist() == [2.0] * 8
+
+
+def test_a_polynomial_has_no_period():
+    tables = [make("sound: polynomial", seed).table for seed in range(16)]
+    assert [seed for seed, table in enumerate(tables) if find_periods(table).dominant] == []
+
+
+def add_slow_waves(generator, longest):
+    angles = [2 * np.pi * k * np.arange(512)[:, None] / longest + generator.uniform(0, 6, 64) for k in range(1, 8)]
+    return sum(np.cos(angle) / k for k, angle in enumerate(angles, 1)) + 0.1 * generator.standard_normal((512, 64))
+
+
+def add_smooth_noise(generator, width):
+    kernel = np.exp(-0.5 * (np.arange(-4 * width, 4 * width + 1) / width) ** 2)
+    columns = generator.standard_normal((64, 512 + 8 * width))
+    smooth = np.stack([np.convolve(column, kernel, "valid") for column in columns], axis=1)
+    return smooth + generator.standard_normal((512, 64))
+
+
+@pytest.mark.parametrize(("add", "size"), [(add_slow_waves, 665.6), (add_slow_waves, 1024), (add_smooth_noise, 60)])
+def test_slow_curves_and_noise_have_no_period(add, size):
+    """Below one or two cycles there are no bins, and those above show the noise alone."""
+    tables = [add(planted.make_generator(60_000 + seed), size) for seed in range(6)]
+    assert [seed for seed, table in enumerate(tables) if find_periods(table).dominant] == []
+
+
+@pytest.mark.parametrize(("width", "rows"), [(16, 256), (64, 512)])
+def test_lines_of_a_ladder_of_four_turns_and_more_are_found_beside_slow_ones(width, rows):
+    ladder = 2 * np.pi * 10000.0 ** (np.arange(0, width, 2) / width)
+    longest = {16: 63, 64: 48}[width]  # slower ones of 64 are closer than the table resolves
+    found = [one.period for one in find_periods(planted.make_sinusoid(rows, width)).dominant]
+    for period in ladder[ladder < longest]:
+        assert min(abs(np.array(found) / period - 1)) < 0.01, period
+
+
+def test_a_frequency_at_pi_moves_to_where_it_fits():
+    """There the slope is zero by symmetry."""
+    axes, found = build_axes((60,)), [np.array([0.5])]
+    refine_waves(np.cos(2 * np.pi * 0.496 * axes[0])[:, None], axes, found, np.ones((60, 1)) / 60**0.5)
+    assert_allclose(found[0], [0.496], rtol=1e-6)
+
+
+# ----------------------------------------------------------------------------------- what is said
+
+
+def measure_share(table, places, frequencies):
+    """The share of the variance that waves of these frequencies explain together, by plain least squares."""
+    centred = table - table.mean(axis=0)
+    angles = [2 * np.pi * places @ np.atleast_1d(one) for one in frequencies]
+    waves = np.column_stack([wave(angle) for angle in angles for wave in (np.cos, np.sin)])
+    waves = waves - waves.mean(axis=0)
+    left = centred - waves @ np.linalg.lstsq(waves, centred, rcond=None)[0]
+    return 1 - np.sum(left**2) / np.sum(centred**2)
+
+
+SAID = re.compile(r"([\d.]+)( down| across| diagonal)? \(([\d.]+) %\)")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_said_of_periods_is_what_the_table_has(seed):
+    """Each period that is named explains its share by itself, along the direction that is named."""
+    generator = planted.make_generator(50_000 + seed)
+    shape = [(160, 1), (16, 16), (12, 20)][seed % 3]
+    places = np.indices(shape).reshape(2, -1).T.astype(float)
+    table = generator.choice([0.1, 1.0]) * generator.standard_normal((len(places), 24))
+    for _ in range(generator.integers(0, 4)):
+        frequency = generator.uniform(0.1, 0.45, 2) * generator.choice([[0, 1], [1, 0], [1, 1]])
+        angle = 2 * np.pi * places @ (frequency if shape[1] > 1 else [generator.uniform(0.02, 0.45), 0])
+        waves = np.column_stack([np.cos(angle), np.sin(angle)])
+        table += waves @ generator.standard_normal((2, 24))
+    values = GivenArray(table)
+    grid = f"{shape[0]}x{shape[1]}" if shape[1] > 1 else None
+    portrait = draw_portrait(Learned(values=values, grid=grid))
+    periods = portrait.dominant_periods
+    said = SAID.findall(dict(answer_portrait(portrait).facts).get("dominant periods", ""))
+    assert len(said) == min(len(periods), NAMED_PERIODS)
+    named = []
+    for (length, way, share), one in zip(said, periods, strict=False):
+        down, across = one.along or (one.period, None)
+        assert way == (
+            ""
+            if grid is None
+            else {(False, True): " down", (True, False): " across"}.get((down is None, across is None), " diagonal")
+        )
+        named.append([0 if side is None else 1 / side for side in (down, across)])
+        assert_allclose(float(length), 1 / np.hypot(*named[-1]), rtol=2e-3)
+        assert_allclose(measure_share(table, places, named[-1:]), float(share) / 100, atol=0.03)
+    if periods:
+        total = measure_share(table, places, named)
+        assert_allclose(sum(one.share for one in periods[: len(named)]), total, atol=0.03)
+    assert [one.share for one in periods] == sorted((one.share for one in periods), reverse=True)
+
+
 #: What an `inspect` answer has of the changes of a table about its mean row.
 ABOUT_THE_MEAN = ("neighbour_cosine_centred_median", "trend_share", "trend_and_periods_share")
 ABOUT_THE_MEAN += ("sinusoid_per_channel_share", "toeplitz_share_centred", "stable_rank_centred")
@@ -165,7 +283,7 @@ def look_at(table):
 def test_two_rows_have_no_nearest_ladder():
     """Any ladder meets two numbers with an amplitude and a phase."""
     for rows, known in ((2, False), (3, True)):
-        metrics = inspect_table(draw_table(rows, 4)).metrics
+        metrics = inspect_table(planted.make_sinusoid(rows, 16)).metrics
         assert [metrics[f"nearest_sinusoid_{name}"] is not None for name in ("rho", "share")] == [known] * 2
 
 

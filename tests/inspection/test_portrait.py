@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pe_spectra import Learned, compute_spectrum, read_encoding
+from pe_spectra import Learned, Sinusoidal, compute_spectrum, read_encoding
 from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import GivenArray
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.metrics.resolution import measure_ranks
@@ -89,7 +90,7 @@ def test_resized_tables_give_no_mean_frequency_of_signed_weights():
     answer = answer_portrait(draw_portrait(table, resized=signed))
     (axis,) = answer.body.to_dict()["resized"]["axes"]
     assert (axis["centroid_after"], axis["beyond"]) == (None, None)
-    text = dict(answer.facts)["mean frequency"]
+    text = dict(answer.facts)["centroid"]
     assert "-> - (negative weights) rad/position" in text
     assert "above pi" not in text
 
@@ -115,3 +116,22 @@ def test_each_table_is_read_once_and_has_its_gram_kernel_computed_once(monkeypat
     centred = [one for one in seen if one != encoding.codes.tobytes()]
     assert len(seen) == 2  # of the table, and of the table about its mean row
     assert len(centred) == len(read) == 1
+
+
+@pytest.mark.parametrize("step", [0.25, 0.5, 1.0, 1.5])
+def test_periods_are_in_positions_as_frequencies_are(step):
+    """The fastest pair turns by 1 rad per position, however far apart the rows are."""
+    times = 3.0 + step * np.arange(160)
+    portrait = draw_portrait(Sampled(encoding=Sinusoidal(d=8), times=GivenArray(times)))
+    assert_allclose(min(one.period for one in portrait.dominant_periods), 2 * np.pi, rtol=1e-3)
+    assert_allclose(portrait.inspection.channels.periods[:2], 2 * np.pi, rtol=1e-3)
+    assert portrait.inspection.spacing == pytest.approx(step)
+    assert (portrait.metrics["nearest_sinusoid_rho"] is None) == (step != 1)
+
+
+def test_positions_that_are_not_evenly_apart_have_no_periods():
+    times = np.cumsum(np.random.default_rng(0).uniform(0.2, 1.0, 160))
+    portrait = draw_portrait(Sampled(encoding=Sinusoidal(d=8), times=GivenArray(times)))
+    assert portrait.dominant_periods == ()
+    assert np.isnan(portrait.inspection.channels.periods).all()
+    assert "positions are not evenly apart: no periods are looked for" in portrait.notes

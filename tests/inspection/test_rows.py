@@ -131,8 +131,22 @@ def test_a_part_that_is_there_twice_is_no_period():
 def test_whole_table_that_repeats_is_a_period(period):
     once = draw_table(period, 16)
     assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
+    assert "seam" not in find_codes(np.concatenate([planted.make_trained(96, 16)[:period]] * 8)[:80])
     once[3] = 0  # rows of zeros are no codes that are equal, and repeat as well
     assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 40])
+@pytest.mark.parametrize("period", [2, 3, 17])
+def test_two_rows_that_come_again_in_their_order_are_a_period(period, count):
+    """Rows of one number each: +1, -1, ... repeats every 2; one row that comes again is a copy."""
+    once = np.linspace(1, -1, period)[:, None] * np.ones(4)
+    table = np.concatenate([once] * (2 + count))[: period + count]
+    (found,) = [one for one in inspect_table(table).findings if one.code in ("duplicate-rows", "repeating-rows")]
+    assert found.code == "repeating-rows"
+    assert f" equal to the row {period} before" in found.message
+    copied = table[: period + 1]
+    assert "repeating-rows" not in find_codes(copied)
 
 
 def test_deviation_of_noise_is_about_the_mean_row():

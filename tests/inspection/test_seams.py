@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pe_spectra.encodings import ENCODINGS
 from pe_spectra.inspection import inspect_table
 from pe_spectra.inspection.row_findings import group_rows
 from tests import planted
+from tests.inspection.corpus import make
 from tests.inspection.tables import each_base, find_only, find_row_only, inspect_codes, look_at_rows
 
 # ----------------------------------------------------------------------------------- tail, seams
@@ -31,6 +33,18 @@ def test_a_tail_of_zeros():
     assert finding.data["kind"] == "zero"
 
 
+def assert_norms_are_said(data, table, left_out=()):
+    """The ratio of the medians of 24 norms on either side of the seam, where a change of norm is said at all."""
+    assert (data["norm_ratio"] is None) == (data["norm_errors"] is None)
+    if data["norm_errors"] is not None:
+        norms, length = np.linalg.norm(table, axis=1), data["length"]
+        before, behind = (
+            [row for row in rows if row not in left_out] for rows in np.split(np.arange(len(norms)), [length])
+        )
+        ratio = np.median(norms[behind[:24]]) / np.median(norms[before[-24:]])
+        assert_allclose(data["norm_ratio"], ratio, rtol=1e-12)
+
+
 SEAMS = {
     "jump": planted.plant_seam_jump,
     "offset": planted.plant_seam_offset,
@@ -42,12 +56,13 @@ SEAMS = {
 @pytest.mark.parametrize("kind", SEAMS)
 @pytest.mark.parametrize("made", each_base(sizes=[(512, 768), (1024, 768), (512, 128)]))
 def test_a_seam_at_row_127(table, seed, kind):
-    finding, _ = find_row_only(SEAMS[kind](table, row=127, seed=seed), "seam")
+    table = SEAMS[kind](table, row=127, seed=seed)
+    finding, _ = find_row_only(table, "seam")
     assert finding.rows == (127, 128)
     assert finding.data["length"] == 128
     assert "127 and 128" in finding.message
     if kind == "norm":
-        assert_allclose(finding.data["norm_ratio"] or 0.6, 0.6, atol=0.1)
+        assert_norms_are_said(finding.data, table)
 
 
 @pytest.mark.parametrize("made", each_base(sizes=[(197, 768), (128, 64)], seeds=(0, 1, 2)))
@@ -129,9 +144,10 @@ def test_a_change_of_scale_is_found_at_its_row(factor, size):
     for seed in TWENTY:
         table = planted.plant_seam_norm(planted.make_lively(*size, seed), factor=factor)
         findings = look_at_rows(table)[0]
-        found += [finding.rows for finding in findings] == [(127, 128)]
-        if findings and findings[0].data["norm_ratio"] is not None:
-            assert_allclose(findings[0].data["norm_ratio"], factor, rtol=0.25)
+        found_here = [finding.rows for finding in findings] == [(127, 128)]
+        found += found_here
+        if found_here:
+            assert_norms_are_said(findings[0].data, table)
     assert found >= 18
 
 
@@ -144,3 +160,139 @@ def test_rows_in_front_of_a_lively_table(deviation, count, code):
         findings, anatomy = look_at_rows(np.concatenate([front, planted.make_lively(384, 64, seed)]))
         found += [finding.code for finding in findings] == [code] and anatomy.first == count
     assert found >= 19
+
+
+# ----------------------------------------------------------------------------------- lasting changes, odd rows
+
+
+def make_bert(seed, rows=512, width=384):
+    """A ladder whose periods drift, a mean row, and noise that makes half of each step: norms near 0.4."""
+    return make("sound: BERT's kind, float32", seed).table[:rows, :width].copy()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_weak_lasting_change_with_an_odd_row_at_the_break_is_a_seam(seed):
+    """Norms and steps are an eighth longer from row 127 on, and row 127 is unlike all others."""
+    table = make_bert(seed)
+    table[127:] *= 1.125
+    table[127] = planted.make_noise(1, 384, seed, 1.0)[0]
+    table[127] *= 1.2 * np.median(np.linalg.norm(table, axis=1)) / np.linalg.norm(table[127])
+    finding, _ = find_row_only(table, "seam")
+    assert finding.rows in ((126, 127), (127, 128))
+    assert "row 127 is unlike both sides" in finding.message
+    assert "consistent with training first at length" in finding.message
+    assert_allclose(finding.data["step_ratio"], 1.125, rtol=0.05)
+    assert f"step (x{finding.data['step_ratio']:.3g}, {finding.data['step_errors']:.0f}" in finding.message
+
+
+@pytest.mark.parametrize("factor", [0.6, 0.75, 1.5, 1.7])
+@pytest.mark.parametrize("odd", [None, 127, 128])
+def test_the_ratio_of_norms_is_that_of_the_medians_of_both_sides(factor, odd):
+    """Also where a row at the break is left out."""
+    table = make_bert(7, width=192)
+    table[128:] *= factor
+    if odd is not None:
+        table[odd] *= 9
+    findings, _ = look_at_rows(table)
+    (seam,) = (finding for finding in findings if finding.code == "seam")
+    assert abs(seam.rows[0] - 127) <= 1
+    assert seam.data["norm_errors"] is not None
+    assert_norms_are_said(seam.data, table, {odd})
+    assert_allclose(seam.data["norm_ratio"], factor, rtol=0.15)
+
+
+def test_the_ratio_of_norms_is_right_where_they_change_a_thousandfold():
+    """Norms that fall to a third, and to a thousandth behind row 127: half of the rows are no outliers."""
+    generator = planted.make_generator(2)
+    noise, walk = generator.standard_normal((2, 256, 64)) * np.array([0.3, 0.05])[:, None, None]
+    sizes = np.concatenate([np.linspace(3, 0.6, 128), np.full(128, 1e-3)])
+    table = (1 + noise + np.cumsum(walk, axis=0)) * sizes[:, None]
+    finding, _ = find_row_only(table, "seam")
+    assert finding.data["norm_ratio"] < 0.002
+    assert_norms_are_said(finding.data, table)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("place", ["first", "middle", "last", "two last"])
+def test_odd_rows_are_no_seam(seed, place):
+    table = make_bert(seed)
+    rows = {"first": [0], "middle": [200], "last": [511], "two last": [510, 511]}[place]
+    codes = {"first": "special-first-row", "middle": "outlier-rows"}
+    noise = planted.make_noise(len(rows), 384, seed, 1.0)
+    table[rows] = 2 * np.median(np.linalg.norm(table, axis=1)) * noise / np.linalg.norm(noise, axis=1)[:, None]
+    finding, anatomy = find_row_only(table, codes.get(place, "special-last-rows"))
+    assert list(finding.rows) == rows
+    assert (anatomy.first, anatomy.last) == (int(place == "first"), 512 - len(rows) * ("last" in place))
+    if "last" in place:
+        norms = np.linalg.norm(table, axis=1)
+        assert_allclose(finding.data["norm_ratios"], norms[rows] / np.median(norms[: rows[0]]), rtol=1e-12)
+        assert "little trained, or tokens of their own" in finding.message
+
+
+def test_two_long_last_rows_that_are_like_the_others_lie_behind_a_break():
+    """Norms twice the rest, where norms vary so much that they are no outliers."""
+    table = make_bert(3) * np.exp(0.25 * np.sin(np.arange(512) / 40))[:, None]
+    table[510:] *= 2
+    finding, _ = find_row_only(table, "special-last-rows")
+    assert finding.rows == (510, 511)
+
+
+@pytest.mark.parametrize("change", ["norm", "step", "spectrum"])
+def test_what_is_said_of_a_seam_is_what_the_rows_show(change):
+    """Each number of the sentence, and each side, against the table."""
+    table, noise = make_bert(5), planted.make_noise(512, 384, 5, 1.0)
+    smooth = planted.make_trained(512, 384, 5, noise=0.0)
+    behind = (np.arange(512) >= 200)[:, None]
+    table = {
+        "norm": table * (1 + 0.2 * behind),
+        "step": smooth + (0.3 + 0.1 * behind) * noise * smooth.std(),
+        "spectrum": np.where(behind, (table + np.roll(table, 1, axis=0)) / 2, table),
+    }[change]
+    finding, _ = find_row_only(table, "seam")
+    assert abs(finding.rows[0] - 199) <= 1
+    data, row = finding.data, finding.rows[0]
+    assert data["length"] == row + 1 == data["shorter_side"]
+    steps = np.diff(table, axis=0)
+    lengths = np.linalg.norm(steps, axis=1)
+    turns = np.einsum("ij,ij->i", steps[:-1], steps[1:]) / lengths[:-1] / lengths[1:]
+    for name, values, margin in (("norm", np.linalg.norm(table, axis=1), 0), ("step", lengths, 1)):
+        if data[f"{name}_errors"]:
+            ratio = np.median(values[row + 1 :][:24]) / np.median(values[: row + 1 - margin][-24:])
+            assert_allclose(data[f"{name}_ratio"], ratio, rtol=1e-12)
+            assert f"{name} (x{data[f'{name}_ratio']:.3g}" in finding.message
+        else:
+            assert f"{name} (" not in finding.message
+    if data["turn_errors"]:
+        assert_allclose(data["turn_before"], np.median(turns[: row - 1][-24:]), atol=1e-12)
+        assert_allclose(data["turn_after"], np.median(turns[row + 1 :][:24]), atol=1e-12)
+    assert ("in spectrum (" in finding.message or " spectrum (" in finding.message) == bool(data["turn_errors"])
+    assert bool(data[{"norm": "norm_errors", "step": "step_errors", "spectrum": "turn_errors"}[change]])
+
+
+def test_curves_have_no_seam():
+    """Sinusoids and ramps none at all; parabolas through 0, whose norm turns there at once, in one of fifty."""
+    story, told = {"seam", "interpolated", "special-last-rows"}, {"waves": 0, "ramp": 0, "bend": 0}
+    for seed in range(50):
+        generator = planted.make_generator(seed)
+        places = np.linspace(-1, 1, 120)[:, None]
+        tables = {
+            "waves": np.sin(np.arange(64)[:, None] / generator.uniform(3, 19, 16)),
+            "ramp": np.arange(96)[:, None] * generator.standard_normal(8) + generator.standard_normal(8),
+            "bend": places**2 * generator.standard_normal(5) + places * generator.standard_normal(5),
+        }
+        for name, table in tables.items():
+            told[name] += bool({finding.code for finding in look_at_rows(table)[0]} & story)
+    assert told["waves"] == told["ramp"] == 0
+    assert told["bend"] <= 2, told
+
+
+def test_a_lone_step_says_nothing_about_training():
+    table = planted.plant_seam_offset(planted.make_trained(256, 64, 1), 127, 1, 0.45)
+    finding, _ = find_row_only(table, "seam")
+    assert (finding.level, finding.data["jump"] < 2) == ("note", True)
+    assert "training" not in finding.message
+
+
+def test_branches_of_a_tree_are_no_seams():
+    (tree,) = [cls() for cls in ENCODINGS if cls.name == "tree"]
+    assert "seam" not in inspect_codes(tree.table(256))

@@ -71,13 +71,11 @@ def test_who_changes_a_table_does_not_change_the_encoding(encoding):
 def test_a_row_is_the_same_whatever_others_are_asked_for(encoding):
     some = choose_positions(encoding)
     table = encoding.table(some)
+    # products of matrices are summed in another order for other numbers of rows, and on other processors
+    least = 1e-14 * np.abs(table).max() if is_mixed(encoding) else 0.0
     for place, s in enumerate(some):
-        one = encoding.table([s])[0]
-        if is_mixed(encoding):
-            assert_allclose(one, table[place], rtol=0, atol=1e-14 * np.abs(table).max())
-        else:
-            assert_array_equal(one, table[place])
-    assert_array_equal(encoding.table(some[::-1]), table[::-1])
+        assert_allclose(encoding.table([s])[0], table[place], rtol=0, atol=least)
+    assert_allclose(encoding.table(some[::-1]), table[::-1], rtol=0, atol=least)
 
 
 @every(HasTable, where=lambda e: not is_of_lags(e))

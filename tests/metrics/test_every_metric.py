@@ -34,6 +34,6 @@ def test_every_metric_is_that_of_its_slow_version(measured, metric):
     known = 0
     for name, (_, _, plain) in SAMPLES.items():
         expected = list_metrics()[metric](plain)
-        assert measured[name].values[metric] == pytest.approx(expected, rel=relative), name
+        assert measured[name].values[metric] == (expected and pytest.approx(expected, rel=relative)), name
         known += expected is not None and np.isfinite(expected)
     assert known

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import InputError
-from pe_spectra.models.dumps.dump import find_rounding, find_shortest
 from pe_spectra.models.dumps.dumped_arrays import _check_order, read_inverse_frequencies
 from pe_spectra.models.dumps.identification import identify_scaling
+from pe_spectra.numbers import find_shortest
 from pe_spectra.precision import dtypes
 from tests.models.dumps import (
     DTYPES,
@@ -268,10 +268,6 @@ def test_rounding_is_that_of_the_types(dtype):
     values = np.random.default_rng(0).standard_normal(10000) * 10.0 ** np.random.default_rng(1).uniform(-9, 4, 10000)
     once = values.astype(np.float32).astype(np.float64)
     np.testing.assert_array_equal(dtypes.round_to(once, dtypes.DTYPES[dtype]).astype(float), store(once, dtype))
-    assert find_rounding(dtypes.round_to(once, dtypes.DTYPES[dtype]).astype(float), "float64") == dtype
-    assert find_rounding(once, "float64") == "float32"
-    assert find_rounding(values, "float64") == "float64"
-    assert find_rounding(np.array([0.0, 1.0, -1.0]), "float32") == "float32"
 
 
 # ----------------------------------------------------------------------------------- caches
@@ -285,6 +281,73 @@ def test_frequencies_may_rise_by_no_more_than_their_rounding():
 
 
 LADDER = 1e4 ** (-np.arange(16) / 16)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_numbers_of_eight_bits_bound_the_frequencies_that_they_were_rounded_from(dtype):
+    kind = dtypes.DTYPES[dtype]
+    stored = dtypes.round_to(LADDER, kind).astype(float)
+    found = read_inverse_frequencies(stored, dtype)
+    assert (found.dtype, found.frequency_dtype) == (dtype, dtype)
+    kept = stored > 0
+    assert np.all(np.abs(stored - LADDER)[kept] <= (found.error_bounds * stored)[kept])
+    assert np.all(LADDER[~kept] <= kind.step / 2)
+
+
+def draw_ladder(base, pairs, factor=1.0):
+    return base ** -(np.arange(pairs) / pairs) / factor
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(sorted(dtypes.STORED_TYPES)),
+    st.sampled_from([1e2, 9e3, 1e4, 5e5, 1e6, 1e9]) | st.floats(10, 1e8),
+    st.sampled_from([4, 16, 32, 64, 128]),
+    st.sampled_from([1.0, 1.0, 4.0]),
+    st.sampled_from([0.25, 0.5, 0.75]) | st.just(1.0),
+)
+def test_pairs_are_at_rest_only_where_no_ladder_is_rounded_to_0_there(dtype, base, pairs, factor, share):
+    kind = dtypes.STORED_TYPES[dtype]
+    exact = draw_ladder(base, pairs, factor)
+    exact[round(share * pairs) :] = 0
+    stored = dtypes.round_to(exact, kind).astype(float)
+    try:
+        found = read_inverse_frequencies(stored, dtype)
+    except InputError:
+        return
+    seen, turned = found.frequencies, np.count_nonzero(found.frequencies)
+    if turned < 2 or found.base is None:
+        return
+    # other bases that the numbers may have come from: rounding their ladders is the slow road
+    bases = np.array([base, *base * np.geomspace(1 / 3, 3, 100)])[:, None]
+    ladders = bases ** -(np.arange(len(seen)) / len(seen)) / factor
+    is_ladder = (dtypes.round_to(ladders, kind) == seen).all(axis=1).any()
+    if is_ladder:
+        assert found.scaling in ("none", "linear")
+    if found.scaling == "proportional":
+        assert share < 1
+        assert found.options["share"] == turned / len(seen)
+    elif found.scaling in ("none", "linear"):
+        named = draw_ladder(found.base, len(seen), found.options.get("factor", 1.0))
+        at_rest = seen == 0
+        assert (named[at_rest] <= found.rest * (1 + 4 * found.error_bounds[0]) + 1e-300).all()
+    if kind.digits > 8:
+        # these have a ladder of any base above what becomes 0: nothing is taken for one that goes on
+        assert found.scaling == ("proportional" if share < 1 else "linear" if factor != 1 else "none")
+
+
+def test_what_is_rounded_to_0_is_said_to_be():
+    found = read_inverse_frequencies(
+        dtypes.round_to(draw_ladder(1e4, 64), dtypes.DTYPES["float8_e4m3fn"]).astype(float), "float8_e4m3fn"
+    )
+    assert (found.scaling, found.notes) == (
+        "none",
+        ("pairs from 49 on are read as 0, as frequencies up to 0.000977 may be",),
+    )
+    values = draw_ladder(1e6, 256)
+    values[64:] = 0
+    (note,) = read_inverse_frequencies(values).notes
+    assert note == "pairs from 64 on are not turned; clipping the slowest pairs hard gives the same"
 
 
 # ----------------------------------------------------------------------------------- tables and dumps

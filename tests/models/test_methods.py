@@ -19,6 +19,7 @@ from pe_spectra.models.lengths.methods import (
     propose_bases,
 )
 
+TURN = 2 * math.pi
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3", "critical-base", "men-base")
 
 
@@ -73,7 +74,16 @@ def compute_naively(method, d, base, trained, target):
     return kept * theta + (1 - kept) * theta / s
 
 
-@pytest.mark.parametrize("model", [(128, 5e5, 8192, 131072), (128, 1e4, 4096, 16384), (64, 1e6, 32768, 100000)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        (128, 5e5, 8192, 131072),
+        (128, 1e4, 4096, 16384),
+        (64, 1e6, 32768, 100000),
+        (128, 1e4, 4096, 4130),
+        (256, 1e4, 4096, 4200),
+    ],
+)
 def test_every_row_against_naive_formulas(model):
     d, _, trained, target = model
     before = compute_naively("none", *model)
@@ -81,11 +91,13 @@ def test_every_row_against_naive_formulas(model):
         after = compute_naively(row.method, *model)
         assert_allclose(row.frequencies, after, rtol=1e-12)
         assert_allclose(row.turns, after * target / (2 * math.pi), rtol=1e-12)
-        unseen = [
-            a * target > 1.01 * b * trained and b * trained < 2 * math.pi for a, b in zip(after, before, strict=True)
-        ]
+        unseen = [a * target > 1.01 * b * trained and b * trained < TURN for a, b in zip(after, before, strict=True)]
         assert row.unseen.tolist() == unseen
         assert row.unseen_pairs == sum(unseen)
+        new = sum(
+            a * target > b * trained * (1 + 1e-9) and b * trained < TURN for a, b in zip(after, before, strict=True)
+        )
+        assert row.tolerated_pairs == new - sum(unseen)
         assert row.never_turn == sum(theta * target < 2 * math.pi for theta in after)
         assert row.kept_pairs == sum(math.isclose(a, b, rel_tol=1e-12) for a, b in zip(after, before, strict=True))
         assert row.min_wavelength == pytest.approx(2 * math.pi / after[0], rel=1e-14)
@@ -155,6 +167,7 @@ def test_a_target_just_above_is_within_the_tolerance():
     context_report = compare_methods(128, 1e4, 4096, 4100)
     assert context_report.methods[0].unseen_pairs == 0
     assert context_report.methods[0].unseen_share == 0
+    assert context_report.methods[0].tolerated_pairs == 18
     with pytest.raises(InputError, match="target is not above trained"):
         compare_methods(128, 1e4, 4096, 4096)
 

@@ -11,6 +11,7 @@ from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.comparison.sides import _label_scalings
 from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.precision.dtypes import STORED_TYPES, round_to
 from tests.models.rotations import LLAMA, compare, make_cache, make_rotation, told
 
 # ----------------------------------------------------------------------------------- equal
@@ -190,3 +191,28 @@ def test_scalings_of_a_name_are_told_apart_by_their_options():
     b = Rotation(scaling="own", options={"factor": 2.0, "ramp": 2.0})
     assert _label_scalings(a, b) == ("own x2 (ramp 1, list 2 numbers)", "own x2 (ramp 2, list not set)")
     assert _label_scalings(a, a) == ("own x2", "own x2")
+
+
+def test_what_rounding_makes_the_same_is_said_to_be_so_within_it():
+    proportional = make_rotation("proportional", share=0.875)
+    kind = STORED_TYPES["float8_e4m3fn"]
+    dump = read_inverse_frequencies(round_to(proportional.frequencies, kind).astype(float), kind.name)
+    diff = compare(dump, proportional)
+    assert (dump.scaling, diff.layer_types[0].agree) == ("none", True)
+    bases = "base 10000 (A) and base 10000 with proportional (B)"
+    assert diff.remarks == (f"{bases} are the same within the rounding of float8_e4m3fn",)
+    # and with the ladder that they are not told from, there is nothing to say
+    assert compare(dump, make_rotation()).remarks == ()
+
+
+@pytest.mark.parametrize("rows", [32, 512])
+@pytest.mark.parametrize("base", [5e5, 1e6])
+@pytest.mark.parametrize("dtype", ["float4_e2m1fn", "float8_e4m3fn", "float16"])
+def test_sines_that_are_rounded_to_0_put_no_pair_at_rest(dtype, base, rows):
+    ladder = make_rotation(base=base)
+    angles = np.arange(rows)[:, None] * ladder.frequencies
+    waves = (round_to(wave(angles), STORED_TYPES[dtype]).astype(float) for wave in (np.cos, np.sin))
+    dump = read_cache(*waves, dtype)
+    assert dump.scaling == "none"
+    assert (ladder.frequencies[dump.frequencies == 0] <= dump.rest).all()
+    assert compare(dump, ladder).layer_types[0].agree is True

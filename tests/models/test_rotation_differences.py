@@ -20,14 +20,14 @@ from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_ca
 
 def test_the_base_that_was_lost_in_a_port():
     port = read_inverse_frequencies(make_rotation().frequencies.astype(np.float32), "float32")
-    diff = compare(LLAMA, port, base_keys=("rope_parameters.rope_theta", ""))
+    diff = compare(replace(LLAMA, base_key="rope_parameters.rope_theta"), port)
     assert told(diff) == (
         "breaks",
         "Different: breaks from position 4 on (pair 6 is off by more than pi/8).",
     )
     base, scaling = diff.differences
     assert (base.what, base.a, base.b, base.first_position) == ("base", 500000, 10000, 4)
-    assert base.effect == "B fell back to the default; A keeps its base in rope_parameters.rope_theta"
+    assert base.effect == "B has the default base; A keeps its base in rope_parameters.rope_theta"
     assert (scaling.what, scaling.a, scaling.b) == ("scaling", "llama3 x8", "none")
     assert scaling.effect == "29 pairs kept, 6 blended, 29 divided by 8 in A"
     silent = Unknown(what="attention_scaling", a=1.0, b=None, why="a dump of inv_freq does not say")
@@ -44,8 +44,25 @@ def test_the_base_that_was_lost_in_a_port():
 
 def test_the_other_way_round():
     diff = compare(make_rotation(), LLAMA)
-    assert diff.differences[0].effect == "A fell back to the default; B has its own"
+    assert diff.differences[0].effect == "A has the default base; B has its own"
     assert diff.differences[1].effect == "29 pairs kept, 6 blended, 29 divided by 8 in B"
+
+
+@given(
+    st.tuples(*[st.sampled_from([1e4, 5e5])] * 2).filter(lambda bases: bases[0] != bases[1]),
+    st.tuples(*[st.sampled_from([None, "", "rope_theta", "rotary_emb_base"])] * 2),
+)
+def test_only_a_side_that_read_no_base_fell_back(bases, keys):
+    """Of a dump it is not known where its base is from; a base that a file states is no default, whatever it is."""
+    sides = [replace(make_rotation(base=base), base_key=key) for base, key in zip(bases, keys, strict=True)]
+    (found,) = compare(*sides).differences
+    default = bases.index(1e4)
+    letter, key, other = "AB"[default], keys[default], keys[1 - default]
+    assert (f"{letter} fell back to the default" in found.effect) is (key == "")
+    assert (f"{letter} has the default base" in found.effect) is (key is None)
+    assert (f"keeps its base in {other}" in found.effect) is bool(other and not key)
+    stated = f"read from {keys[0]} in A and {keys[1]} in B" in found.effect
+    assert stated is (bool(keys[0]) and bool(keys[1]) and keys[0] != keys[1])
 
 
 # ----------------------------------------------------------------------------------- first position

@@ -1,11 +1,20 @@
 """Tables against each other: shifts, factors, orders of columns, rows that moved."""
 
+import statistics
+import warnings
+from fractions import Fraction
+
 import ml_dtypes
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
+from pe_spectra.models.comparison.row_likeness import _SAME_LENGTH
 from pe_spectra.models.comparison.table_diff import compare_tables
+from pe_spectra.precision.dtypes import STORED_TYPES, round_to
 from tests.models.rotations import told
 
 # ----------------------------------------------------------------------------------- tables
@@ -141,6 +150,88 @@ def test_small_and_empty_tables(table):
             compare_tables(table, bad)
 
 
+# ----------------------------------------------------------------------------------- magnitudes
+
+
+def compare_quietly(a, b):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return compare_tables(a, b)
+
+
+def state_likeness(a, b):
+    """What is to be said of rows at one index, from integers and fractions: no number is too large or too small."""
+    exact = [[[Fraction(value) for value in row] for row in table.tolist()] for table in (a, b)]
+    dots = [
+        [sum(x * y for x, y in zip(*pair, strict=True)) for pair in zip(*two, strict=True)]
+        for two in (exact, exact[:1] * 2, exact[1:] * 2)
+    ]
+    with mpmath.workdps(30):
+        roots = [[mpmath.sqrt(mpmath.mpf(value.numerator) / value.denominator) for value in dots[k]] for k in (1, 2)]
+        cosines = [
+            mpmath.mpf(dot.numerator) / dot.denominator / one / other
+            for dot, one, other in zip(dots[0], *roots, strict=True)
+        ]
+        ratios = [other / one for one, other in zip(*roots, strict=True)]
+        return statistics.median(cosines), statistics.median(ratios)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from([0, 200, -200, 300, -300]), st.sampled_from([0, 200, -200, 300, -300]), st.integers(0, 2**32))
+def test_likeness_and_differences_are_those_of_the_numbers_at_every_magnitude(scale_a, scale_b, seed):
+    rng = np.random.default_rng(seed)
+    a, b = (rng.normal(size=(9, 4)) * 10.0**scale for scale in (scale_a, scale_b))
+    found = compare_quietly(a, b)
+    cosine, ratio = state_likeness(a, b)
+    shown = found.findings[-1]
+    assert f"a cosine of {float(cosine):.4f}, B's are" in shown
+    written = shown.split("B's are ")[1].split()[0]
+    if written == "as":  # "as long as A's"
+        assert float(ratio) == pytest.approx(1, abs=_SAME_LENGTH)
+    elif np.finfo(float).tiny < ratio < np.finfo(float).max:
+        assert float(written) == pytest.approx(float(ratio), rel=1e-3)
+    else:
+        assert float(written.removeprefix("10^")) == pytest.approx(float(mpmath.log10(ratio)), rel=1e-3)
+    unit = 10.0 ** max(scale_a, scale_b)
+    rest = a / unit - b / unit
+    assert found.max_difference == pytest.approx(np.abs(rest).max() * unit, rel=1e-12)
+    assert found.rms_difference == pytest.approx(np.sqrt(np.mean(rest**2)) * unit, rel=1e-12)
+    assert not any("zeros" in text for text in found.findings)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+@pytest.mark.parametrize("factor", [1.0, 0.5, -3.0])
+def test_a_shift_and_a_factor_are_found_at_every_magnitude(scale, factor):
+    table = np.random.default_rng(3).normal(size=(30, 6))
+    found = compare_quietly(scale * table, scale * factor * table[2:])
+    assert (found.shift, found.factor, found.unmatched_rows) == (2, factor, ())
+    # from one magnitude to another
+    found = compare_quietly(table, scale * table[2:])
+    assert (found.shift, found.factor) == (2, pytest.approx(scale, rel=1e-9))
+    # a row that the factor takes beyond float64 is not matched, whatever it is
+    table[5] = 1e290
+    found = compare_quietly(table, 1e100 * np.where(np.arange(30)[:, None] == 5, 1.0, table))
+    assert (found.unmatched_rows, found.shift) == ((5,), 0)
+
+
+def test_a_difference_beyond_float64_is_null_and_said_to_be():
+    largest = np.finfo(float).max
+    table = np.random.default_rng(3).uniform(0.5, 1, size=(6, 3)) * largest
+    found = compare_quietly(table, -table[::-1])
+    assert (found.max_difference, found.rms_difference, found.differing_columns) == (None, None, 3)
+    assert "numbers differ by more than 1.798e+308" in found.findings[0]
+
+
+@pytest.mark.parametrize(("rows", "words"), [(1, "the only row is equal"), (2, "all 2 rows are equal")])
+def test_one_row_is_spoken_of_as_one(rows, words):
+    table = np.random.default_rng(3).normal(size=(rows, 4))
+    assert compare_tables(table, table).findings == (words,)
+    assert words in compare_tables(table, table * (1 + 1e-14)).findings[0]
+    longer = np.vstack([table, table + 1])
+    both = "the one row that both have is equal" if rows == 1 else "the 2 rows that both have are equal"
+    assert compare_tables(table, longer).findings[-1] == both
+
+
 # ----------------------------------------------------------------------------------- tables and dumps
 
 
@@ -151,3 +242,18 @@ def test_tables_of_an_odd_width_and_of_one_row():
     other = np.random.default_rng(1).normal(size=(1, 7))
     assert not compare_tables(table[:1], other).explained
     assert compare_tables(table, table[:1]).findings[0] == "A has 39 rows more (40 and 1)"
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "bfloat16", "float16"])
+def test_a_copy_in_a_narrow_type_is_the_same_within_its_rounding(dtype):
+    table = np.random.default_rng(0).normal(size=(96, 32))
+    kind = STORED_TYPES[dtype]
+    copy = round_to(table, kind).astype(float)
+    found = compare_tables(table, copy, stored=("float64", dtype))
+    assert (found.agree, found.dtypes) == (True, ("float64", dtype))
+    assert f"within the rounding of {dtype} (B is rounded)" in found.findings[0]
+    # a row that rounding does not explain is named, also where it is nearer than a measured factor could say
+    table[50] += 4 * kind.roundoff * np.abs(table[50]).max()
+    found = compare_tables(table, copy, stored=("float64", dtype))
+    assert (found.agree, found.unmatched_rows) == (False, (50,))
+    assert found.findings[0] == "A and B are the same except row 50 of B"

@@ -35,6 +35,7 @@ from pe_spectra.models.lengths.proposals import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.precision import measure_precision
 from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.spectrum import evenness
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 
 ROOT = Path(__file__).parents[2]
@@ -201,6 +202,12 @@ def name_number(number: int) -> str:
 def find_keyword(function: Callable[..., object], name: str) -> object:
     default: object = inspect.signature(function).parameters[name].default
     return default
+
+
+def count_even_columns() -> int:
+    """The fewest columns, a power of two, of noise whose weights stay even within three standard deviations."""
+    deviation = (1 - evenness.LEAST_EVEN) / (1 + evenness.LEAST_EVEN) / 3
+    return int(2 ** np.ceil(-np.log2(2 * np.sqrt(np.pi) * evenness.FINEST * deviation**2)))
 
 
 def count_hash_bits() -> int:

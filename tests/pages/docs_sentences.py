@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, cos, log10, pi
 
 import numpy as np
@@ -20,9 +21,9 @@ from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import build, recipes
-from pe_spectra.inspection import channels, periods, ridges
+from pe_spectra.inspection import channels, formulas, levels, periods, ridges
 from pe_spectra.metrics import linearity, order
-from pe_spectra.metrics.compare import DEFAULT_LENGTH
+from pe_spectra.metrics.common_ground import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
 from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.lengths import proposals
@@ -30,7 +31,7 @@ from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.precision.dtypes import DTYPES
-from pe_spectra.spectrum import lag_window
+from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.record import LOW_BINS, MOST_NEGATIVE
 from pe_spectra.wording import write_with_error
@@ -156,7 +157,8 @@ SENTENCES = (
         "| `llama3` | keeps pairs with {} periods",
         lambda: (numbers.find_keyword(scale_llama3, "high_freq_factor"),),
     ),
-    Sentence(MODELS, "theta' T > {} theta L), the share", lambda: (TOLERANCE,)),
+    Sentence(MODELS, "theta' T > {} theta L), those between", lambda: (TOLERANCE,)),
+    Sentence(MODELS, "theta L and {} theta L, which are not counted", lambda: (TOLERANCE,)),
     Sentence(
         MODELS,
         "are decided in {} digits. At d = 128 it is {} for base {}, {} for {} and {} for {}.",
@@ -215,6 +217,11 @@ SENTENCES = (
         "A ramp of {} levels on [0, 1] keeps {} of them in float16",
         lambda: tuple(group(number) for number in numbers.measure_ramp()),
     ),
+    Sentence(
+        PRECISION,
+        "largest number of a type ({} in float8_e4m3fn) a cast",
+        lambda: (int(DTYPES["float8_e4m3fn"].largest),),
+    ),
     Sentence(QUANTITIES, "Unless asked otherwise {}, and 1 along", lambda: (DEFAULT_BANDWIDTH,)),
     Sentence(
         QUANTITIES,
@@ -225,7 +232,19 @@ SENTENCES = (
         ),
     ),
     Sentence(QUANTITIES, "S below {} N / (2 pi bandwidth)", lambda: (lag_window._LAST_LAG,)),
+    Sentence(
+        QUANTITIES,
+        "The smallest is {} of the largest and more, as those of {} columns of noise are",
+        lambda: (Fraction(evenness.LEAST_EVEN).limit_denominator(10), numbers.count_even_columns()),
+    ),
     Sentence(QUANTITIES, "{} bins are a fixed number", lambda: (name_number(LOW_BINS),)),
+    Sentence(
+        QUANTITIES,
+        "where the frequencies are low ({} and {} rad/position for the paper's Fig. 1)",
+        lambda: tuple(
+            f"{getattr(compute_spectrum(Sinusoidal()).summary, name):.4g}" for name in ("mean_frequency", "centroid")
+        ),
+    ),
     Sentence(
         QUANTITIES,
         "a Gaussian tail nearly so ({} for the paper's Fig. 1)",
@@ -236,7 +255,7 @@ SENTENCES = (
         "It is {} for every ladder with rho >= 1",
         lambda: (f"{compute_spectrum(Sinusoidal(d=64)).summary.empty_upper_band:.2f}",),
     ),
-    Sentence(QUANTITIES, "Above {}, or where the mean frequency is below 0", lambda: (MOST_NEGATIVE,)),
+    Sentence(QUANTITIES, "Above {}, or where the centroid is below 0", lambda: (MOST_NEGATIVE,)),
     Sentence(
         QUANTITIES,
         "Right to {} log2(N) in norm",
@@ -284,7 +303,7 @@ SENTENCES = (
     Sentence(QUANTITIES, "rows are hashed to {} bits", lambda: (numbers.count_hash_bits(),)),
     # two doubles of 53 bits
     Sentence(QUANTITIES, "against w s to {} digits", lambda: (int(2 * 53 * log10(2)),)),
-    Sentence(QUANTITIES, "all of `--positions`, {} of a formula", lambda: (DEFAULT_LENGTH,)),
+    Sentence(QUANTITIES, "rows that one of them has, else {}.", lambda: (DEFAULT_LENGTH,)),
     Sentence(QUANTITIES, "an eighth of the rows, at least {} rows in all", lambda: (ridges._PART * ridges._SHORTEST,)),
     Sentence(QUANTITIES, "Beyond 2^{} dot products s is", lambda: (exponent(order._MOST_ENTRIES),)),
     Sentence(
@@ -298,6 +317,8 @@ SENTENCES = (
     ),
     Sentence(QUANTITIES, "fewer than {} rows have no periods", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "(Fisher's test, p < {})", lambda: (channels._CHANCE,)),
+    Sentence(QUANTITIES, "in another order, with a chance of at most {} that none", lambda: (channels._CHANCE,)),
+    Sentence(QUANTITIES, "turned at random, with a chance of at most {}.", lambda: (formulas._CHANCE,)),
     Sentence(QUANTITIES, "the more; `null` for fewer than {} rows", lambda: (periods.FEWEST_ROWS,)),
     Sentence(QUANTITIES, "only the {} codes about zero", lambda: (name_number(numbers.count_formula_codes()),)),
     # |cos(x + b) - cos x| = 2 |sin(b/2)| |sin(x + b/2)|
@@ -312,6 +333,11 @@ SENTENCES = (
     Sentence(QUANTITIES, "at s = {}, {} and {}", lambda: recipes._POSITIONS),
     Sentence(QUANTITIES, "it is checked only to be below {}", lambda: (recipes._ROUNDING,)),
     Sentence(QUANTITIES, "deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
+    Sentence(
+        TABLES,
+        "one that chance leaves in one table of a {}, of many columns",
+        lambda: ({100: "hundred"}[levels._TABLES],),
+    ),
     Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),
     Sentence(
         TABLES,
@@ -340,7 +366,6 @@ CONVENTIONS = (
     (QUANTITIES, "below some ten, one more rounding", "advice"),
     (QUANTITIES, "an absolute error of some 1e-16", "an order of magnitude: what float64 leaves of shares"),
     (QUANTITIES, "Above some 1e-3 trust only", "advice"),
-    (QUANTITIES, "Below a share of some 0.9", "advice"),
     (QUANTITIES, 'whose "about 30" it is', "the paper's words"),
     (
         QUANTITIES,

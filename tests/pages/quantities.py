@@ -87,9 +87,12 @@ def write_kinds(kinds: Iterable[Kind]) -> str:
 
 def write_metrics() -> str:
     """The table of the metrics of compare."""
-    head = "The metrics.\n\n| key | unit | what it is | better | source |\n|---|---|---|---|---|\n"
+    columns = "key | unit | what it is | better | of vectors times c | source"
+    head = f"The metrics.\n\n| {columns} |\n|{'---|' * columns.count('|')}---|\n"
+    scaled = {0: "the same", 1: "c times", 2: "c^2 times", -1: "1/c times"}
     rows = (
-        write_row(name, metric).removesuffix("\n") + f" {metric.better or 'neither'} | {metric.source} |\n"
+        f"{write_row(name, metric).removesuffix(chr(10))} {metric.better or 'neither'} | {scaled[metric.degree]} "
+        f"| {metric.source} |\n"
         for name, metric in METRICS.items()
     )
     return head + "".join(rows)

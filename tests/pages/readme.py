@@ -16,12 +16,16 @@ from fcntl import ioctl
 from pathlib import Path
 
 from pe_spectra.claims import GradedClaim, grade_claims
+from pe_spectra.claims.judging import MEANINGS, RULE
+from pe_spectra.vocabulary import WEIGHTS
 
 ROOT = Path(__file__).parents[2]
 README, TOUR, ERRATA_PAGE = ROOT / "README.md", ROOT / "docs" / "commands.md", ROOT / "docs" / "errata.md"
 CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 ERRATA = re.compile(r"<!-- errata -->\n(?P<errata>.*?)<!-- /errata -->", re.DOTALL)
 COLUMNS = 80
+#: Headings of the errata, by what their statements have in common.
+TITLES = {"substantive": "Of substance", "strengthens": "In the paper's favour", "nit-pick": "Nit-picks"}
 
 
 def run_on_terminal(command: str) -> str:
@@ -63,14 +67,16 @@ def run_on_terminal(command: str) -> str:
 
 
 def write_errata(claims: tuple[GradedClaim, ...]) -> str:
-    """List what the paper gets wrong, or only partly right."""
+    """List what the paper gets wrong, or only partly right, by its weight, under the rule of the judgement."""
     paper = [claim for claim in claims if "2405.09061" in claim.source]
-    lines = []
-    for verdict in ("wrong", "partly"):
-        for claim in paper:
-            if claim.verdict == verdict:
-                where = f"**{claim.section}**, {'wrong' if verdict == 'wrong' else 'partly'}"
-                lines.append(f"* {where}: {claim.statement} {claim.why} ({claim.computed}.)\n")
+    lines = ["How every statement is judged, of the paper and of the articles alike:\n\n", *(f"* {r}\n" for r in RULE)]
+    for weight in WEIGHTS:
+        lines.append(f"\n## {TITLES[weight]}\n\n{MEANINGS[weight].capitalize()}.\n\n")
+        for verdict in ("wrong", "partly"):
+            for claim in paper:
+                if (claim.verdict, claim.weight) == (verdict, weight):
+                    where = f"**{claim.section}**, {verdict}"
+                    lines.append(f"* {where}: {claim.statement} {claim.why} ({claim.computed}.)\n")
     return "".join(lines)
 
 

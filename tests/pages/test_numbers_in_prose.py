@@ -16,7 +16,7 @@ PAGES = {
 }
 #: What other tests compare with the program: blocks that are run, and tables that are made from it.
 ELSEWHERE = re.compile(
-    r"^```.*?^```|<!-- (combinations|errata|equations|quantities)(?: [a-z-]+)? -->.*?<!-- /\1 -->"
+    r"^```.*?^```|<!-- (combinations|corpus|errata|equations|quantities)(?: [a-z-]+)? -->.*?<!-- /\1 -->"
     r"|^\| code \| level \| what it means \|\n(?:\|[^\n]*\n)+",
     re.MULTILINE | re.DOTALL,
 )
@@ -30,7 +30,7 @@ NAMES = (
     r"\b(?:18|20)\d\d\b(?= [a-z]|[,;)]|$)|(?<=[a-z] )1[789]\d\d\b|\b(?:19|20)\d\d\b",  # years of texts and releases
     r"\b[A-Za-z][\w+-]*\d[\w.]*",  # bfloat16, float8_e4m3fn, F1, L0
     r"\b(?:Eq|Fig|Sec)\. \(?\d+(?:\.\d+)*\)?(?:,? (?:and|to) \(?\d+\)?|, \d+)*",
-    r"\b(?:Algorithm|Definition|lemma|chapter|transformers|Llama|Gemma|Python|License|Release) \d+(?:\.\d+)*",
+    r"\b(?:Algorithm|Definition|lemma|chapter|transformers|Llama|Gemma|Python|License|Release|IEEE) \d+(?:\.\d+)*",
 )
 #: Whole numbers that formulas are made of (2 pi, S - 1, [1], lag 0): they have no digits that could drift.
 SYMBOLS = {"0", "1", "2"}

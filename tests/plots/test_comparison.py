@@ -29,7 +29,7 @@ def test_cells_hold_kernel_and_density() -> None:
         np.testing.assert_array_equal(kernel, one.kernel)
         omega, logarithm = first_curve(axes[2 * number + 1])
         np.testing.assert_array_equal(omega, one.spectrum.omega)
-        density = one.spectrum.weights * 256 / (2 * math.pi)
+        density = one.spectrum.weights * 128 / (2 * math.pi)
         np.testing.assert_allclose(10**logarithm, density, rtol=1e-12)
     assert len({one.get_ylim() for one in axes[::2]}) == len({one.get_ylim() for one in axes[1::2]}) == 1
 
@@ -49,7 +49,7 @@ def test_numbers_of_a_cell() -> None:
     figure = compose_comparison(results, "stable_rank")
     notes = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert f"stable rank {results[0].values['stable_rank']:.3g}" in notes
-    assert "half width 52.6, separation 2.67" in notes
+    assert "half width 52.6, relative separation 0.253" in notes
     assert any(note.startswith("half width > 127, ") for note in notes)  # never falls to a half
     assert "has the smallest stable_rank" in read_words(figure)
 

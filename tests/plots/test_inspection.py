@@ -304,6 +304,26 @@ def test_columns_of_a_grid_lie_on_it() -> None:
     np.testing.assert_allclose(drawn[:2, :8], first / np.abs(first).max(), rtol=1e-15)
 
 
+@pytest.mark.parametrize("prefix", [0, 1, 4])
+def test_norms_of_a_grid_lie_on_it(prefix: int) -> None:
+    table = make_grid(6, 9, 16)
+    table[2 * 9 + 4] *= 20
+    before = 30 * make_noise(prefix, 16, seed=4)
+    encoding = given(np.concatenate([make_noise(3, 16), before, table]), first=3, prefix=prefix, grid="6x9")
+    axes = panel(compose_portrait(draw_portrait(encoding)), "Norm of each place")
+    (image,) = axes.images
+    norms = np.linalg.norm(table, axis=1).reshape(6, 9)
+    np.testing.assert_allclose(np.ma.filled(image.get_array(), np.nan), norms, rtol=1e-12)
+    assert image.get_extent() == [-0.5, 8.5, -0.5, 5.5]
+    assert axes.yaxis_inverted()  # and a map begins at the bottom: the first line is on top
+    (ring,) = [line for line in axes.lines if line.get_marker() == "o"]
+    assert (ring.get_xdata().tolist(), ring.get_ydata().tolist()) == ([4], [2])
+    lengths = np.linalg.norm(before, axis=1)
+    words = [f"row {3 + row}: {lengths[row]:.3g}" for row in range(min(prefix, 1))]
+    words += ["3 more rows"] if prefix == 4 else []
+    assert axes.get_title(loc="left") == "Norm of each place" + (f" ({', '.join(words)})" if words else "")
+
+
 def test_biases_are_drawn_for_every_head() -> None:
     portrait = look("alibi")
     figure = compose_portrait(portrait)

@@ -208,7 +208,9 @@ def test_encodings_of_one_label_are_numbered() -> None:
 
 
 def test_title_says_where_the_means_lie() -> None:
-    assert "The mean frequency runs from " in words(FIGURES["overlay"]())
+    assert "The centroid runs from " in words(FIGURES["overlay"]())
+    ladders = [compute_spectrum(Sinusoidal(d=64)), compute_spectrum(Sinusoidal(d=64, rho=100.0))]
+    assert "The mean frequency runs from 0.125 (sinusoidal" in words(compose_spectrum(*ladders))
     same = [compute_spectrum(Dft(d=d)) for d in (64, 66)]
     assert "The mean frequency of all is about 1.57 rad per position" in words(compose_spectrum(*same))
     bandwidths = [compute_spectrum(Sinusoidal(d=64), bandwidth=b) for b in (1.0, 4.0)]
@@ -349,7 +351,7 @@ def test_means_are_those_of_the_spectra_along_either_axis(shape: tuple[int, int]
 
 
 def test_title_of_a_grid_is_its_message() -> None:
-    assert "The vectors change faster across (mean frequency 0." in words(compose_grid_spectra(waves()))
+    assert "The vectors change faster across (centroid 0." in words(compose_grid_spectra(waves()))
     assert "All places of the grid have the same vector" in words(FIGURES["grid, one code"]())
     poor = plane_of(12, 14)
     assert poor.toeplitz_share is not None

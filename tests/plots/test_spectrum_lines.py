@@ -99,13 +99,16 @@ def grid(*, prefix: int = 0) -> Learned:
 @pytest.mark.parametrize(
     ("spectrum", "title"),
     [
-        (compute_spectrum(Dft(d=256)), "Flat: all 129 frequencies have nearly the same weight"),
-        (compute_spectrum(Dft(d=2)), "Flat: all 2 frequencies have nearly the same weight"),
+        (compute_spectrum(Dft(d=256)), "Flat: all 129 frequencies have the same weight per basis function"),
+        (compute_spectrum(Dft(d=2)), "Flat: all 2 frequencies have the same weight per basis function"),
         (
             compute_spectrum(Sinusoidal(d=64), grid=7),
-            "Blurred flat: a kernel of 4 bins spans all 4",
+            "Blurred flat: at bandwidth 4 the smallest of 4 weights is 77.5 % of the largest, at 0.5 it is 0.0 %",
         ),
-        (compute_spectrum(Sinusoidal(d=2)), "Blurred flat: a kernel of 4 bins spans all 2"),
+        (
+            compute_spectrum(Sinusoidal(d=2)),
+            "Blurred flat: at bandwidth 4 the smallest of 2 weights is 98.9 % of the largest, at 0.5",
+        ),
     ],
 )
 def test_title_of_flat_weights_is_true(spectrum: Spectrum, title: str) -> None:
@@ -116,7 +119,7 @@ def test_title_of_flat_weights_is_true(spectrum: Spectrum, title: str) -> None:
 def test_title_of_few_frequencies_does_not_count_all_of_them() -> None:
     (recipe,) = [one for one in RECIPES if one.name == "fig1_spectrum"]
     few, many = (read_words(recipe.draw(recipe.compute(size))) for size in (16, 256))
-    assert ", mean 1.087 rad" in few
+    assert "; mean frequency 0.1125 rad/position" in few
     assert "the first 10 of 129 frequencies hold" in many
 
 

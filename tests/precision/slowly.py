@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from pe_spectra.precision import Recipe
-from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.dtypes import DTYPES, SATURATING
 
 NARROW = [name for name in DTYPES if name not in ("float32", "float64")]
 #: Exact up to the phases, which alone are rounded.
@@ -25,6 +25,8 @@ PHASES_ONLY = Recipe(
 
 
 def find_dtype(name):
+    """The type of ml_dtypes or NumPy; their casts never saturate."""
+    name = name.removesuffix(SATURATING)
     return np.dtype(getattr(ml_dtypes, name, None) or name)
 
 

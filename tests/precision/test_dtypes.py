@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pe_spectra.precision.dtypes import DTYPES, add, multiply, round_to
+from pe_spectra.precision.dtypes import DTYPES, SATURATING, STORED_TYPES, add, find_stored_type, multiply, round_to
 from tests.precision.slowly import NARROW, find_dtype, round_fraction, same
 
 
@@ -28,9 +28,10 @@ def test_every_narrow_type_is_the_one_of_ml_dtypes(name):
 def test_rounding_of_float32_is_that_of_ml_dtypes(name):
     halves = np.arange(1 << 16, dtype=np.uint32) << 16
     offsets = np.array([0, 1, 0x0FFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF], dtype=np.uint32)
-    values = (halves[:, None] | offsets).ravel().view(np.float32)
+    values, largest = (halves[:, None] | offsets).ravel().view(np.float32), np.float32(DTYPES[name].largest)
     with np.errstate(all="ignore"):
-        expected = values.astype(find_dtype(name)).astype(np.float32)
+        clipped = np.clip(values, -largest, largest) if name.endswith(SATURATING) else values
+        expected = clipped.astype(find_dtype(name)).astype(np.float32)
     found = round_to(values, DTYPES[name])
     with np.errstate(invalid="ignore"):  # NaNs that signal
         same(found, expected)
@@ -62,6 +63,7 @@ def test_a_cast_by_way_of_float32_would_round_twice():
     assert float(value.astype(np.float32).astype(ml_dtypes.bfloat16)[0]) == 1.0
     assert round_to(value, DTYPES["bfloat16"])[0] == 1 + 2.0**-7
     assert round_to(np.array([1e-60, 1e300]), DTYPES["float8_e5m2"]).tolist() == [0.0, math.inf]
+    assert round_to(np.array([-1e300, math.inf]), DTYPES["float8_e5m2-saturating"]).tolist() == [-57344.0, 57344.0]
 
 
 @pytest.mark.parametrize("name", [*NARROW, "float32"])
@@ -100,3 +102,43 @@ def test_units_in_the_last_place():
     assert half.measure_ulp(1.0) == 2.0**-10
     assert half.measure_ulp(np.nextafter(1.0, 0)) == 2.0**-11
     assert half.measure_ulp(0.0) == half.measure_ulp(1e-7) == half.step == 2.0**-24
+
+
+# ----------------------------------------------------------------------------------- the type of what is stored
+
+
+@pytest.mark.parametrize("name", ["float4_e2m1fn", "float8_e5m2", "float8_e4m3fn", "bfloat16", "float16", "float32"])
+def test_the_stored_type_is_seen_in_the_numbers(name):
+    kind, draw = STORED_TYPES[name], np.random.default_rng(0)
+    values = draw.standard_normal((64, 64)) * 10.0 ** draw.uniform(-9, 4, (64, 64))
+    wide = values.astype(np.float32).astype(float)
+    rounded = wide.astype(find_dtype(name)).astype(float)
+    rounded[~np.isfinite(rounded)] = 0.0
+    assert find_stored_type(name, rounded) == name
+    np.testing.assert_array_equal(round_to(np.clip(wide, -kind.largest, kind.largest), kind) * (rounded != 0), rounded)
+    # a copy in a wider type is told from the widest types alone: small integers are numbers of eight bits, too
+    assert find_stored_type("float64", rounded) == ("bfloat16" if kind.digits < 8 else name)
+
+
+def test_the_stored_type_holds_every_number():
+    table = np.ones((4096, 3))
+    assert find_stored_type("float16", table, -table, 0 * table) == "float16"  # these are in every type
+    table[1237, 1] = 1 + 2.0**-20
+    assert find_stored_type("float64", table) == "float32"
+    assert find_stored_type("float64", np.full(3, 0.5), table) == "float32"
+    table[2051, 2] = 1 + 2.0**-40
+    assert find_stored_type("float64", table) == find_stored_type("text", table) == "float64"
+    assert find_stored_type("float64", np.array([[2.0**-600, 1.0]])) == "float64"
+    assert find_stored_type("float64", np.array([[2.0**-149, 65536.0]])) == "float32"
+    assert find_stored_type("float64", np.array([[2.0**-24, 1.0 + 2.0**-10]])) == "float16"
+    assert find_stored_type("float8_e4m3fn", np.array([[0.5, 1.5]])) == "float8_e4m3fn"
+
+
+def test_types_that_are_stored_are_in_order():
+    digits = [kind.digits for kind in STORED_TYPES.values()]
+    assert digits == sorted(digits)
+    assert {name for name in DTYPES if not name.endswith(SATURATING)} == set(STORED_TYPES) - {"float4_e2m1fn"}
+    info = ml_dtypes.finfo(ml_dtypes.float4_e2m1fn)
+    four = STORED_TYPES["float4_e2m1fn"]
+    assert (four.digits, four.largest, four.step, four.exponent) == (info.nmant + 1, 6.0, 0.5, 0)
+    assert (float(info.max), float(info.smallest_subnormal), float(info.smallest_normal)) == (6.0, 0.5, 1.0)

@@ -203,13 +203,13 @@ def test_what_rounding_merges_is_told_from_what_is_one_code_anyway():
     report = measure_precision(Dft(d=24), length=60, dtypes=["float8_e4m3fn"], recipes=["bf16-positions"])
     table = round_to(np.arange(60.0), DTYPES["float8_e4m3fn"]).tolist()
     expected = next((table.index(p), s) for s, p in enumerate(table) if (table.index(p) - s) % 24)
-    assert report.stairs[0].merged == expected == (16, 17)
+    assert report.codes[0].merged == expected == (16, 17)
     again = measure_precision(Dft(d=8), length=60, dtypes=["float64"], recipes=["fp32-then-cast"])
-    assert again.stairs[0].merged is None
+    assert again.codes[0].merged is None
     shared = np.repeat(np.array([[1.0], [1 + 2.0**-9], [2.0]]), 2, axis=0)
     given = measure_precision(Learned(values=GivenArray(shared)), dtypes=["bfloat16"], recipes=["fp32-then-cast"])
     assert given.rows[0].first_collision == (0, 1)
-    assert given.stairs[0].merged == (0, 2)
+    assert given.codes[0].merged == (0, 2)
     assert given.exact_distinct == 3
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.precision import hashed_rows, measure_precision, passes, staircase
-from pe_spectra.precision.dtypes import RECIPES
+from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.hashed_rows import find_nearest_of_ladder
-from pe_spectra.precision.waves import find_waves
+from pe_spectra.precision.waves import Front, cast_positions, find_waves
 from tests.making import make_named
 from tests.precision.slowly import find_dtype
 
@@ -69,6 +70,39 @@ def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, m
     table = sines.astype(np.float32).astype(find_dtype(dtype)).astype(float)
     distances = np.linalg.norm(table[:, None] - table[None], axis=2)[np.triu_indices(size, 1)]
     assert by_lags.min_separation == pytest.approx(float(distances.min()), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_casts_that_saturate_give_the_largest_number(name, monkeypatch):
+    """Codes beyond it, in a ladder whose closest rows are found by their lags; each beside a cast by ml_dtypes."""
+    monkeypatch.setattr(hashed_rows, "MAX_HELD_WORK", 0)
+    monkeypatch.setattr(passes, "MAX_HELD_WORK", 0)
+    kind, size = DTYPES[name], 300
+    encoding = Sinusoidal(d=8, rho=3.0, scale=2 * kind.largest)
+    plain, saturating = (
+        measure_precision(encoding, length=size, dtypes=[one], recipes=["fp32-then-cast"]).codes[0]
+        for one in (name, f"{name}-saturating")
+    )
+    steps = RECIPES["fp32-then-cast"].resolve(f"{name}-saturating")
+    front = Front(waves=find_waves(encoding), steps=steps, cast=cast_positions(np.arange(size), steps.positions))
+    sines = front.compute_sines(front.compute_phases(np.arange(size))) * np.float32(2 * kind.largest)
+    table = np.clip(sines, -kind.largest, kind.largest).astype(find_dtype(name)).astype(float)
+    assert (saturating.not_finite, saturating.distinct) == (0, len(np.unique(table, axis=0)))
+    distances = np.linalg.norm(table[:, None] - table[None], axis=2)[np.triu_indices(size, 1)]
+    assert saturating.min_separation == pytest.approx(float(distances.min()), rel=1e-12)
+    with np.errstate(over="ignore"):
+        odd = ~np.isfinite(sines.astype(find_dtype(name)).astype(float)).all(axis=1)
+    assert plain.not_finite == odd.sum() > 0
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz"])
+def test_casts_that_saturate_are_the_same_where_nothing_is_beyond(name):
+    rows = [
+        measure_precision(Sinusoidal(d=6), length=200, dtypes=[one], recipes=list(RECIPES)).rows
+        for one in (name, f"{name}-saturating")
+    ]
+    for one, other in zip(*rows, strict=True):
+        assert replace(other, dtype=one.dtype, type=one.type) == one
 
 
 def test_no_lag_is_passed_over_that_could_hold_the_closest_rows():

@@ -182,6 +182,8 @@ def _list_names(line):
         yield from (f"error: {slot.spellings[-1]} " for slot in command.options.values())
         yield from (slot.metavar for slot in command.arguments)
     for token in line.argv:
+        if not token:
+            yield "('')"
         typed = {token, token.partition("=")[2]}
         for value in typed | {text.partition(":")[0] for text in typed}:
             yield from (f"({value[:20]}", f"error: {value[:20]}") if value.isprintable() and value else ()

@@ -288,8 +288,12 @@ def named_specs(draw):
             values = ["12"] if parameter.accepts.minimum <= 12 else values[:1]
         if values:
             texts[parameter.name] = draw(_choose(tuple(values)))
+        names = {p.keyword: p.name for p in cls.accepts}
         for other, allowed in parameter.only_with.items() if parameter in chosen else ():
-            texts[other] = format_value(draw(_choose(tuple(allowed))))
+            value = draw(_choose(tuple(allowed)))
+            texts.pop(names[other], None)  # None is what it is without it
+            if value is not None:
+                texts[names[other]] = format_value(value)
     return cls.name + (":" if texts else "") + ",".join(f"{key}={value}" for key, value in texts.items())
 
 

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,7 @@ def judge_many(kind: str, first: int, last: int) -> Census:
 
 def warm_up(kind: str) -> list[Original]:
     """Read each good file through every door, so that libraries are loaded before anything is measured."""
+    import_module("scipy.special")  # which only a damaged table, of a square number of rows, may ask for
     write_shards(Path())
     originals = build_originals(kind)
     for original in originals:

@@ -67,25 +67,29 @@ class Census:
     def count(self, line, outcome):
         self.codes[line.command, outcome.code] += 1
 
-    def demand_success(self, names):
-        """Fail where no line of a command succeeded: its lines showed nothing but how arguments are refused."""
-        idle = [name for name in names if not self.codes[name, 0]]
-        assert not idle, f"no line of {idle} succeeded: {self.codes}"
+    def list_idle(self, names):
+        """The commands of which no line succeeded: theirs showed nothing but how arguments are refused."""
+        return [name for name in names if not self.codes[name, 0]]
 
 
 def run_lines(bench, count, *, again=False, phases=tuple(Phase), **drawn):
     """Run that many lines; fail at the first that breaks a law, or where none succeeds."""
     census = Census()
 
-    @settings(max_examples=count, phases=phases, suppress_health_check=SLOW)
-    @given(command_lines(**drawn))
     def try_line(line):
         problems, outcome = judge_line(bench, line, again=again)
         census.count(line, outcome)
         assert not problems, "\n".join([str(line), *problems])
 
-    try_line()
-    census.demand_success(drawn.get("names") or COMMANDS)
+    # of the lines of each command a sixth or more succeed: 96 without one come once in thirty million, but of the
+    # lines that some release of Hypothesis draws first, always the same ones, the first sixteen may fail
+    for more in (count, 96):
+        draw = settings(max_examples=more, phases=phases, suppress_health_check=SLOW)
+        draw(given(command_lines(**drawn))(try_line))()
+        idle = census.list_idle(drawn.get("names") or COMMANDS)
+        if not idle:
+            break
+    assert not idle, f"no line of {idle} succeeded: {census.codes}"
     return census
 
 

@@ -71,6 +71,36 @@ def test_lines_stay_lines(kind, side, d, seed):
     assert settle(table * 1e-200)[0] is None
 
 
+@pytest.mark.parametrize("period", [7, 9, 13, 14, 15, 28])
+def test_a_line_with_the_period_of_a_square_is_said_to_be_read_as_a_line(period):
+    """The note is made where the kernel has a peak at the width of the grid, and there alone."""
+    generator = np.random.default_rng(period)
+    phases = generator.uniform(0, 2 * np.pi, 32)
+    table = np.cos(2 * np.pi * np.arange(196)[:, None] / period + phases) + 0.1 * generator.normal(size=(196, 32))
+    grid, _, notes = settle(table)
+    assert grid is None
+    assert bool(notes) == (14 % period == 0)
+    assert not notes or notes[0].startswith("196 rows could be a grid of 14 x 14, but are read as a line")
+
+
+NOISE = {
+    "white": lambda n, d, seed: draw_table(n, d, seed=seed),
+    "one column": lambda n, d, seed: draw_table(n, 1, seed=seed) * draw_table(1, d, seed=seed + 99),
+    "two columns": lambda n, d, seed: draw_table(n, 2, seed=seed) @ draw_table(2, d, seed=seed + 99),
+    "memory": lambda n, d, seed: planted.make_walk(n, d, seed, 0.7),
+    "walk of one column": lambda n, d, seed: planted.make_walk(n, 1, seed) * draw_table(1, d, seed=seed + 99),
+    "trained": planted.make_trained,
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+@pytest.mark.parametrize("values", [{}, {"prefix": 0}], ids=["nothing said", "prefix said"])
+def test_a_square_number_of_rows_is_no_evidence(kind, values):
+    cases = [(n, d, seed) for n, d in ((16, 16), (64, 8), (196, 32)) for seed in range(12)]
+    grids = [case for case in cases if "grid" in settle_grid(NOISE[kind](*case), values)[0]]
+    assert len(grids) <= 1, grids
+
+
 def test_what_was_said_is_obeyed():
     table = make_smooth_field(14, 64, 0, 0.0)
     assert settle_grid(table, {"grid": "1x196"}) == ({"grid": "1x196"}, ())
@@ -92,5 +122,5 @@ def test_a_grid_has_no_scale(scale):
 def test_a_kernel_that_falls_steadily_has_no_peak_at_the_width_of_a_grid():
     phases = np.random.default_rng(2).uniform(0, 2 * np.pi, 256)
     codes = np.cos(0.15 * np.arange(64)[:, None] + phases)
-    assert _measure_fold(codes, 8)[1] < 0
+    assert _measure_fold(codes, 8)[2] < 0
     assert settle_grid(codes, {"prefix": 0}) == ({"prefix": 0}, ())

@@ -134,8 +134,11 @@ def test_the_tail_of_a_line_is_not_lost(bandwidth, flatness):
         delta = float(np.median(np.diff(times)))
         exact = smooth_in_digits(compute_powers(encoding.table_at(times), times, delta), 64, bandwidth)
         logs = [float(mpmath.log(weight)) for weight in exact]
-    assert_allclose(found.weights, [float(weight) for weight in exact], rtol=1e-9)
-    assert_allclose(found.log_weights, logs, rtol=0, atol=1e-9)
+    # the amplitude of an empty bin is off by some roundings of the line's, its power by their square
+    wanted = np.array([float(weight) for weight in exact])
+    noise = (8 * np.finfo(float).eps) ** 2 * wanted.max()
+    assert_allclose(found.weights, wanted, rtol=1e-9, atol=noise)
+    assert_allclose(found.log_weights, logs, rtol=0, atol=1e-9 + noise / wanted.min())
     assert math.exp(found.log_weights.mean()) / found.weights.mean() == pytest.approx(flatness, rel=1e-5)
 
 

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pe_spectra import Dft, Sinusoidal, count_low_bin
+from pe_spectra import Dft, GivenArray, Sinusoidal, compute_spectrum, count_low_bin, read_encoding
+from pe_spectra.answers.counts import answer_counts
+from pe_spectra.answers.spectra import answer_spectra
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.encodings.features import FourierFeatures
+from pe_spectra.errors import InputError
 from pe_spectra.spectrum import low_bin
 from tests import naive
 
@@ -52,3 +57,50 @@ def test_bases_next_to_a_tie_are_counted_as_60_digits_say(length):
             rho = np.nextafter(rho, np.inf)
     assert low_bin._is_below(Decimal(f"0.124{'9' * 40}"), 8)
     assert not low_bin._is_below(Decimal(f"0.125{'0' * 40}1"), 8)
+
+
+# ----------------------------------------------------------------------------------- frequencies that are 0
+
+
+def test_frequencies_of_0_are_counted_apart():
+    """Among those drawn for a table some are 0: counted by hand, and said, wherever a count is."""
+    generator = np.random.default_rng(7)
+    for _ in range(20):
+        length = int(generator.integers(2, 50))
+        values = generator.choice([0.0, -0.0, 0.01, 0.05, 1.0], int(generator.integers(1, 9)))
+        encoding = FourierFeatures(values=GivenArray(values[None]))
+        found = count_low_bin(encoding, length=length)
+        zero = sum(value == 0 for value in values)
+        assert (found.zero, found.total) == (zero, len(values))
+        assert found.inside == sum(0 < value < 2 * np.pi / length for value in values)
+        assert found.inside + found.outside == found.total
+        text = answer_counts([found]).verdict.text
+        more = f" ({zero} more {'is' if zero == 1 else 'are'} 0) for" if zero else " for"
+        where = f"between 0 and 2 pi/{length}" if zero else f"below 2 pi/{length}"
+        assert f"{found.inside} of {found.total} frequencies" in text
+        assert f"lie {where}{more}" in text
+
+
+@pytest.mark.parametrize("d", range(2, 9))
+def test_of_the_dft_one_frequency_is_0(d):
+    assert count_low_bin(Dft(d=d)).zero == 1
+    assert "frequencies: 0 of " in write_fact(Dft(d=d))
+    assert f"between 0 and the first DFT frequency 2 pi/{d} (1 more is 0)" in write_fact(Dft(d=d))
+
+
+def write_fact(encoding):
+    answer = answer_spectra([compute_spectrum(encoding)], count_low_bin(encoding))
+    return "frequencies: " + dict(answer.facts)["frequencies"]
+
+
+@pytest.mark.parametrize("name", [cls.name for cls in ENCODINGS if hasattr(cls, "frequencies")])
+@pytest.mark.parametrize("d", [2, 8])
+def test_only_of_frequencies_that_all_are_1_a_note_says_so(name, d):
+    for spec in (f"{name}:d={d}", f"{name}:d={d},rho=1", f"{name}:d={d},base=1"):
+        try:
+            encoding = read_encoding(spec)
+        except InputError:
+            continue  # without this parameter, or not with this value
+        notes = answer_counts([count_low_bin(encoding)]).notes
+        said = any("all frequencies are 1 rad" in note for note in notes)
+        assert said == (name == "sinusoidal" and set(encoding.frequencies().values) == {1.0} and "rho=1" in spec)

@@ -172,8 +172,9 @@ def _check_aliases(layer: LayerAudit) -> Iterator[Finding]:
         reach = layer.limit(layer.served_length)
         slowest = float(TURN / turning.min())
         if slowest < reach:
+            turns = " that turns" if turning.size < layer.frequencies.size else ""
             message = (
-                f"every pair completes a period within {reach:,} positions (longest wavelength "
+                f"every pair{turns} completes a period within {reach:,} positions (longest wavelength "
                 f"{write_rounded(slowest, 4)}): no pair alone tells how far apart two positions are"
             )
             yield layer.find(_ALIASING, message, longest_wavelength=slowest, reach=reach)

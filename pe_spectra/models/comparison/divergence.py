@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.dump import FLOORS, Dump
+from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity
 
@@ -199,7 +199,7 @@ def _list_errors(rotation: Rotation, frequencies: F64) -> F64:
     floor = 0.0
     if isinstance(rotation, Dump):
         bounds = np.maximum(rotation.error_bounds[: len(frequencies)], EXACT)
-        floor = FLOORS.get(rotation.dtype or "", 0.0) if rotation.kind == "frequencies" else 0.0
+        floor = rotation.rest
     errors: F64 = bounds * np.abs(frequencies) + floor
     return errors
 

@@ -37,7 +37,6 @@ def compare_rotations(
     b: Sequence[Rotation],
     *,
     length: int,
-    base_keys: tuple[str, str] = ("", ""),
     windows: Mapping[str, int] = MappingProxyType({}),
 ) -> Diff:
     """Compare what two sides turn queries and keys by.
@@ -46,7 +45,6 @@ def compare_rotations(
     ----------
     a, b : one rotation for each layer type. A side with one is compared with each type of the other.
     length : positions 0 .. length - 1 are looked at; the length that is served.
-    base_keys : the keys of the files that the bases come from, for sentences; empty where unknown.
     windows : positions that layers see at once that attend within a window, by layer type.
 
     Raises
@@ -68,7 +66,7 @@ def compare_rotations(
     compared = []
     for name, one, other in pairs:
         layer = compare_frequencies(name, one, other, min(length, windows.get(name, length)))
-        compared.append(Sides(a=one, b=other, layer=layer, base_keys=base_keys))
+        compared.append(Sides(a=one, b=other, layer=layer))
     compared, remarks, unknown = _leave_other_layers(compared)
     merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
     unclear = tuple(dict.fromkeys([*(one for sides in compared for one in _list_unknown(sides)), *unknown]))

@@ -15,10 +15,11 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.divergence import EXACT, Difference, LayerDiff, find_off
-from pe_spectra.models.dumps.dump import Dump, find_shortest
+from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE
+from pe_spectra.numbers import find_shortest
 from pe_spectra.wording import count
 
 #: Relative differences from which on a factor is easier to read than a percentage.
@@ -41,7 +42,7 @@ _UNIT_ERROR = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """Two rotations of one layer type, how their frequencies compare, and the keys that their bases come from.
+    """Two rotations of one layer type, and how their frequencies compare.
 
     >>> from pe_spectra.models.comparison.divergence import compare_frequencies
     >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
@@ -53,7 +54,6 @@ class Sides:
     a: Rotation
     b: Rotation
     layer: LayerDiff
-    base_keys: tuple[str, str] = ("", "")
 
     @property
     def dumps(self) -> dict[str, Dump]:
@@ -91,7 +91,7 @@ class Sides:
             if a.base is not None and b.base is not None and not self.have_one_base:
                 found = True
                 unit = "" if b.scaling and a.scaling else _name_unit(a, b)
-                yield self.make("base", a.base, b.base, f"{_explain_base(a, b, self.base_keys)}{unit}", first)
+                yield self.make("base", a.base, b.base, f"{_explain_base(a, b)}{unit}", first)
             if a.scaling and b.scaling and _fill_options(a) != _fill_options(b) and (a.rotary_dim and b.rotary_dim):
                 found = True
                 effect = f"{_explain_scaling(a, b)}{_name_unit(a, b)}"
@@ -115,7 +115,11 @@ class Sides:
                 for side, label in zip((a, b), _label_scalings(a, b), strict=True)
             ]
             if a.scaling != b.scaling or not self.have_one_base:
-                yield f"{written[0]} (A) and {written[1]} (B) give the same frequencies"
+                names = (dump.frequency_dtype or dump.dtype or "" for dump in self.dumps.values())
+                coarsest = max(names, key=lambda name: ROUNDOFF.get(name, 0.0), default="")
+                rounds = ROUNDOFF.get(coarsest, 0.0) > ROUNDOFF["float32"]
+                same = f"are the same within the rounding of {coarsest}" if rounds else "give the same frequencies"
+                yield f"{written[0]} (A) and {written[1]} (B) {same}"
         if self.layer.agree is False and self.share_pairs:
             yield _remark_shared(a, b)
         elif a.base and b.base and not self.have_one_base:
@@ -170,13 +174,20 @@ def _remark_shared(a: Rotation, b: Rotation) -> str:
     return f"{start}: {bases[0]} and {bases[1]} are the same for them"
 
 
-def _explain_base(a: Rotation, b: Rotation, keys: tuple[str, str]) -> str:
-    """Say which side fell back to the default, or how far the slowest wavelengths are apart."""
-    sides = (("A", a, keys[0]), ("B", b, keys[1]))
-    for (letter, side, _), (other, kept, key) in (sides, sides[::-1]):
-        if side.base == DEFAULT_BASE and kept.base != DEFAULT_BASE:
-            where = f"; {other} keeps its base in {key}" if key else f"; {other} has its own"
-            return f"{letter} fell back to the default{where}"
+def _explain_base(a: Rotation, b: Rotation) -> str:
+    """Say which side states no base and has the default, or how far the slowest wavelengths are apart."""
+    sides = (("A", a), ("B", b))
+    for (letter, side), (other, kept) in (sides, sides[::-1]):
+        if side.base == DEFAULT_BASE and kept.base != DEFAULT_BASE and not side.base_key:
+            where = f"keeps its base in {kept.base_key}" if kept.base_key else "has its own"
+            # of a dump it is not known where its base came from
+            how = "has the default base" if side.base_key is None else "fell back to the default"
+            return f"{letter} {how}; {other} {where}"
+    keys = f"read from {a.base_key} in A and {b.base_key} in B: " if a.base_key and b.base_key else ""
+    return f"{keys if a.base_key != b.base_key else ''}{_state_slowest(a, b)}"
+
+
+def _state_slowest(a: Rotation, b: Rotation) -> str:
     slowest = [_measure_slowest(side) for side in (a, b)]
     if None in slowest:
         return f"every pair but the first has another frequency: base {a.base:.10g} in A, {b.base:.10g} in B"

@@ -6,6 +6,7 @@ rows, and one factor c; and as a mere order of columns where none of those fits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -13,16 +14,19 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from pe_spectra.encodings.pairs import Columns, list_orders
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, list_blocks
-from pe_spectra.models.dumps.dump import ROUNDOFF, find_rounding, find_shortest
+from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
+from pe_spectra.models.comparison.row_likeness import scale_rows, state_likeness
+from pe_spectra.models.dumps.dump import ROUNDOFF
+from pe_spectra.numbers import find_shortest
+from pe_spectra.precision.dtypes import find_stored_type
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.wording import count
 
 #: Tables in float64 that were computed in two ways differ by this much.
 _FLOAT64 = 1e-12
-#: Cosines above this are written as 1 minus what is missing; lengths that differ by less are the same.
-_NEARLY_ONE, _SAME_LENGTH = 0.9999, 5e-4
 #: Rows that an order, a shift and a factor are tried on; the shifts that are always tried.
 _TRIED_ROWS, _SHIFTS = 48, 8
 #: Share of the rows that must fit an order, a shift and a factor.
@@ -51,7 +55,16 @@ class TableDiff(Result):
         "Whether the rows that both have are equal within the rounding of the coarser type.", default=False, key=None
     )
     max_difference: float | None = quantity(
-        "Largest difference of two numbers over the rows that both have; null where widths differ.",
+        "Largest difference of two numbers over the rows that both have; null where widths differ, and where "
+        "float64 has no number as large.",
+        default=None,
+        minimum=0,
+    )
+    rms_difference: float | None = quantity(
+        "Root mean square of these differences; null where the largest is.", default=None, minimum=0
+    )
+    differing_columns: int | None = quantity(
+        "Columns in which a number differs, over the rows that both have; null where widths differ.",
         default=None,
         minimum=0,
     )
@@ -79,7 +92,9 @@ class TableDiff(Result):
         return self.explained and not (self.shift or self.order or self.unmatched_rows) and self.factor == 1
 
 
-def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> TableDiff:
+def compare_tables(
+    table_a: F64, table_b: F64, drift: F64 | None = None, *, stored: tuple[str, str] = ("float64", "float64")
+) -> TableDiff:
     """Compare two tables row by row, and look for an order of columns, a shift and a factor between them.
 
     Parameters
@@ -87,6 +102,7 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
     table_a, table_b : (S, d) finite numbers.
     drift : (rows of b,) what each row may differ by beside storing, over its largest number, as angles that
         were computed in float32 make it; `agree` and `equal_rows` are not about it. None for nothing.
+    stored : the types that they were stored in; a coarser one that holds all numbers is found.
 
     Raises
     ------
@@ -97,15 +113,15 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
     'row i of B is row i + 1 of A, times 2'
     """
     a, b = _as_table(table_a, "A"), _as_table(table_b, "B")
-    dtypes = find_rounding(a, "float64"), find_rounding(b, "float64")
+    dtypes = find_stored_type(stored[0], a), find_stored_type(stored[1], b)
     found = TableDiff(agree=False, shape_a=a.shape, shape_b=b.shape, dtypes=dtypes)
     if a.shape[1] != b.shape[1]:
         return replace(found, findings=tuple(_state_widths(a, b)))
     rows = min(len(a), len(b))
     equal, first, largest = _compare_rows(a[:rows], b[:rows])
-    stored = np.full(len(b), max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64))
-    tolerance = stored if drift is None else stored + drift
-    near = bool(_find_near_rows(a[:rows], b[:rows], stored[:rows]).all())
+    rounded = np.full(len(b), max(2 * max(ROUNDOFF[name] for name in dtypes), _FLOAT64))
+    tolerance = rounded if drift is None else rounded + drift
+    near = bool(_find_near_rows(a[:rows], b[:rows], rounded[:rows]).all())
     in_place = near or bool(_find_near_rows(a[:rows], b[:rows], tolerance[:rows]).all())
     found = replace(found, explained=True, shift=0, factor=1.0) if in_place else _find_match(found, a, b, tolerance)
     findings = [] if in_place else [_state_match(found)] if found.explained else list(_state_moved_rows(a, b))
@@ -114,14 +130,16 @@ def compare_tables(table_a: F64, table_b: F64, drift: F64 | None = None) -> Tabl
         within += f" ({'A' if dtypes[0] == within else 'B'} is rounded)"
     findings += _state_rows(len(a), len(b), equal, first, largest, within=within)
     if not found.explained:
-        findings += _state_likeness(a[:rows], b[:rows])
+        findings += state_likeness(a[:rows], b[:rows])
     return replace(
         found,
         agree=a.shape == b.shape and near,
         equal_rows=equal,
         first_row=first,
         near=near,
-        max_difference=largest,
+        max_difference=largest if math.isfinite(largest) else None,
+        rms_difference=_measure_rms(a[:rows] - b[:rows]) if math.isfinite(largest) else None,
+        differing_columns=int((a[:rows] != b[:rows]).any(axis=0).sum()),
         findings=tuple(findings),
     )
 
@@ -137,15 +155,21 @@ def _as_table(values: F64, name: str) -> F64:
 
 
 def _compare_rows(a: F64, b: F64) -> tuple[int, int | None, float]:
-    """Count equal rows, find the first one that differs, and the largest difference."""
+    """Count equal rows, find the first one that differs, and the largest difference, infinity beyond float64."""
     equal, first, largest = 0, None, 0.0
     for block in list_blocks(*a.shape):
-        off = np.abs(a[block] - b[block]).max(axis=1)
+        with np.errstate(over="ignore"):
+            off = np.abs(a[block] - b[block]).max(axis=1)
         equal += int((off == 0).sum())
         largest = max(largest, float(off.max()))
         if first is None and off.any():
             first = block.start + int(np.argmax(off > 0))
     return equal, first, largest
+
+
+def _measure_rms(differences: F64) -> float | None:
+    scaled, exponent = scale_down(differences)
+    return scale_up(math.sqrt(float(np.mean(np.square(scaled)))), exponent)
 
 
 def _state_widths(a: F64, b: F64) -> Iterator[str]:
@@ -165,21 +189,22 @@ def _state_rows(
 ) -> Iterator[str]:
     """Say how many rows are equal at the same index; `within` is the rounding that explains all differences."""
     rows = min(rows_a, rows_b)
-    every = f"all {count(rows, 'row')}"
+    every = "the only row" if rows == 1 else f"all {rows} rows"
     if rows_a != rows_b:
         yield f"{'A' if rows_a > rows_b else 'B'} has {count(abs(rows_a - rows_b), 'row')} more ({rows_a} and {rows_b})"
-        every = f"the {count(rows, 'row')} that both have"
+        every = f"the {'one row' if rows == 1 else f'{rows} rows'} that both have"
     verb = "is" if rows == 1 else "are"
+    apart = f"up to {largest:.4g}" if math.isfinite(largest) else f"more than {np.finfo(float).max:.4g}"
     if first is None:
         yield f"{every} {verb} equal"
     elif within:
         yield f"{every} {verb} equal within the rounding of {within}, by {largest:.2g} at most"
     elif equal == 0:
-        yield f"no row equals the one at its index; numbers differ by up to {largest:.4g}"
+        yield f"no row equals the one at its index; numbers differ by {apart}"
     else:
         yield (
             f"{equal} of {count(rows, 'row')} {'is' if equal == 1 else 'are'} equal; the first that differs is "
-            f"{first}; numbers differ by up to {largest:.4g}"
+            f"{first}; numbers differ by {apart}"
         )
 
 
@@ -197,31 +222,12 @@ def _state_moved_rows(a: F64, b: F64) -> Iterator[str]:
         yield f"{found} of {count(len(b), 'row')} of B {'is' if found == 1 else 'are'} in A, at other indices"
 
 
-def _state_likeness(a: F64, b: F64) -> Iterator[str]:
-    """Say how alike rows at the same index are, and how long."""
-    norms = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
-    usable = (norms[0] > 0) & (norms[1] > 0)
-    if not usable.any():
-        empty = [name for name, found in zip("AB", norms, strict=True) if not found.any()]
-        yield from (f"{name} has only zeros" for name in empty)
-        return
-    cosines = np.einsum("ij,ij->i", a, b)[usable] / (norms[0] * norms[1])[usable]
-    cosine, ratio = float(np.median(cosines)), float(np.median(norms[1][usable] / norms[0][usable]))
-    shown = f"{cosine:.4f}" if cosine < _NEARLY_ONE else f"1 - {max(1 - cosine, 1e-16):.1g}"
-    length = "as long as A's" if abs(ratio - 1) < _SAME_LENGTH else f"{ratio:.4g} times as long as A's"
-    yield f"rows at one index have a cosine of {shown}, B's are {length} (medians)"
-
-
 def _list_keys(table: F64) -> list[bytes]:
     # 0.0 and -0.0 are one number
     return [blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in table]
 
 
 # --------------------------------------------------------------------- one table in the other
-
-
-#: Columns of a in b's order; a slice for the same order.
-_Columns = I64 | slice
 
 
 def _state_match(found: TableDiff) -> str:
@@ -239,29 +245,15 @@ def _state_match(found: TableDiff) -> str:
     return ", ".join([*parts, f"except {rows}"] if unmatched else parts)
 
 
-def _list_orders(width: int) -> Iterator[tuple[str, _Columns]]:
-    yield "", slice(None)
-    if width % 2 or width < 4:
-        return
-    halves = np.arange(width).reshape(2, -1)
-    pairs = np.arange(width).reshape(-1, 2)
-    yield "the halves of A's columns are interleaved in B", halves.T.ravel()
-    yield "the interleaved columns of A are halves of B", pairs.T.ravel()
-    yield "the halves of the columns are swapped", halves[::-1].ravel()
-    yield "neighbouring columns are swapped", pairs[:, ::-1].ravel()
-    yield "the halves of A's columns are interleaved in B, the second first", halves[::-1].T.ravel()
-    yield "the interleaved columns of A are halves of B, the second first", pairs[:, ::-1].T.ravel()
-
-
 def _find_match(found: TableDiff, a: F64, b: F64, tolerance: F64) -> TableDiff:
     """Look for b in a: an order of columns, a shift and a factor that fit most rows, within a tolerance for each."""
-    for order, columns in _list_orders(a.shape[1]):
+    for order, columns in list_orders(a.shape[1]):
         for shift in _list_shifts(a, b, columns, tolerance):
             fitted = _try_shift(a, b, columns, shift, tolerance)
             if fitted is not None:
                 moved = None if isinstance(columns, slice) else columns
                 factor, unmatched = fitted
-                found = replace(found, explained=True, order=order, columns=moved)
+                found = replace(found, explained=True, order=order.format(a="A", b="B"), columns=moved)
                 return replace(found, shift=shift, factor=factor, unmatched_rows=unmatched)
     moved = _match_columns(a, b) if len(a) == len(b) else None
     if moved is None:
@@ -270,16 +262,17 @@ def _find_match(found: TableDiff, a: F64, b: F64, tolerance: F64) -> TableDiff:
     return replace(found, explained=True, order=order, columns=moved, shift=0, factor=1.0)
 
 
-def _list_shifts(a: F64, b: F64, columns: _Columns, tolerance: F64) -> list[int]:
+def _list_shifts(a: F64, b: F64, columns: Columns, tolerance: F64) -> list[int]:
     """List small shifts, that of the ends, and those to rows of a that begin as one row of b does."""
     row = min(len(b) - 1, len(b) // 2)
     few = np.arange(a.shape[1])[columns][:16]
-    alike = np.abs(a[:, few] - b[row, :16]).max(axis=1) <= tolerance[row] * np.abs(b[row]).max()
+    with np.errstate(over="ignore"):
+        alike = np.abs(a[:, few] - b[row, :16]).max(axis=1) <= tolerance[row] * np.abs(b[row]).max()
     found = [int(index) - row for index in np.flatnonzero(alike)[:_SHIFTS]]
     return list(dict.fromkeys([*sorted(range(-_SHIFTS, _SHIFTS + 1), key=abs), len(a) - len(b), *found]))
 
 
-def _try_shift(a: F64, b: F64, columns: _Columns, shift: int, tolerance: F64) -> tuple[float, tuple[int, ...]] | None:
+def _try_shift(a: F64, b: F64, columns: Columns, shift: int, tolerance: F64) -> tuple[float, tuple[int, ...]] | None:
     """Return the factor, and the rows that do not fit, where most rows do."""
     first, last = max(0, -shift), min(len(b), len(a) - shift)
     if last - first < 2:
@@ -288,7 +281,7 @@ def _try_shift(a: F64, b: F64, columns: _Columns, shift: int, tolerance: F64) ->
     # errors of angles move an entry along the circle, and the factor by their square only
     exact = float(tolerance.min() + np.median(tolerance[tried] ** 2))
     factor = _measure_factor(a[tried + shift][:, columns], b[tried], exact)
-    allowed = 4 * tolerance
+    allowed = tolerance if factor == 1 else 4 * tolerance  # what a factor that was measured leaves, too
     if factor is None or _find_near_rows(a[tried + shift], b[tried], allowed[tried], columns, factor).mean() < _MOST:
         return None
     near = _find_near_rows(a[first + shift : last + shift], b[first:last], allowed[first:last], columns, factor)
@@ -298,12 +291,18 @@ def _try_shift(a: F64, b: F64, columns: _Columns, shift: int, tolerance: F64) ->
 
 
 def _measure_factor(a: F64, b: F64, tolerance: float) -> float | None:
+    """Return what most rows are times those of a; None where a has only zeros or float64 has no such number."""
+    (a, exponents_a), (b, exponents_b) = scale_rows(a), scale_rows(b)
     squares = np.einsum("ij,ij->i", a, a)
     usable = squares > 0
     if not usable.any():
         return None
-    factor = float(np.median(np.einsum("ij,ij->i", a, b)[usable] / squares[usable]))
-    return find_shortest(*sorted((factor * (1 - tolerance), factor * (1 + tolerance)))) if factor else None
+    shares = np.einsum("ij,ij->i", a, b)[usable] / squares[usable]
+    with np.errstate(over="ignore", invalid="ignore"):  # the middle of -inf and inf is NaN
+        factor = float(np.median(np.ldexp(shares, (exponents_b - exponents_a)[usable])))
+    if not factor or not math.isfinite(factor * (1 + tolerance)):
+        return None
+    return find_shortest(*sorted((factor * (1 - tolerance), factor * (1 + tolerance))))
 
 
 def _match_columns(a: F64, b: F64) -> I64 | None:
@@ -317,12 +316,14 @@ def _match_columns(a: F64, b: F64) -> I64 | None:
 
 
 def _find_near_rows(
-    a: F64, b: F64, tolerance: F64, columns: _Columns = slice(None), factor: float = 1.0
+    a: F64, b: F64, tolerance: F64, columns: Columns = slice(None), factor: float = 1.0
 ) -> NDArray[np.bool_]:
     """Tell which rows of b are factor times those of a, within a tolerance for each, over its largest number."""
     near = np.empty(len(a), dtype=bool)
     for block in list_blocks(*a.shape):
-        one, other = factor * a[block][:, columns], b[block]
-        size = np.maximum(np.abs(one).max(axis=1), np.abs(other).max(axis=1))
-        near[block] = np.abs(one - other).max(axis=1) <= tolerance[block] * size
+        with np.errstate(over="ignore"):
+            one, other = factor * a[block][:, columns], b[block]
+            size = np.maximum(np.abs(one).max(axis=1), np.abs(other).max(axis=1))
+            # a multiple beyond float64 is no row of b
+            near[block] = np.isfinite(size) & (np.abs(one - other).max(axis=1) <= tolerance[block] * size)
     return near

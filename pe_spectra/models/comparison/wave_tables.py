@@ -47,10 +47,11 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
     if arranged_a is None or arranged_b is None:
         return None
     drift = _bound_drift(dump_a, dump_b, len(table_b))
-    found = compare_tables(table_a, table_b, drift)
+    types = dump_a.dtype or "float64", dump_b.dtype or "float64"
+    found = compare_tables(table_a, table_b, drift, stored=types)
     if found.in_place and not found.near and not _is_arithmetic(table_a, table_b, dump_a, dump_b, found):
         drift = np.zeros(len(table_b))
-        found = compare_tables(table_a, table_b)
+        found = compare_tables(table_a, table_b, stored=types)
     if found.max_difference is None or found.in_place:
         return found
     words = _state_arrangements(arranged_a, arranged_b)
@@ -62,7 +63,7 @@ def compare_waves(table_a: F64, table_b: F64, dump_a: Dump, dump_b: Dump) -> Tab
             return found
         first = found.findings[0].replace(found.order, order)
         return replace(found, order=order, findings=(first, *found.findings[1:]))
-    aligned = compare_tables(table_a[:, columns] * signs, table_b, drift)
+    aligned = compare_tables(table_a[:, columns] * signs, table_b, drift, stored=types)
     if not aligned.explained:
         return replace(found, findings=(*found.findings, words)) if words else found
     moved = "" if aligned.in_place else aligned.findings[0]

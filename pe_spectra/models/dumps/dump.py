@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,16 +9,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pe_spectra.exact import F64, list_blocks
+from pe_spectra.exact import F64
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.dtypes import STORED_TYPES
 
 #: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
-ROUNDOFF: Mapping[str, float] = MappingProxyType(
-    {name: DTYPES[name].roundoff for name in ("bfloat16", "float16", "float32", "float64")}
-)
-#: Half the spacing of the smallest numbers of a type, where that matters for a frequency.
-FLOORS: Mapping[str, float] = MappingProxyType({"float16": DTYPES["float16"].step / 2})
+ROUNDOFF: Mapping[str, float] = MappingProxyType({name: kind.roundoff for name, kind in STORED_TYPES.items()})
+#: Half the spacing of the smallest numbers of a type: what is no larger is rounded to 0.
+FLOORS: Mapping[str, float] = MappingProxyType({name: kind.step / 2 for name, kind in STORED_TYPES.items()})
 #: Arithmetic in float32, as implementations compute a ladder: a power, a quotient, a scaling.
 FLOAT32_ARITHMETIC = 2e-6
 #: The same in float64.
@@ -44,6 +41,7 @@ class Dump(Rotation):
     kind: Literal["frequencies", "cache"]  #: a dump of inv_freq, or cosines and sines
     frequencies: F64  #: (D/2,) rad/position, fastest first; read-only
     error_bounds: F64  #: (D/2,) largest relative error of each; read-only
+    rest: float = 0.0  #: rad/position: up to this, storing may have made 0 of a frequency
     rows: int | None = None  #: positions that the cache has; None for frequencies
     backward: bool = False  #: all sines have the opposite sign, so that the port turns the other way
     half_turn: bool = False  #: all cosines have the opposite sign, so that each phase is half a turn ahead
@@ -69,25 +67,6 @@ def split_in_two(values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]
     return {"half": (values[..., :half], values[..., half:]), "interleaved": (values[..., 0::2], values[..., 1::2])}
 
 
-def find_rounding(values: F64, dtype: str, *others: F64) -> str:
-    """Return the coarsest of bfloat16, float16, float32, float64 that holds every number exactly.
-
-    Parameters
-    ----------
-    values : any shape; zeros and ones are in every type and say nothing.
-    dtype : the type that the numbers were stored in; the answer where the values say nothing.
-    others : more arrays of that type.
-
-    >>> find_rounding(np.array([1.0, 0.1]).astype(np.float32).astype(float), "float64")
-    'float32'
-    """
-    arrays = (values, *others)
-    parts = (one[rows] for one in arrays for rows in list_blocks(len(one), math.prod(one.shape[1:])))
-    if not any(bool(((np.abs(part) != 1) & (part != 0)).any()) for part in parts):
-        return dtype if dtype in ROUNDOFF else "float64"
-    return next(name for name in ROUNDOFF if all(DTYPES[name].holds(one) for one in arrays))
-
-
 def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
     """Say that numbers were rounded to a coarser type than the one that they are stored in.
 
@@ -97,17 +76,3 @@ def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
     if ROUNDOFF[rounding] > ROUNDOFF.get(stored, ROUNDOFF["float32"]):
         return (f"stored as {stored}, values rounded to {rounding}",)
     return ()
-
-
-def find_shortest(low: float, high: float) -> float:
-    """Return a decimal number between two others, with few digits.
-
-    >>> find_shortest(9999.3, 10000.4), find_shortest(0.2497, 0.2504)
-    (10000.0, 0.25)
-    """
-    middle = (low + high) / 2
-    for digits in range(16):
-        candidate = float(f"{middle:.{digits}e}")
-        if low <= candidate <= high:
-            return candidate
-    return middle

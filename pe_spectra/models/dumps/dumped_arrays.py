@@ -25,14 +25,13 @@ from pe_spectra.models.dumps.dump import (
     Arrangement,
     Dump,
     describe_rounding,
-    find_rounding,
-    find_shortest,
     split_in_two,
 )
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.precision.dtypes import DTYPES, round_to
+from pe_spectra.numbers import find_shortest
+from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
 
 _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twice"
 _ACCEPTED_WAVES = (
@@ -72,15 +71,16 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
     """
     stored = _name_dtype(values, dtype)
     listed = _flatten(values)
-    rounding = find_rounding(listed, stored)
+    rounding = find_stored_type(stored, listed)
     notes: tuple[str, ...] = ()
     if listed[-1] > listed[0] >= 1 and not np.any(np.diff(listed) < 0):
         listed, notes = _invert(listed)
     layout, frequencies = _undouble(listed)
     bound = _bound_stored(rounding)
     _check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
-    bounds = bound + FLOORS.get(rounding, 0.0) / np.maximum(frequencies, 1e-300)
-    found = identify_scaling(frequencies, bounds)
+    rest = FLOORS[rounding]
+    bounds = bound + rest / np.where(frequencies > 0, frequencies, math.inf)
+    found = identify_scaling(frequencies, bounds, rest)
     return Dump(
         kind="frequencies",
         rotary_dim=2 * len(frequencies),
@@ -89,10 +89,11 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
         options=found.options,
         frequencies=frequencies,
         error_bounds=np.where(frequencies > 0, bounds, 0.0),
+        rest=rest,
         layout=layout,
         dtype=rounding,
         error_bound=bound,
-        frequency_dtype=rounding if rounding in ("bfloat16", "float16") else None,
+        frequency_dtype=rounding if ROUNDOFF[rounding] > ROUNDOFF["float32"] else None,
         notes=(*notes, *describe_rounding(stored, rounding), *found.notes),
     )
 
@@ -123,19 +124,22 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     """
     stored = _name_dtype(cosines, dtype)
     waves = _pair_up(cosines, sines)
-    rounding = find_rounding(waves.cosines, stored, waves.sines)
+    rounding = find_stored_type(stored, waves.cosines, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
     first = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
     seen = read_phases(phases, first, np.any(waves.sines, axis=0), stored=stored, rounding=rounding)
     _check_order(seen.frequencies, seen.error_bounds, _ACCEPTED_WAVES)
-    narrow, found = _identify(seen.frequencies, seen.error_bounds)
+    # sines no further than this from 0, at the first row and at the last, are all 0
+    rest = 2 * FLOORS[rounding] / (attention * (len(phases) - 1))
+    narrow, found = _identify(seen.frequencies, seen.error_bounds, rest)
     return replace(
         seen,
         base=found.base,
         scaling=found.scaling,
         options=found.options,
         layout=waves.layout,
+        rest=rest,
         attention_scaling=attention,
         frequency_dtype=narrow,
         arrangement=waves.arrangement,
@@ -143,22 +147,22 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     )
 
 
-def _identify(frequencies: F64, bounds: F64) -> tuple[str | None, Rotation]:
+def _identify(frequencies: F64, bounds: F64, rest: float) -> tuple[str | None, Rotation]:
     """Name ladder and scaling, of frequencies that may have been rounded themselves; return to what type."""
     for name in ("bfloat16", "float16"):
         rounded = round_to(frequencies, DTYPES[name]).astype(np.float64)
         # powers of two are numbers of every type and say nothing
         telling = (frequencies > 0) & (np.abs(np.frexp(frequencies)[0] - 0.5) > 1e-3) & (bounds < 1e-4)
         if telling.sum() >= 3 and np.all(np.abs(rounded - frequencies)[telling] <= (2 * bounds * frequencies)[telling]):
-            found = identify_scaling(frequencies, bounds + _bound_stored(name))
+            found = identify_scaling(frequencies, bounds + _bound_stored(name), max(rest, FLOORS[name]))
             note = f"the frequencies were rounded to {name} before the cache was computed"
             return name, replace(found, notes=(note, *found.notes))
-    return None, identify_scaling(frequencies, bounds)
+    return None, identify_scaling(frequencies, bounds, rest)
 
 
 def _bound_stored(dtype: str) -> float:
     """Largest relative error of a frequency that was computed as usual and stored in a type."""
-    stored = ROUNDOFF[dtype] if dtype in ("bfloat16", "float16") else 0.0
+    stored = ROUNDOFF[dtype] if ROUNDOFF[dtype] > ROUNDOFF["float32"] else 0.0
     return FLOAT64_ARITHMETIC if dtype == "float64" else FLOAT32_ARITHMETIC + stored
 
 

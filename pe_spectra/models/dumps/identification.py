@@ -19,8 +19,8 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64
-from pe_spectra.models.dumps.dump import find_shortest
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.numbers import find_shortest
 
 #: Largest logarithm whose exponential is a number, and that of a base.
 _MAX_LOG, _MAX_LOG_BASE = 709.0, 690.0
@@ -36,13 +36,14 @@ _NO_SCALING = "no published scaling with its usual parameters gives these freque
 LADDERS = ("none", "linear", "proportional")
 
 
-def identify_scaling(frequencies: F64, bounds: F64) -> Rotation:
+def identify_scaling(frequencies: F64, bounds: F64, rest: float = 0.0) -> Rotation:
     """Find the base and the scaling of frequencies.
 
     Parameters
     ----------
     frequencies : (P,) rad/position, not rising, zeros last, at least one above 0.
     bounds : (P,) largest relative error of each.
+    rest : rad/position; what is given as 0 is at most this, as types round small numbers to 0.
 
     Returns
     -------
@@ -56,9 +57,11 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Rotation:
     turned = int(np.count_nonzero(frequencies))
     if turned < 2:
         return Rotation(notes=("one pair alone does not say which base it has",))
+    # of logarithms: a number that is off by a share e may be 1/(1 - e) times too large
+    bounds = np.maximum(bounds, -np.log1p(-np.minimum(bounds, 1 - 2.0**-53)))
     return (
-        _identify_ladder(frequencies, bounds)
-        or _identify_blend(frequencies, bounds)
+        _identify_ladder(frequencies, bounds, rest)
+        or _identify_blend(frequencies, bounds, rest)
         or _identify_integers(frequencies, bounds)
         or _describe_most(frequencies, bounds)
         or _describe_front(frequencies, bounds)
@@ -69,23 +72,32 @@ def identify_scaling(frequencies: F64, bounds: F64) -> Rotation:
 # --------------------------------------------------------------------- ladders
 
 
-def _identify_ladder(frequencies: F64, bounds: F64) -> Rotation | None:
-    """Name a ladder, of which all frequencies may be divided, and the slowest pairs at rest."""
+def _identify_ladder(frequencies: F64, bounds: F64, rest: float) -> Rotation | None:
+    """Name a ladder, of which all frequencies may be divided, and the slowest pairs at rest.
+
+    They are at rest where the ladder, continued to the first of them, is above what is given as 0 for every base.
+    """
     turned, pairs = int(np.count_nonzero(frequencies)), len(frequencies)
     logs, bounds = np.log(frequencies[:turned]), bounds[:turned]
     factor = 1.0 if abs(logs[0]) <= bounds[0] else _shorten_power(-logs[0], bounds[0])
     if not 0 < factor < math.inf:
         return None
     low, high = _bound_log_base(logs + math.log(factor), bounds, pairs)
-    base = _shorten_base(low, high) if high <= _MAX_LOG_BASE else None
+    least = low
+    if turned < pairs:
+        least = max(low, (-math.log(rest) - math.log(factor) - bounds[0]) * pairs / turned) if rest else math.inf
+    continued = least <= high
+    base = _shorten_base(least if continued else low, high) if high <= _MAX_LOG_BASE else None
     if base is None:
         return None
     scaling, options, notes = "none", dict[str, object](), []
     if factor != 1:
         scaling, options["factor"] = "linear", factor
-    if turned < pairs:
+    if turned < pairs and continued:
+        notes.append(f"pairs from {turned} on are read as 0, as frequencies up to {rest:.3g} may be")
+    elif turned < pairs:
         scaling, options = "proportional", {"share": turned / pairs, **options}
-        notes.append(f"{pairs - turned} pairs are not turned; clipping the slowest pairs hard gives the same")
+        notes.append(f"pairs from {turned} on are not turned; clipping the slowest pairs hard gives the same")
     if factor < 1:
         notes.insert(0, f"all frequencies are {1 / factor:.6g} times those of a ladder that begins at 1")
         return Rotation(base=base, notes=tuple(notes))
@@ -205,7 +217,8 @@ def _identify_integers(frequencies: F64, bounds: F64) -> Rotation | None:
 # --------------------------------------------------------------------- ladders kept in front, divided behind
 
 
-def _identify_blend(frequencies: F64, bounds: F64) -> Rotation | None:
+def _identify_blend(frequencies: F64, bounds: F64, rest: float) -> Rotation | None:
+    allowed = np.where(frequencies > 0, 1e-300, max(rest, 1e-300))
     logs, pairs = np.log(np.maximum(frequencies, 1e-300)), len(frequencies)
     kept = _count_kept(logs, bounds, pairs) if abs(logs[0]) <= bounds[0] else 0
     for count in range(kept, max(kept - 4, 2), -1):
@@ -214,7 +227,7 @@ def _identify_blend(frequencies: F64, bounds: F64) -> Rotation | None:
             return None
         for scaling, options, notes in _propose(base, frequencies, bounds, count):
             computed = _compute(scaling, base, 2 * pairs, options)
-            if computed is not None and np.all(np.abs(frequencies - computed) <= 2 * bounds * computed + 1e-300):
+            if computed is not None and np.all(np.abs(frequencies - computed) <= 2 * bounds * computed + allowed):
                 shown = {key: "no" if value is False else value for key, value in options.items()}
                 return Rotation(base=base, scaling=scaling, options=shown, notes=notes)
     return None

@@ -29,7 +29,7 @@ from pe_spectra.models.lengths.proposals import (
     list_bounds_of_change,
     list_bounds_of_length,
 )
-from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE, TURN, mark_unseen
+from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE, TURN, mark_tolerated, mark_unseen
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.
@@ -78,6 +78,11 @@ class MethodResult(Result):
     def unseen_pairs(self) -> int:
         return int(np.count_nonzero(self.unseen))
 
+    tolerated_pairs: int = quantity(
+        "Pairs that are not counted there, though they completed no period in training and the phase theta' T is above "
+        f"theta L: by no more than the factor {TOLERANCE}.",
+        minimum=0,
+    )
     unseen_share: float = quantity(
         "Of the phases met, up to a period, the share not covered in training: the mean over all pairs of "
         "1 - min(theta L, 2 pi) / min(theta' T, 2 pi), 0 for pairs without. Ours.",
@@ -272,18 +277,19 @@ def _list_ways(
 
 def _measure(way: _Scaled, before: F64, trained: int, target: int, scanned: int) -> MethodResult:
     after = _to_float(way.scaled)
-    unseen, unseen_share = _find_unseen(before * trained, after * target)
-    turns = after * target / TURN
+    shown, met = before * trained, after * target
+    unseen, unseen_share = _find_unseen(shown, met)
     return MethodResult(
         method=way.name,
         parameters=MappingProxyType(dict(way.parameters)),
         target=target,
         frequencies=after,
         attention_scaling=float(way.scaled.attention_factor),
-        turns=turns,
+        turns=met / TURN,
         unseen=unseen,
+        tolerated_pairs=int(np.count_nonzero(mark_tolerated(shown, met))),
         unseen_share=unseen_share,
-        never_turn=int(np.count_nonzero(after * target < TURN)),
+        never_turn=int(np.count_nonzero(met < TURN)),
         kept_pairs=int(np.count_nonzero(np.abs(after - before) <= SAME_FORMULA * before)),
         min_wavelength=TURN / float(after.max()),
         neighbour_distance=_measure_neighbour_distance(after) / _measure_neighbour_distance(before),

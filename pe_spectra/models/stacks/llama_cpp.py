@@ -141,7 +141,8 @@ def turn_gguf_layer(configuration: Configuration, layer: LayerStatement, served:
     parameters = {"base": base if layer.turns else None, "scaling": scaling, **options, "share": layer.share}
     # divisors were converted in float32
     bound = FLOAT32_ARITHMETIC if "divisors" in block.values or block.kind == "longrope" else 0.0
-    rotation = make_rotation(layer, parameters, *scaled, dtype="float32", error_bound=bound)
+    key = block.find_base_key()
+    rotation = make_rotation(layer, parameters, *scaled, dtype="float32", error_bound=bound, base_key=key)
     return replace(rotation, rope=_find_rope(rotation) if layer.turns else None)
 
 

@@ -121,7 +121,10 @@ class Stack:
         # a step may have put another scaling in its place
         rope, computed = _compute(found, reading if found.values["scaling"] == scaling else Reading())
         dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
-        return make_rotation(layer, found.values, *computed, rope=rope, dtype=dtype, notes=tuple(found.notes))
+        notes = tuple(found.notes)
+        return make_rotation(
+            layer, found.values, *computed, rope=rope, dtype=dtype, base_key=block.find_base_key(), notes=notes
+        )
 
 
 def _compute(found: Description, reading: Reading) -> tuple[Rope | None, tuple[Iterable[SupportsFloat], SupportsFloat]]:

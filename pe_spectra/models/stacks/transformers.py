@@ -169,7 +169,8 @@ def _read_as_written(block: RotaryBlock) -> RotaryBlock:
         values.pop(_ORIGINAL, None)
     inside = block.where and block.base_key.startswith(f"{block.where}.")
     base = block.base_beside if inside or block.base is None else block.base
-    return replace(block, base=base, kind=block.type_inside or block.kind, values=values)
+    key = block.base_key.removeprefix(f"{block.where}.") if inside else block.base_key
+    return replace(block, base=base, base_key=key, kind=block.type_inside or block.kind, values=values)
 
 
 def _choose_share(found: Description) -> None:

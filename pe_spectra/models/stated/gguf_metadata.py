@@ -230,7 +230,7 @@ def _read_sliding_layer(name: str, keys: Keys, layer: LayerStatement, block: Rot
     if base is None and not unscaled:
         return layer
     if base is None:
-        base, key = DEFAULT_BASE if name in architectures.LOCAL_10000 else block.base, block.base_key
+        base, key = (DEFAULT_BASE, "") if name in architectures.LOCAL_10000 else (block.base, block.base_key)
     stated = layer.older if layer.older is not None and not unscaled else RotaryBlock(where=block.where)
     return replace(layer, older=replace(stated, base=base, base_key=key))
 

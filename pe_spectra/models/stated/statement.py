@@ -58,6 +58,14 @@ class RotaryBlock:
         value = self.values.get(key)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
+    def find_base_key(self) -> str:
+        """Return the key that gives the base; empty where none does.
+
+        >>> RotaryBlock(where="", base_key="rope_theta").find_base_key()
+        ''
+        """
+        return self.base_key if self.base is not None else ""
+
     def fill_base(self, other: RotaryBlock | None) -> RotaryBlock:
         """Return the same with the base of another block where it has none."""
         if self.base is not None or other is None:

@@ -34,6 +34,8 @@ for name in (signal.SIGPIPE, signal.SIGXFSZ):
     signal.signal(name, signal.SIG_DFL)
 os.execv(sys.argv[2], sys.argv[2:])
 """
+# what is ignored here the program ignores too: where the tests were started by nohup, no hang-up would reach it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,120 @@
+"""Sinusoids whose frequencies all columns share: built, fitted to a table together, moved to where they fit best."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pe_spectra.exact import F64
+
+#: Gauss-Newton steps at most, and the step in cycles over a side below which none is left to make.
+_MOST_STEPS, _STILL = 16, 1e-6
+#: Cycles over a side by which a frequency is moved off pi, where by symmetry no step would move it.
+_NUDGE = 0.25
+_TINY = 1e-300
+
+
+def build_axes(shape: tuple[int, ...]) -> list[F64]:
+    """Return the centred coordinates of each row, one array (S,) for each axis.
+
+    >>> [axis.tolist() for axis in build_axes((2, 2))]
+    [[-0.5, -0.5, 0.5, 0.5], [-0.5, 0.5, -0.5, 0.5]]
+    """
+    places = np.indices(shape).reshape(len(shape), -1).astype(np.float64)
+    return [axis - axis.mean() for axis in places]
+
+
+def build_waves(axes: list[F64], frequencies: list[F64]) -> list[F64]:
+    """Return cosine and sine (S,) of each frequency, in cycles a row.
+
+    >>> [wave.round(9).tolist() for wave in build_waves([np.arange(3.0)], [np.array([0.25])])]
+    [[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
+    """
+    waves: list[F64] = []
+    for frequency in frequencies:
+        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=True)], axis=0)
+        waves += [np.cos(angle), np.sin(angle)]
+    return waves
+
+
+def measure_energy(waves: F64, amplitudes: F64) -> float:
+    """Return the sum of squares of waves (S, w) with amplitudes (w, d).
+
+    >>> measure_energy(np.ones((3, 1)), np.array([[2.0]]))
+    12.0
+    """
+    gram = waves.T @ waves
+    return float(np.einsum("ik,ij,jk->", amplitudes, gram, amplitudes))
+
+
+def orthonormalise(columns: F64) -> F64:
+    """Return an orthonormal basis of what columns (S, w) span; those that depend on others are left out.
+
+    >>> orthonormalise(np.array([[2.0, 2.0], [0.0, 0.0]])).shape
+    (2, 1)
+    """
+    scaled = columns / np.maximum(np.linalg.norm(columns, axis=0), _TINY)
+    basis, triangle = np.linalg.qr(scaled)
+    kept: F64 = basis[:, np.abs(np.diag(triangle)) > 1e-9]
+    return kept
+
+
+def subtract_waves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
+    """Return what least squares with the trend and the sinusoids leave of values (S, c).
+
+    >>> axes = build_axes((8,))
+    >>> wave = np.cos(np.pi / 2 * np.arange(8.0))[:, None]
+    >>> float(abs(subtract_waves(wave, axes, [np.array([0.25])], np.ones((8, 1)) / 8**0.5)).max().round(12))
+    0.0
+    """
+    basis = np.column_stack([trend, *build_waves(axes, found)])
+    left: F64 = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
+    return left
+
+
+def refine_waves(values: F64, axes: list[F64], found: list[F64], trend: F64, steps: int = _MOST_STEPS) -> None:
+    """Move the frequencies in place to where they fit best together, by Gauss-Newton steps, `steps` at most.
+
+    Beyond pi a frequency is the one mirrored there; so is the steps' start, for a slope that is zero by symmetry.
+
+    >>> axes, found = build_axes((40,)), [np.array([0.5])]
+    >>> refine_waves(np.cos(2 * np.pi * 0.495 * axes[0])[:, None], axes, found, np.ones((40, 1)) / 40**0.5)
+    >>> round(float(found[0][0]), 6)
+    0.495
+    """
+    sides = [float(axis.max() - axis.min()) + 1 for axis in axes]
+    for frequency in found:
+        if all(value in (0.0, 0.5, -0.5) for value in frequency):
+            frequency -= [_NUDGE / side if value else 0.0 for value, side in zip(frequency, sides, strict=True)]
+    for _ in range(steps):
+        moves = _find_moves(values, axes, found, trend)
+        for frequency, move in zip(found, moves, strict=True):
+            frequency += np.clip(move, [-0.4 / side for side in sides], [0.4 / side for side in sides])
+            frequency -= np.round(frequency)
+            if len(axes) == 1:
+                np.abs(frequency, out=frequency)
+        if all(float(np.abs(move * sides).max()) < _STILL for move in moves):
+            break
+
+
+def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> list[F64]:
+    """Return the Gauss-Newton step of each component of each frequency, each by itself."""
+    waves = build_waves(axes, found)
+    basis = np.column_stack([trend, *waves])
+    amplitudes = np.linalg.lstsq(basis, values, rcond=None)[0]
+    residual: F64 = values - basis @ amplitudes
+    orthonormal = orthonormalise(basis)
+    first, moves = trend.shape[1], []
+    for index in range(len(found)):
+        cosine, sine = waves[2 * index : 2 * index + 2]
+        mixed = amplitudes[first + 2 * index : first + 2 * index + 2][::-1]
+        move = np.zeros(len(axes))
+        for which, axis in enumerate(axes):
+            # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
+            turned = 2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine])
+            turned -= orthonormal @ (orthonormal.T @ turned)
+            size = float(np.sum((turned.T @ turned) * (mixed @ mixed.T)))
+            move[which] = float(np.sum((turned.T @ residual) * mixed)) / size if size > _TINY else 0.0
+        moves.append(move)
+    return moves

@@ -1,0 +1,129 @@
+"""Tables with nothing planted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pe_spectra.encodings import ENCODINGS, HasTable
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_LENGTH
+from tests import planted
+from tests.inspection.corpus.bases import (
+    GRIDS,
+    SMALL,
+    STORED,
+    draw_grid,
+    draw_seed,
+    draw_unlike,
+    make_bert,
+    make_patches,
+    store,
+    store_somehow,
+)
+from tests.inspection.corpus.cases import DECLARED, Case, each, kind
+from tests.inspection.corpus.enlarged import FRONT
+from tests.inspection.tables import CONTROLS
+
+
+@each({f"sound: {name}": maker for name, maker in CONTROLS.items()})
+def make_control(generator, maker):
+    size = SMALL[generator.integers(len(SMALL))]
+    return Case(table=store_somehow(maker(*size, draw_seed(generator)), generator))
+
+
+@each({f"sound: BERT's kind, {dtype}": dtype for dtype in (*STORED, "int8")})
+def make_sound(generator, dtype):
+    return Case(table=store(make_bert(generator), dtype))
+
+
+def draw_process(generator, coefficients):
+    """An autoregressive process, its first fifty rows left out."""
+    rows, width = SMALL[generator.integers(len(SMALL))]
+    table = generator.standard_normal((rows + 50, width))
+    for row in range(2, len(table)):
+        table[row] += sum(a * table[row - 1 - lag] for lag, a in enumerate(coefficients))
+    return Case(table=table[50:], lines=())
+
+
+@kind("sound: walk")
+def make_walk(generator):
+    size = SMALL[generator.integers(len(SMALL))]
+    return Case(table=planted.make_walk(*size, draw_seed(generator)), lines=())
+
+
+@kind("sound: AR(1)")
+def make_first_order(generator):
+    return draw_process(generator, [generator.uniform(0.5, 0.99)])
+
+
+@kind("sound: AR(2)")
+def make_second_order(generator):
+    # real roots, so that it has no line
+    first, second = generator.uniform(0.3, 0.95, 2)
+    return draw_process(generator, [first + second, -first * second])
+
+
+@kind("sound: ladder")
+def make_ladder(generator):
+    rho, step = math.exp(generator.uniform(math.log(50), math.log(1e6))), math.exp(generator.uniform(-3, 1))
+    size = SMALL[generator.integers(len(SMALL))]
+    return Case(table=store_somehow(planted.make_sinusoid(*size, rho, step), generator))
+
+
+@each({"sound: ramp": 1, "sound: polynomial": 6})
+def make_polynomial(generator, degree):
+    rows, width = SMALL[generator.integers(len(SMALL))]
+    order = degree if degree == 1 else int(generator.integers(2, degree))
+    places = np.polynomial.legendre.legvander(np.linspace(-1, 1, rows), order)
+    table = places @ generator.standard_normal((order + 1, width))
+    return Case(table=store_somehow(table, generator), lines=())
+
+
+@kind("sound: Gaussian process")
+def make_gaussian_process(generator):
+    rows, width = SMALL[generator.integers(len(SMALL))]
+    length, smoothness = math.exp(generator.uniform(0, math.log(rows / 4))), generator.choice([1.0, 2.0])
+    lags = np.abs(np.subtract.outer(np.arange(rows), np.arange(rows)))
+    values, vectors = np.linalg.eigh(np.exp(-((lags / length) ** smoothness)))
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    return Case(table=store_somehow(root @ generator.standard_normal((rows, width)), generator))
+
+
+@each({f"sound: grid {height} x {width}": (height, width) for height, width in GRIDS})
+def make_sound_grid(generator, shape):
+    return Case(table=store_somehow(make_patches(generator, shape), generator), options={"grid": shape})
+
+
+@each({f"sound: grid behind {name}": count for name, count in FRONT.items()})
+def make_grid_behind(generator, count):
+    shape = draw_grid(generator)
+    table = make_patches(generator, shape, 192)
+    table = np.concatenate([draw_unlike(table, count, generator, generator.uniform(0.2, 4.0)), table])
+    return Case(table=store_somehow(table, generator), options={"grid": shape, "prefix": count}, also=DECLARED)
+
+
+def list_formulas():
+    """The codes of the catalogue that are made by a formula, with no number drawn or learned."""
+    for cls in ENCODINGS:
+        try:
+            encoding = cls()
+        except InputError:  # it needs values
+            continue
+        if isinstance(encoding, HasTable) and encoding.domain == "positions" and not encoding.is_random:
+            yield encoding
+
+
+FORMULAS = tuple(list_formulas())
+#: What cycles of the calendar, and trees, do: they jump at regular distances.
+CYCLES = {"temporal": frozenset({"regular-jumps"}), "structural": frozenset({"regular-jumps"})}
+
+
+@kind("sound: formula")
+def make_formula(generator):
+    encoding = FORMULAS[generator.integers(len(FORMULAS))]
+    if encoding.shape is not None:
+        return Case(table=encoding.table(math.prod(encoding.shape)), options={"grid": encoding.shape})
+    rows = min(int(generator.integers(96, 320)), encoding.rows or MAX_LENGTH)
+    return Case(table=encoding.table(rows), also=CYCLES.get(encoding.family, frozenset()))

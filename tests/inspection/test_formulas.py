@@ -1,0 +1,278 @@
+"""A table that is a formula of the catalogue is told so, and no other is."""
+
+import numpy as np
+import pytest
+
+from pe_spectra import GivenArray, Learned, Sinusoidal, draw_portrait, inspect_table, read_encoding
+from pe_spectra.answers.portraits import answer_portrait, say_formula
+from pe_spectra.encodings import ENCODINGS
+from pe_spectra.encodings.pairs import list_orders
+from pe_spectra.inspection.candidates import fit_frequencies, list_candidates, measure_frequencies
+from pe_spectra.inspection.channels import fit_sinusoid
+from pe_spectra.inspection.formulas import _bound_chance, find_formula
+from pe_spectra.precision.dtypes import DTYPES, STORED_TYPES, round_to
+from tests import planted
+
+#: One of each fixed encoding, with each of its layouts, and numbers that are not at their default.
+NAMED = (
+    "sinusoidal:d=32",
+    "sinusoidal:d=32,layout=concatenated",
+    "sinusoidal:d=32,rho=500,offset=1,scale=0.02",
+    "sinusoidal:d=31,rho=777",
+    "tensor2tensor:d=32",
+    "tensor2tensor:d=33,min_timescale=2,max_timescale=300,offset=2",
+    "tape:d=32,length=96",
+    "tape:d=32,rho=500,length=96",
+    "learnable-sinusoid:d=32,start=decades",
+    "dft:d=32",
+    "dfstrans:d=32",
+    "ramp:length=96",
+    "ramp:d=4,length=96,denominator=n",
+    "one-hot:d=96",
+    "pixel-bands:d=32,length=96",
+    "pixel-bands:d=32,bands=octave,max_freq=64,length=96",
+    "mtan:d=32",
+    "mtan:d=32,unit=20",
+    "calendar",
+    "calendar:rows=fixed,mode=sum,d=32",
+    "tree",
+    "tree:branching=3,depth=5,decay=0.8",
+    "sincos2d:d=32,height=8,width=12",
+    "sincos2d:d=32,height=8,width=12,order=timm",
+    "sincos2d:d=32,height=8,width=12,order=timm-interleaved,cls=yes",
+    "sincos2d:d=32,height=8,width=12,rho=100",
+)
+
+
+def make(spec, dtype="float64", rows=96):
+    encoding = read_encoding(spec)
+    return round_to(encoding.table(np.arange(encoding.rows or rows)), DTYPES[dtype]).astype(float)
+
+
+def test_every_fixed_encoding_is_among_those_that_are_tried():
+    families = ("absolute", "temporal", "structural")
+    fixed = {cls.name for cls in ENCODINGS if cls.family in families and hasattr(cls, "table") and not cls().is_random}
+    assert {spec.partition(":")[0] for spec in NAMED} == fixed
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", *(pytest.param(one, marks=SLOW) for one in ("float64", "float16", "bfloat16"))]
+)
+@pytest.mark.parametrize("spec", NAMED)
+def test_a_formula_is_named_so_that_it_can_be_typed(spec, dtype):
+    table = make(spec, dtype)
+    found = find_formula(table, dtype=dtype)
+    assert (found.exact, found.first_position, found.reverse, found.order, found.factor) == (True, 0, False, "", 1.0)
+    assert found.spec == read_encoding(spec).write_spec(brief=True)
+    np.testing.assert_array_equal(make(found.spec, dtype), table)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 40])
+@pytest.mark.parametrize("spec", ["sinusoidal:d=32", "tensor2tensor:d=32", "mtan:d=32", "dft:d=32"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_first_position_and_the_direction_are_told(spec, first, reverse):
+    encoding = read_encoding(spec)
+    positions = np.arange(first, first + 80)[:: -1 if reverse else 1]
+    found = find_formula(encoding.table(positions), first=first)
+    offset = found.encoding.offset if "offset" in found.encoding.given else 0
+    told = found.encoding.table(np.arange(80) + found.first_position)[:: -1 if found.reverse else 1]
+    np.testing.assert_allclose(told, encoding.table(positions), atol=1e-12)
+    if spec != "dft:d=32":  # which is the same from its end, its sines negated
+        assert (found.exact, offset + found.first_position, found.reverse) == (True, first, reverse)
+
+
+@pytest.mark.parametrize("place", range(7))
+@pytest.mark.parametrize("spec", ["sinusoidal:d=24", "tensor2tensor:d=24", "pixel-bands:d=24,length=80"])
+def test_columns_in_every_order_are_the_formula(spec, place):
+    _, order = list(list_orders(24))[place]
+    codes = read_encoding(spec).table(80)
+    found = find_formula(codes[:, order] / 8)
+    told = {words.format(a="the formula", b="the table"): columns for words, columns in list_orders(24)}[found.order]
+    assert found.exact
+    np.testing.assert_allclose(found.factor * found.encoding.table(80)[:, told], codes[:, order] / 8, atol=1e-13)
+
+
+@pytest.mark.parametrize("spec", ["sinusoidal:d=64", "tensor2tensor:d=64", "dft:d=64", "sincos2d:d=64"])
+@pytest.mark.parametrize("size", [0.05, 0.3, 0.8])
+def test_what_training_left_of_a_formula_is_its_share(spec, size):
+    """The share is that of the variance about the mean row, computed here without the program."""
+    codes = make(spec, rows=160)
+    energy = np.square(codes - codes.mean(axis=0)).sum()
+    moved = planted.make_walk(*codes.shape, seed=3)
+    moved -= moved.mean(axis=0)
+    table = codes + size * moved * np.sqrt(energy / np.square(moved).sum()) + np.linspace(-1, 1, codes.shape[1])
+    found = find_formula(table)
+    share = np.corrcoef((table - table.mean(axis=0)).ravel(), (codes - codes.mean(axis=0)).ravel())[0, 1] ** 2
+    assert not found.exact
+    assert found.share == pytest.approx(share, abs=2e-3)
+    if size < 0.5:
+        assert found.spec == spec
+
+
+def draw_learned(seed):
+    """A table as training might leave one: a walk, an autoregression, ladders that drift, noise, few directions."""
+    generator = np.random.default_rng(seed)
+    rows, width = int(generator.choice([64, 197, 256])), int(generator.choice([2, 3, 4, 6, 8, 16, 64, 96]))
+    kind, s = seed % 8, np.arange(rows)[:, None]
+    if kind == 0:
+        drift = 10000.0 ** -(np.arange(width) / width) * (1 + 0.1 * generator.standard_normal(width) * s / rows)
+        return np.cos(drift * s + generator.uniform(0, 6.28, width)) + 0.1 * planted.make_walk(rows, width, seed)
+    if kind == 1:
+        return planted.make_walk(rows, 2, seed) @ generator.standard_normal((2, width))
+    if kind == 2:
+        return np.cumsum(planted.make_walk(rows, width, seed), axis=0)
+    makers = {3: planted.make_walk, 4: planted.make_noise, 5: planted.make_logarithm}
+    if kind in makers:
+        return makers[kind](rows, width, seed)
+    if kind == 6:
+        return planted.make_walk(rows, width, seed, 0.9) + 20 * generator.standard_normal(width)
+    return planted.make_lively(rows, max(width, 16), seed)
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 200), marks=SLOW)])
+def test_no_table_without_a_formula_is_called_one(seeds):
+    assert [seed for seed in seeds if find_formula(draw_learned(seed)) is not None] == []
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 200), marks=SLOW)])
+def test_no_table_without_a_ladder_has_a_nearest_one(seeds):
+    seeds = [seed for seed in seeds if seed % 8]  # those of 0 have ladders that drift
+    assert [seed for seed in seeds if fit_sinusoid(draw_learned(seed)) is not None] == []
+
+
+def test_the_chance_bound_is_that_of_a_table_turned_at_random():
+    """Of products with one direction, at most 0.001 exceed it; naively, by drawing unit vectors."""
+    generator = np.random.default_rng(0)
+    for width in (3, 8, 32):
+        drawn = generator.standard_normal((200_000, width))
+        shares = drawn[:, 0] ** 2 / np.square(drawn).sum(axis=1)
+        assert 0 < np.mean(shares > _bound_chance(1, width)) <= 1e-3
+
+
+@pytest.mark.parametrize("rho", [3.0, 100.0, 1e4])
+def test_two_columns_have_no_base(rho):
+    metrics = inspect_table(Sinusoidal(d=2, rho=rho).table(64)).metrics
+    assert metrics["nearest_sinusoid_rho"] is metrics["nearest_sinusoid_share"] is None
+
+
+@pytest.mark.parametrize("spec", ["ramp:d=8", "dft:d=64", "one-hot:d=64", "learnable-sinusoid:d=32,start=decades"])
+def test_what_is_no_ladder_of_those_tried_has_none(spec):
+    assert fit_sinusoid(make(spec)) is None
+
+
+def test_a_row_of_padding_is_passed_over():
+    table = make("tensor2tensor:d=32")
+    table[1] = 0
+    found = inspect_table(table).formula
+    assert (found.spec, found.exact, found.rows_left_out) == ("tensor2tensor:d=32", True, 1)
+
+
+def test_a_row_in_front_that_is_special_stays_so():
+    table = make("sinusoidal:d=32")
+    table[0] = 2 * np.random.default_rng(0).standard_normal(32)
+    found = inspect_table(table)
+    assert (found.formula.spec, found.formula.exact, found.formula.rows_left_out) == ("sinusoidal:d=32", True, 1)
+    assert [one.code for one in found.findings] == ["special-first-row"]
+
+
+def test_no_training_is_told_of_a_formula():
+    assert inspect_table(make("sinusoidal:d=32,rho=50", rows=200)).findings == ()
+
+
+def test_a_formula_that_was_asked_for_is_not_looked_for():
+    assert draw_portrait(Sinusoidal(d=8)).formula is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_sentence_says_what_was_measured(seed):
+    generator = np.random.default_rng(seed)
+    spec = str(generator.choice(["sinusoidal:d=32", "mtan:d=32", "dft:d=32"]))
+    table = make(spec) * float(generator.choice([1.0, 0.5])) + generator.choice([0.0, 1e-3, 0.05]) * (
+        generator.standard_normal((96, 32))
+    )
+    portrait = draw_portrait(Learned(values=GivenArray(table[:: int(generator.choice([-1, 1]))])))
+    found, text = portrait.formula, say_formula(portrait.formula)
+    assert found.spec in text
+    assert ("number by number" in text) is found.exact
+    assert ("reverse" in text) is found.reverse
+    assert ("times" in text) is (found.factor != 1)
+    assert (f"{100 * found.share:.1f} %" in text) is (not found.exact and 1 - found.share >= 5e-4)
+    assert ("formula", text) in answer_portrait(portrait).facts
+
+
+def test_candidates_have_the_size_that_was_asked_for():
+    for rows, width in ((12, 4), (30, 9)):
+        for encoding in list_candidates(rows, width):
+            assert encoding.table(np.arange(rows)).shape == (rows, width)
+
+
+def test_frequencies_are_measured_and_fitted_as_they_are():
+    encoding = Sinusoidal(d=16, rho=321.0)
+    labels = np.repeat(np.arange(1, 9), 2) * np.tile([1, -1], 8)
+    measured = measure_frequencies(encoding.table(50), labels)
+    np.testing.assert_allclose(measured, encoding.frequencies().values, rtol=1e-9)
+    assert fit_frequencies(Sinusoidal(d=16), measured).rho == pytest.approx(321.0, rel=1e-9)
+    assert measure_frequencies(planted.make_noise(64, 16), labels) is None
+
+
+def compute_in_float32(d, rows, layout):
+    """Make sinusoids as the tutorials of PyTorch ("interleaved") and as fairseq do, every step in float32."""
+    single = np.float32
+    count = d // 2
+    base = -np.log(10000.0) / (count if layout == "interleaved" else count - 1)
+    frequencies = np.exp(np.arange(count, dtype=single) * single(base))
+    angles = np.arange(rows, dtype=single)[:, None] * frequencies
+    assert angles.dtype == single
+    both = np.sin(angles), np.cos(angles)
+    return np.stack(both, axis=2).reshape(rows, d) if layout == "interleaved" else np.concatenate(both, axis=1)
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "halves"])
+@pytest.mark.parametrize(("d", "rows"), [(64, 512), (64, 2048), (256, 512), (256, 1024), (512, 256), (768, 512)])
+def test_angles_in_float32_give_no_false_digits(d, rows, layout):
+    found = find_formula(compute_in_float32(d, rows, layout).astype(float), dtype="float32")
+    name = "sinusoidal" if layout == "interleaved" else "tensor2tensor"
+    assert (found.spec, found.factor) == (read_encoding(f"{name}:d={d}").write_spec(brief=True), 1.0)
+    assert 0 < 1 - found.share < found.rounding < 1e-6
+
+
+def test_digits_that_are_true_are_kept():
+    for rho in (10000.002, 10000.5):
+        found = find_formula(make(f"sinusoidal:d=64,rho={rho}", "float32", 512), dtype="float32")
+        assert (found.encoding.rho, found.exact) == (rho, True)
+
+
+def test_the_type_is_told_where_the_numbers_tell_it():
+    for table, said in ((np.eye(64), ""), (0.5 * np.eye(64), "bfloat16"), (Sinusoidal(d=8).table(64), "float64")):
+        found = inspect_table(table).formula
+        assert (found.exact, found.dtype) == (True, said)
+        assert ("(" in say_formula(found)) is bool(said)
+
+
+def test_a_factor_goes_with_the_length_of_the_table():
+    found = inspect_table(np.tile(np.arange(64.0)[:, None], 4)).formula
+    assert (found.encoding.length, found.factor, found.exact) in {(64, 64.0, True), (64, 63.0, True)}
+    found = inspect_table(read_encoding("ramp:d=4").table(64)).formula
+    assert (found.spec, found.factor, found.exact) == ("ramp:d=4", 1.0, True)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-100, 1e100, 1e150, 1e300])
+@pytest.mark.parametrize("spec", ["sinusoidal:d=32", "tensor2tensor:d=32", "dft:d=32"])
+def test_a_formula_of_any_magnitude_is_told(spec, factor):
+    found = inspect_table(factor * make(spec)).formula
+    scale = found.encoding.scale if "scale" in found.encoding.given else 1.0
+    assert (found.encoding.name, found.exact) == (spec.partition(":")[0], True)
+    assert found.factor * scale == pytest.approx(factor, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("dtype", STORED_TYPES)
+def test_a_formula_is_found_in_every_type_that_tables_are_stored_in(dtype):
+    kind = STORED_TYPES[dtype]
+    table = Sinusoidal(d=32).table(64)
+    step = np.ldexp(1.0, np.maximum(np.frexp(table)[1] - 1, kind.exponent) - kind.digits + 1)
+    found = find_formula(np.rint(table / step) * step, dtype=dtype)
+    assert found is not None
+    assert found.spec.startswith("sinusoidal:d=32")

@@ -18,7 +18,13 @@ from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.wording import capitalise, count, join, write_at_most
 
 VERDICTS = Verdicts(
-    {"all-apart": "ok", "not-injective": "warning", "merged-by-rounding": "warning", "not-finite": "warning"}
+    {
+        "all-apart": "ok",
+        "not-injective": "warning",
+        "merged-by-rounding": "warning",
+        "not-finite": "warning",
+        "misplaced-by-rounding": "warning",
+    }
 )
 #: Values of the staircase in characters, in even steps of the logarithm.
 _STEPS_DRAWN = 200
@@ -81,23 +87,24 @@ def _title(row: Stage | Staircase) -> str:
 def _judge(report: PrecisionReport) -> Verdict:
     worst, total = report.list_worst(), report.codes[0].total
     if worst:
-        code = "not-finite" if worst[0].merged is None else "merged-by-rounding"
-        best, others = _say_best(worst[0].dtype, report), _count_others(worst, report)
-        return VERDICTS.say(code, f"{_say_worst(worst[0], report)}{best}.{others}")
+        first = worst[0]
+        code = "merged-by-rounding" if first.merged else "not-finite" if first.merges else "misplaced-by-rounding"
+        best, others = _say_best(first, report), _count_others(worst, report)
+        return VERDICTS.say(code, f"{_say_worst(first, report)}{best}.{others}")
     if report.exact_distinct is not None and report.exact_distinct < total:
         exact = f"in exact arithmetic {total:,} {report.domain} have {report.exact_distinct:,} distinct vectors already"
         return VERDICTS.say("not-injective", f"Rounding merges nothing: {exact}.")
     if total == 1:
         return VERDICTS.say("all-apart", f"A single one of the {report.domain}: nothing to distinguish.")
-    every = "with every recipe" if len(report.recipes) > 1 else report.recipes[0].when
+    every = f"with each of the {len(report.recipes)} recipes" if len(report.recipes) > 1 else report.recipes[0].when
     return VERDICTS.say("all-apart", f"In {join(report.dtypes)} all {report.count_places()} stay distinct {every}.")
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
     recipe, (code, end) = report.find_recipe(row), report.find_vectors(row)
-    when, blames = recipe.when, row.type == row.dtype or recipe.rounds
+    when, blames = recipe.when, report.find_loss(row).type == row.dtype
     step = f"after the {_SUM}, {when}" if row.stage == "sum" else when if blames else f"already {when}"
-    what = f"{_count_not_finite(row, report)} {step}"
+    what = f"{_count_not_finite(row, report)} {step}" if row.merges else _say_misplaced(row, step, report)
     if row.merged is not None:
         s, t = row.merged
         first, second = map(report.name_position, row.merged)
@@ -107,7 +114,7 @@ def _say_worst(row: Stage, report: PrecisionReport) -> str:
         fewer = other if end.distinct < code.distinct else ""
         pair = f"{report.domain} {s} and {t}{where}"
         what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{fewer}{beyond})"
-    # where nothing was rounded to the type that is looked at, it is not to blame
+    # where it is lost before anything is rounded to the type that is looked at, that is not to blame
     return f"In {row.dtype} {what}" if blames else capitalise(what)
 
 
@@ -124,27 +131,54 @@ def _count_not_finite(row: Stage, report: PrecisionReport) -> str:
     return f"{count(row.not_finite, report.domain[:-1])} {'is' if row.not_finite == 1 else 'are'} {what}{where}"
 
 
-def _say_best(dtype: str, report: PrecisionReport) -> str:
-    kept = report.best_recipe(dtype)
+def _say_misplaced(row: Stage, step: str, report: PrecisionReport) -> str:
+    """Say by how much angles are off, where that is more than half a turn, and how many vectors are distinct."""
+    places = report.count_places() if row.total > 1 else ""
+    are = f"all {places}" if row.distinct == row.total else f"{row.distinct:,} of {places}"
+    return f"{_write_error(row)}, more than half a turn, {step}" + (f" ({are} distinct)" if places else "")
+
+
+def _write_error(row: Stage) -> str:
+    return f"angles are off by up to {row.max_phase_error or 0.0:.3g} rad"
+
+
+def _say_best(worst: Stage, report: PrecisionReport) -> str:
+    kept = report.best_recipe(worst.dtype)
     if kept is None:
-        are_distinct = any(row.dtype == dtype and row.merged is None for row in report.ends)
-        finite = " and finite" if are_distinct else ""
-        return f"; no recipe keeps all distinct{finite}" if len(report.recipes) > 1 else ""
+        return (
+            f"; none of the {len(report.recipes)} recipes {_say_lacking(worst, report)}" if report.recipes[1:] else ""
+        )
     what = f"all {kept.total:,} stay distinct"
-    if kept.distinct < kept.total:
+    if not worst.merges:
+        what = f"they are off by {kept.max_phase_error or 0.0:.3g} rad at most"
+    elif kept.distinct < kept.total:
         what = f"only those merge that are one in exact arithmetic ({kept.distinct:,} distinct)"
     return f"; {report.find_recipe(kept).when.removeprefix('when ')} {what}"
 
 
+def _say_lacking(worst: Stage, report: PrecisionReport) -> str:
+    """What none of the recipes does: of the least that is wanted, as much as one more than any does."""
+    if not worst.merges:
+        return "keeps them within half a turn"
+    distinct = [row for row in report.ends if row.dtype == worst.dtype and row.merged is None]
+    finite = " and finite" if distinct else ""
+    within = ", with angles within half a turn" if any(not row.merges for row in distinct) else ""
+    return f"keeps all distinct{finite}{within}"
+
+
 def _count_others(worst: Sequence[Stage], report: PrecisionReport) -> str:
     """What other types leave at worst, and the first one, where its own rounding merges more."""
+    if not worst[0].merges:
+        others = [f"{one.dtype} {one.max_phase_error or 0.0:.3g} rad" for one in worst[1:]]
+        return f" Other types at worst: {join(others)}." if others else ""
     left = []
     for one in worst:
         ends = [row for row in report.ends if row.dtype == one.dtype]
-        least = min(ends, key=lambda row: (row.distinct, -row.not_finite))
+        least = min(ends, key=lambda row: (row.distinct, -row.not_finite, -(row.max_phase_error or 0.0)))
         if one is worst[0] and (one.type == one.dtype or least.distinct == one.distinct):
             continue
         beyond = f" ({_count_not_finite(least, report)})" if least.not_finite else ""
+        beyond = beyond or (f" ({_write_error(least)})" if least.misplaces and not one.merges else "")
         left.append(f"{one.dtype} leaves {least.distinct:,}{beyond}")
     return f" Other types at worst: {join([f'{left[0]} distinct', *left[1:]])}." if left else ""
 
@@ -156,12 +190,16 @@ def _sum_up(dtype: str, report: PrecisionReport) -> str:
     alike: dict[tuple[str, str], list[str]] = {}
     for row in ends:
         pair = f" ({_write_left(row, report)})" if row.first_collision is not None or row.not_finite else ""
-        left = f"all {row.total:,}" if row.first_collision is None else f"{row.distinct:,} of {row.total:,}"
+        left = (
+            f"all {row.total:,}"
+            if row.first_collision is None and row.total > 1
+            else f"{row.distinct:,} of {row.total:,}"
+        )
         where = f" after the {_SUM}" if row.distinct < kept[row.recipe] else ""
         alike.setdefault((left + pair, where), []).append(_title(row))
     if len(alike) == 1:
         ((left, where),) = alike
-        return f"{left} distinct{where}" + (" with every recipe" if len(ends) > 1 else "")
+        return f"{left} distinct{where}" + (f" with each of the {len(ends)} recipes" if len(ends) > 1 else "")
     return "; ".join(f"{left} with {join(titles)}{where}" for (left, where), titles in alike.items())
 
 

@@ -297,11 +297,6 @@ class Recipe(Result):
         return Steps(*(DTYPES[dtype if name == ASKED else name] for name in named))
 
     @property
-    def rounds(self) -> bool:
-        """Whether any step up to the code is in the type that is looked at."""
-        return ASKED in (self.positions, self.frequencies, self.phases, self.sines, self.code)
-
-    @property
     def casts_positions_alone(self) -> bool:
         """Whether positions may be cast, but nothing else before the code: all that a table without steps has."""
         return ASKED not in (self.frequencies, self.phases, self.sines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,8 @@ _LIKELIEST = ("bf16-positions", "all-bf16", "fp32-then-cast", "narrow-frequencie
 _NARROWEST = ("all-bf16", "bf16-positions", "fp32-then-cast", "narrow-frequencies", "fp32")
 #: From the one that rounds least: where several merge the same two, the first of them is the cause.
 _MILDEST = ("fp32", "narrow-frequencies", "fp32-then-cast", "bf16-positions", "all-bf16")
+#: Half a turn: no two angles are farther apart, so an error known to be above it leaves any angle possible.
+HALF_TURN = math.pi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +78,19 @@ class Stage(Result):
     merged: tuple[int, int] | None = None
 
     @property
-    def loses(self) -> bool:
+    def merges(self) -> bool:
         """Whether rounding merges what exact arithmetic distinguishes, or leaves numbers that are not finite."""
         return self.not_finite > 0 or self.merged is not None
+
+    @property
+    def misplaces(self) -> bool:
+        """Whether an angle is off by more than half a turn: vectors may be distinct, and those of other positions."""
+        return self.max_phase_error is not None and self.max_phase_error > HALF_TURN
+
+    @property
+    def loses(self) -> bool:
+        """Whether rounding merges vectors, leaves numbers that are not finite, or misplaces an angle."""
+        return self.merges or self.misplaces
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,6 +173,15 @@ class PrecisionReport(Result):
         pairs = zip(self.codes, self.ends, strict=True)
         return next(pair for pair in pairs if (pair[0].dtype, pair[0].recipe) == (row.dtype, row.recipe))
 
+    def find_loss(self, row: Stage) -> Stage:
+        """Return the first stage, of the recipe and type of a stage that loses, at which that is lost."""
+        own = [one for one in self.rows if (one.dtype, one.recipe) == (row.dtype, row.recipe)]
+        if row.merged is not None:
+            return next(one for one in own if one.merged == row.merged)
+        if row.not_finite:
+            return next(one for one in own if one.not_finite == row.not_finite)
+        return next(one for one in own if one.misplaces)
+
     def name_position(self, s: int) -> str:
         """Write a position, or lag; of real positions the position itself in place of its number."""
         return self.encoding.describe_position(s) if isinstance(self.encoding, Sampled) else str(s)
@@ -170,14 +192,16 @@ class PrecisionReport(Result):
         return count(self.codes[0].total, self.domain.removesuffix("s")) + beginning
 
     def worst_recipe(self, dtype: str) -> Stage | None:
-        """Return the stage, of a recipe in this type, that loses what exact arithmetic distinguishes; None for none.
+        """Return the stage, of a recipe in this type, that loses what exact arithmetic has; None for none.
 
-        The likeliest recipe in practice chooses the two positions that its last stage merges. Of the mildest that
-        merges the same two its code is returned where that loses the same already, else its last stage.
+        Where vectors merge, or are not finite, an angle that is misplaced is the lesser loss. The likeliest recipe
+        in practice chooses the two positions that its last stage merges. Of the mildest that merges the same two its
+        code is returned where that loses the same already, else its last stage.
         """
-        lost = [row for row in self.ends if row.dtype == dtype and row.loses]
+        lost = [row for row in self.ends if row.dtype == dtype and row.merges]
         if not lost:
-            return None
+            codes = [row for row in self.codes if row.dtype == dtype and row.misplaces]
+            return max(codes, key=lambda row: row.max_phase_error or 0.0, default=None)
         merged = min(lost, key=lambda row: _rank(row, _LIKELIEST)).merged
         same = [self._find_cause(row) for row in lost if row.merged == merged]
         # of a stage in the type itself another recipe says more than that the code is kept in float32
@@ -194,8 +218,9 @@ class PrecisionReport(Result):
         return min(kept, key=lambda row: _rank(row, _NARROWEST)) if kept else None
 
     def list_worst(self) -> list[Stage]:
-        """Return the stage of the worst recipe of each type in which any loses."""
-        return [row for row in map(self.worst_recipe, self.dtypes) if row is not None]
+        """Return the stage of the worst recipe of each type in which any loses, those that only misplace last."""
+        found = [row for row in map(self.worst_recipe, self.dtypes) if row is not None]
+        return sorted(found, key=lambda row: not row.merges)
 
     def find_recipe(self, row: Stage) -> Recipe:
         """Return the recipe that a row belongs to."""

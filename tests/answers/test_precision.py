@@ -75,7 +75,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 200 --dtype bfloat16",
             "all-apart",
-            "In bfloat16 all 200 positions stay distinct with every",
+            "In bfloat16 all 200 positions stay distinct with each of the 4 recipes.",
         ),
         ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay distinct when kept in float32."),
         (
@@ -88,7 +88,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             (
                 "positions 1533 and 1534 share a vector after the sum with an embedding, when computed in float32 and "
-                "cast at the end (2,304 of 4,096 distinct, 3,073 before it); no recipe keeps all distinct."
+                "cast at the end (2,304 of 4,096 distinct, 3,073 before it); none of the 3 recipes keeps all distinct."
             ),
         ),
         (
@@ -96,7 +96,8 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             (
                 "positions 0 and 1 share a vector after the sum with an embedding, when computed in float32 and cast "
-                "at the end (27 of 100 distinct, 100 before it, 100 positions are NaN); no recipe keeps all distinct."
+                "at the end (27 of 100 distinct, 100 before it, 100 positions are NaN); none of the 4 recipes "
+                "keeps all distinct."
             ),
         ),
         ("sinusoidal --length 1", "all-apart", "nothing to distinguish"),
@@ -123,7 +124,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 300 --start-position 65536 --dtype float32",
             "all-apart",
-            "In float32 all 300 positions from 65536 on stay distinct with every recipe.",
+            "In float32 all 300 positions from 65536 on stay distinct with each of the 4 recipes.",
         ),
         ("sinusoidal --length 1 --start-position 65536", "not-finite", "In float16 1 position is NaN when positions"),
         (
@@ -143,6 +144,30 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             "positions 0 and 1 (300 and 300.5) share a vector when positions are cast first",
         ),
+        (
+            "sinusoidal --length 5000 --dtype bfloat16 --recipe narrow-frequencies",
+            "misplaced-by-rounding",
+            (
+                "In bfloat16 angles are off by up to 6.94 rad, more than half a turn, when frequencies are rounded "
+                "first (all 5,000 positions distinct)."
+            ),
+        ),
+        (
+            "sinusoidal --length 5000 --dtype bfloat16 --recipe narrow-frequencies fp32",
+            "misplaced-by-rounding",
+            "(all 5,000 positions distinct); kept in float32 they are off by 0.000392 rad at most.",
+        ),
+        (
+            "sinusoidal --length 5000 --dtype bfloat16 --recipe narrow-frequencies narrow-positions",
+            "merged-by-rounding",
+            "; none of the 2 recipes keeps all distinct and finite, with angles within half a turn.",
+        ),
+        (
+            # from 2**27 on float32 holds every eighth whole number, and the largest frequency is 1 rad
+            "sinusoidal --length 1 --start-position 134217732 --dtype float64 bfloat16 --recipe fp32",
+            "misplaced-by-rounding",
+            "Angles are off by up to 6.79 rad, more than half a turn, already when kept in float32. Other types",
+        ),
         ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 share a vector when"),
         (
             "sinusoidal --length 4096 --dtype float32 float16 bfloat16",
@@ -152,7 +177,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 300 --dtype bfloat16 --recipe bf16-positions all-bf16",
             "merged-by-rounding",
-            "no recipe keeps all distinct",
+            "none of the 2 recipes keeps all distinct",
         ),
     ],
 )
@@ -293,8 +318,8 @@ def test_a_single_overflow_is_no_success(ask, tmp_path):
     verdict = ask("large.npy --dtype float16")["verdict"]
     assert (verdict["code"], verdict["level"]) == ("not-finite", "warning")
     assert verdict["text"] == (
-        "In float16 1 position is not finite when computed in float32 and cast at the end; no recipe keeps all "
-        "distinct and finite."
+        "In float16 1 position is not finite when computed in float32 and cast at the end; none of the 2 "
+        "recipes keeps all distinct and finite."
     )
     text = ask("large.npy --dtype float16 float8_e4m3fn")["verdict"]["text"]
     assert text.endswith("Other types at worst: float8_e4m3fn leaves 3 (1 position is NaN) distinct.")
@@ -359,6 +384,30 @@ def test_the_verdict_is_about_the_last_stage_and_names_it(data):
     assert (" before the sum" in text) == (at_sum and left[worst]["sum"][2] < last[2])
 
 
+@given(data=st.data())
+def test_what_is_said_of_angles_is_what_rounding_makes_of_them(data):
+    d, length = data.draw(st.sampled_from([2, 3, 8, 16])), data.draw(st.sampled_from([1, 2, 300, 1500]))
+    start, name = data.draw(st.sampled_from([0, 0, 700, 40000])), data.draw(st.sampled_from(["bfloat16", "float16"]))
+    rho, together = data.draw(st.sampled_from([3.0, 10.0, 10000.0])), data.draw(st.booleans())
+    asked = {"length": length, "start_position": start, "dtypes": [name]}
+    recipes = ["fp32", "narrow-frequencies"] if together else ["narrow-frequencies"]
+    report = measure_precision(Sinusoidal(d=d, rho=rho), recipes=recipes, **asked)
+    verdict, merges = answer_precision(report).verdict, any(row.distinct < row.total for row in report.rows)
+    exact = rho ** (-np.arange(0, d, 2) / d)
+    kind, positions = find_dtype(name), np.arange(start, start + length)[:, None]
+    rounded = np.float32(positions) * exact.astype(np.float32).astype(kind).astype(np.float32)
+    error = np.abs(rounded.astype(float) - positions * exact).max()
+    assert verdict.code == ("merged" if merges else "misplaced" if error > np.pi else "all-apart").replace(
+        "ed", "ed-by-rounding"
+    )
+    if verdict.code == "misplaced-by-rounding":
+        places = f"{length:,} positions{f' from {start} on' if start else ''}"
+        assert verdict.text.startswith(f"In {name} angles are off by up to {error:.3g} rad, more than half a turn,")
+        assert (f"(all {places} distinct)" in verdict.text) == (length > 1)
+        assert ("kept in float32 they are off by 0.00" in verdict.text) == together
+        assert ("none of" in verdict.text) is False
+
+
 def test_the_step_that_merges_is_blamed(ask, tmp_path):
     """Two rows that differ in the last bit of a double are one in float32, before any cast to the type."""
     table = np.random.default_rng(0).normal(size=(512, 8))
@@ -367,7 +416,7 @@ def test_the_step_that_merges_is_blamed(ask, tmp_path):
     np.save(tmp_path / "table.npy", table)
     assert ask("table.npy --dtype bfloat16")["verdict"]["text"] == (
         "Positions 11 and 493 share a vector already when kept in float32 (511 of 512 distinct); "
-        "no recipe keeps all distinct."
+        "none of the 2 recipes keeps all distinct."
     )
     assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 share")
     table[400] = table[2] * (1 + 1e-5)  # the cast to bfloat16 merges these first

@@ -21,7 +21,7 @@ from pe_spectra.inspection.row_findings import RowKind, order_findings
 from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.vocabulary import RESIZE_METHODS, Level
-from pe_spectra.wording import count, percent, shorten
+from pe_spectra.wording import count, join, percent, shorten
 
 VERDICTS = Verdicts({"rows-not-looked-at": "note", "clean": "ok"})
 #: Findings whose rows are ringed among the norms, and among the steps.
@@ -209,12 +209,24 @@ def say_formula(formula: Formula) -> str:
     parts += [formula.order] if formula.order else []
     parts += [f"but for {count(formula.rows_left_out, 'row')}"] if formula.rows_left_out else []
     how = ", ".join(["", *parts])
+    if formula.parameters_not_told:
+        names = join(formula.parameters_not_told)
+        how += f"; {names} cannot be told: half and twice as much explain it as well"
     if formula.exact:
         stored = f" ({formula.dtype})" if formula.dtype else ""
-        return f"it is {formula.spec} number by number{stored}{how}"
-    left = 1 - formula.share
-    size = percent(formula.share) if left >= _LITTLE else f"all but {left:.1e}"
-    return f"{formula.spec} explains {size} of its variance{how}"
+        if formula.levels is not None:
+            stored = f" (rounded to the nearest of its {formula.levels} numbers)"
+        others = f"; so is {join(formula.alternatives)}" if formula.alternatives else ""
+        return f"it is {formula.spec} number by number{stored}{how}{others}"
+    same = f"; {_say_most(formula.numbers_share)} of its numbers are the formula's, rounded"
+    return (
+        f"{formula.spec} explains {_say_most(formula.share)} of its variance{how}{same * (formula.numbers_share > 0)}"
+    )
+
+
+def _say_most(share: float) -> str:
+    left = 1 - share
+    return percent(share) if left >= _LITTLE else f"all but {left:.1e}"
 
 
 def _suggest(findings: Sequence[RowFinding], portrait: Portrait) -> str:

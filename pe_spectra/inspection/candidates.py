@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings import ENCODINGS, Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
@@ -26,6 +27,8 @@ _HIGHEST = 3.0
 _STEPS, _STILL = 10, 1e-10
 #: Share of the pairs of columns that turn one way, at least; share of the frequencies that a ladder misses, at most.
 _ONE_WAY, _MISSED = 0.5, 0.1
+#: Part of a pair of columns that has to turn as a whole for its phase to be followed.
+_KEPT = 0.5
 #: Steps after which what is missed counts: the first may be from far away.
 _FIRST_STEPS = 3
 #: Difference in the logarithm of a parameter by which a slope is taken.
@@ -88,14 +91,21 @@ def multiply(encoding: Encoding, factors: Mapping[str, float]) -> Encoding | Non
 def measure_frequencies(table: F64, labels: I64) -> F64 | None:
     """Measure by how much the pairs of columns turn from row to row, in rad; None where they do not turn one way.
 
+    A(k) = sum z(s+k) conj z(s), z = cosine + i sine, turns by k times as much: over 1, 2, 4, .. rows, each time by the
+    turn that is nearest to what was known before, as long as at most half of the pair is lost on the way.
+
     Parameters
     ----------
     table : (S, d). labels : (d,) i + 1 for the sine of frequency i, -(i + 1) for its cosine.
 
     Returns
     -------
-    (M,) |arg A|, A = sum z(s+1) conj z(s), z = cosine + i sine; 0 for a frequency that has but one column. None where
-    |sum Im A| is less than half of sum |Im A|: pairs of a ladder turn in one direction.
+    (M,) 0 for a frequency that has but one column. None where |sum Im A(1)| is less than half of sum |Im A(1)|: pairs
+    of a ladder turn in one direction.
+
+    References
+    ----------
+    Kay 1989, IEEE Trans. ASSP 37, 1987 (a frequency by phases); Tretter 1985, IEEE Trans. IT 31, 832.
 
     >>> from pe_spectra import Sinusoidal
     >>> measure_frequencies(Sinusoidal(d=4).table(9), np.array([1, -1, 2, -2])).round(6).tolist()
@@ -103,14 +113,29 @@ def measure_frequencies(table: F64, labels: I64) -> F64 | None:
     """
     sines, cosines = _find_columns(labels)
     both = (sines >= 0) & (cosines >= 0)
-    x, y = table[:, cosines[both]], table[:, sines[both]]
-    along = np.einsum("ij,ij->j", x[1:], x[:-1]) + np.einsum("ij,ij->j", y[1:], y[:-1])
-    across = np.einsum("ij,ij->j", y[1:], x[:-1]) - np.einsum("ij,ij->j", x[1:], y[:-1])
+    pairs = table[:, cosines[both]] + 1j * table[:, sines[both]]
+    products = _multiply_rows(pairs, 1)
+    across = products.imag
     if abs(across.sum()) < _ONE_WAY * np.abs(across).sum():
         return None
+    turns, known, lag = np.angle(products), np.ones(len(products), dtype=bool), 2
+    # what is lost of a pair: A(k) over the energy of the rows that it is of
+    energy = np.square(np.abs(pairs)).mean(axis=0)
+    while lag <= len(table) // 2:
+        products = _multiply_rows(pairs, lag)
+        known &= np.abs(products) / (len(table) - lag) >= _KEPT * energy
+        phases = np.angle(products)
+        turns = np.where(known, (phases + 2 * np.pi * np.round((turns * lag - phases) / (2 * np.pi))) / lag, turns)
+        lag *= 2
     turned = np.zeros(len(sines))
-    turned[both] = np.abs(np.arctan2(across, along))
+    turned[both] = np.abs(turns)
     return turned
+
+
+def _multiply_rows(pairs: NDArray[np.complex128], lag: int) -> NDArray[np.complex128]:
+    """Sum over the rows of what a pair of columns is, times the conjugate of what it was `lag` rows before."""
+    products: NDArray[np.complex128] = np.einsum("ij,ij->j", pairs[lag:], pairs[:-lag].conj())
+    return products
 
 
 def label_columns(encoding: Pairs) -> I64:

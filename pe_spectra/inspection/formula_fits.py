@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,19 @@ from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Columns, Pairs
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import list_free, multiply, vary
+from pe_spectra.inspection.rounding import Rounding
 from pe_spectra.numbers import find_shortest
-from pe_spectra.precision.dtypes import STORED_TYPES, round_to
+from pe_spectra.precision.dtypes import STORED_TYPES
 
 #: Rows on which a candidate is fitted.
 _FITTED = 64
 #: Steps of Gauss and Newton, the change of a logarithm by which a derivative is taken, and the longest step.
 _STEPS, _SLOPE, _FAR = 8, 1e-6, 3.0
-#: Standard errors within which a number is as good as another; part of a type's rounding to which a factor is found.
-_ERRORS, _FINE = 4.0, 1 / 16
+#: Standard errors within which a number is as good as another; part of what rounding may do to which a factor is found;
+#: relative error up to which a parameter is written.
+_ERRORS, _FINE, _MOST = 4.0, 1 / 16, 0.5
+#: Numbers that are tried around the value of a parameter that fits best.
+_NEAR = 32
 _TINY = 1e-300
 #: Angles are computed in float32 or better, whatever a table is stored in; how often they are rounded before the
 #: exponential that gives a frequency (a logarithm, a quotient, a product), and from it on (itself, twice, and s w).
@@ -115,48 +120,91 @@ def bound_rounding(fit: FormulaFit, rows: I64, size: int, codes: F64) -> float:
     return spread / max(float(np.square(codes - codes.mean(axis=0)).sum()), _TINY)
 
 
+class Settled(NamedTuple):
+    """The factor between a table and codes, and how many of its numbers are those of the codes, rounded.
+
+    Attributes
+    ----------
+    share : of the numbers; 1 where each is. by_levels : whether they are rounded to the few that a table has, not to
+        a type. factor : infinite or 0 where it is no number.
+    """
+
+    share: float
+    by_levels: bool
+    factor: float
+
+
 def settle_factor(
-    table: F64, codes: F64, factor: float, error: float, bound: float | None, dtype: str, exponent: int = 0
-) -> tuple[bool, float]:
-    """Say whether a table is a factor times codes, rounded once to a type, and write the factor with few digits.
+    table: F64,
+    codes: F64,
+    factor: float,
+    error: float,
+    bound: float | None,
+    rounding: Rounding,
+    exponent: int = 0,
+) -> Settled:
+    """Say whether a table is a factor times codes, rounded once, and write the factor with few digits.
+
+    What rounding leaves, e, moves a factor of codes c by |e|/|c| at most, and by a part of that as a rule.
 
     Parameters
     ----------
     error : relative standard error of the factor. bound : what an entry of the codes may be wrong by; None where
-        that is not known, and nothing is exact. exponent : the table was divided by two to it; the factor that is
-        returned is that of what it was, infinite or 0 where that is no number.
+        that is not known, and nothing is exact. rounding : that of the table. exponent : the table was divided by two
+        to it; the factor that is returned is that of what it was.
 
-    >>> settle_factor(np.array([[0.0], [0.2]]), np.array([[0.0], [1.0]]), 0.2, 0.0, 0.0, "float64")
-    (True, 0.2)
+    >>> from pe_spectra.inspection.rounding import find_rounding
+    >>> table = np.array([[0.0], [0.2]])
+    >>> settle_factor(table, np.array([[0.0], [1.0]]), 0.2, 0.0, 0.0, find_rounding(table))
+    Settled(share=1.0, by_levels=False, factor=0.2)
     """
-    kind = STORED_TYPES[dtype]
     with np.errstate(over="ignore", under="ignore"):
         restored = float(np.ldexp(factor, exponent))
-    factors = [_write(restored, max(_ERRORS * error, by * kind.roundoff)) for by in (1.0, _FINE)]
+    left = math.sqrt(float(rounding.measure(table).sum()) / max(float(np.square(table).sum()), _TINY))
+    factors = [_write(restored, max(_ERRORS * error, by * left)) for by in (1.0, _FINE)]
+    found = Settled(0.0, False, factors[1])
     if bound is None or not math.isfinite(restored):
-        return False, factors[0]
-    for one in dict.fromkeys(factors):
-        scaled = math.ldexp(one, -exponent)
-        # a factor that no person wrote is known to a part of the rounding only
-        around = abs(scaled) * (bound + (0.0 if one == factors[0] else 2 * _FINE * kind.roundoff) * np.abs(codes))
-        low, high = (round_to(scaled * codes + sign * around, kind) for sign in (-1.0, 1.0))
-        if ((low <= table) & (table <= high)).all():
-            return True, one
-    return False, factors[0]
+        return found
+    for by_levels in (False, True)[: 1 + bool(len(rounding.levels))]:
+        for one in dict.fromkeys(factors):
+            scaled = math.ldexp(one, -exponent)
+            # a factor that no person wrote is known to a part of the rounding only
+            around = abs(scaled) * (bound + (0.0 if one == factors[0] else 2 * _FINE * left) * np.abs(codes))
+            share = float(rounding.agree(table, scaled * codes, around, by_levels=by_levels).mean())
+            if share == 1:
+                return Settled(share, by_levels, one)
+            found = found if by_levels else found._replace(share=max(found.share, share))
+    return found
 
 
-def refine(table: F64, fit: FormulaFit) -> tuple[FormulaFit, dict[str, float]]:
-    """Choose the free parameters by least squares (Gauss and Newton, in logarithms); return their relative errors.
+class Refined(NamedTuple):
+    """A fit with parameters chosen by least squares.
+
+    Attributes
+    ----------
+    errors : relative standard errors of the parameters. moved : by how much rounding moves them, relative, at most.
+    """
+
+    fit: FormulaFit
+    errors: dict[str, float]
+    moved: dict[str, float]
+
+
+def refine(table: F64, fit: FormulaFit, rounding: Rounding) -> Refined:
+    """Choose the free parameters by least squares (Gauss and Newton, in logarithms).
 
     >>> from pe_spectra import Sinusoidal
-    >>> found, _ = refine(Sinusoidal(d=8, rho=90.0).table(64), FormulaFit(Sinusoidal(d=8, rho=100.0)))
-    >>> round(found.encoding.rho, 6)
-    90.0
+    >>> from pe_spectra.inspection.rounding import find_rounding
+    >>> table = Sinusoidal(d=8, rho=90.0).table(64)
+    >>> found = refine(table, FormulaFit(Sinusoidal(d=8, rho=100.0)), find_rounding(table))
+    >>> round(found.fit.encoding.rho, 6), 0 < found.moved["rho"] < 1e-15
+    (90.0, True)
     """
     free, size = list_free(fit.encoding), len(table)
     rows = choose_rows(size, _FITTED)
     part = table[rows] - table[rows].mean(axis=0)
-    errors = dict.fromkeys(free, 0.0)
+    rounded = math.sqrt(float(rounding.measure(table[rows]).sum()))
+    errors, moved = dict.fromkeys(free, 0.0), dict.fromkeys(free, 0.0)
     for _ in range(_STEPS if free else 0):
         codes = fit.read(rows, size)
         _, factor, _ = compare_codes(part, codes)
@@ -165,25 +213,58 @@ def refine(table: F64, fit: FormulaFit) -> tuple[FormulaFit, dict[str, float]]:
         rest = part - factor * centred[0]
         change, *_ = np.linalg.lstsq(np.stack([one.ravel() for one in centred], axis=1), rest.ravel(), rcond=1e-9)
         steps = change[1:] / factor
-        errors = {name: _measure_error(rest, one) / abs(factor) for name, one in zip(free, centred[1:], strict=True)}
+        for name, one in zip(free, centred[1:], strict=True):
+            errors[name] = _measure_error(rest, one) / abs(factor)
+            moved[name] = rounded / max(abs(factor) * float(np.linalg.norm(one)), _TINY)
         later = _shift(fit, dict(zip(free, steps.tolist(), strict=True)))
         if later is None:
             break
         fit = later
         if np.abs(steps).max() < _SLOPE * _SLOPE:
             break
-    return fit, errors
+    return Refined(fit, errors, moved)
 
 
-def shorten(fit: FormulaFit, errors: Mapping[str, float], slack: float) -> FormulaFit:
-    """Write the parameters with the fewest digits within a relative error, and within four standard errors.
+def shorten(found: Refined, part: float, least: float) -> Encoding:
+    """Write the parameters with the fewest digits within a part of what rounding moves them, and four standard errors.
+
+    Parameters
+    ----------
+    least : a relative error that any of them may have.
 
     >>> from pe_spectra import Sinusoidal
-    >>> shorten(FormulaFit(Sinusoidal(d=8, rho=9999.7)), {"rho": 1e-5}, 0.0).encoding.rho
+    >>> fit = FormulaFit(Sinusoidal(d=8, rho=9999.7))
+    >>> shorten(Refined(fit, {"rho": 1e-5}, {"rho": 1e-6}), 1.0, 0.0).rho
     10000.0
     """
-    values = {name: _write(getattr(fit.encoding, name), max(_ERRORS * one, slack)) for name, one in errors.items()}
-    return replace(fit, encoding=vary(fit.encoding, values) or fit.encoding)
+    encoding = found.fit.encoding
+    values = {
+        name: _write(getattr(encoding, name), min(max(_ERRORS * one, part * found.moved[name], least), _MOST))
+        for name, one in found.errors.items()
+    }
+    return vary(encoding, values) or encoding
+
+
+def list_near(found: Refined, encoding: Encoding) -> Iterator[Encoding]:
+    """List what is like an encoding but for one parameter: with one digit more, within four standard errors.
+
+    The nearest to the fit comes first; at most 32 for each parameter.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> fit = Refined(FormulaFit(Sinusoidal(d=8, rho=779.4)), {"rho": 0.001}, {"rho": 0.0})
+    >>> [one.rho for one in list_near(fit, Sinusoidal(d=8, rho=780.0))]
+    [779.0, 780.0, 778.0, 781.0, 777.0, 782.0]
+    """
+    for name, error in found.errors.items():
+        value, usual = getattr(found.fit.encoding, name), getattr(encoding, name)
+        digits = len(f"{usual:.15e}".partition("e")[0].rstrip("0").replace(".", ""))
+        # the place of the digit behind the last
+        step = 10.0 ** (math.floor(math.log10(usual)) - digits)
+        reach = min(_ERRORS * error * value, _NEAR / 2 * step)
+        near = (round((round(value / step) + one) * step, 12) for one in range(-_NEAR // 2, _NEAR // 2 + 1))
+        for one in sorted((one for one in near if abs(one - value) <= reach), key=lambda one: abs(one - value)):
+            if (varied := vary(encoding, {name: one})) is not None:
+                yield varied
 
 
 def _measure_error(rest: F64, slope: F64) -> float:

@@ -27,12 +27,13 @@ from pe_spectra.inspection.formula_fits import (
     bound_rounding,
     choose_rows,
     compare_codes,
+    list_near,
     refine,
     settle_factor,
     shorten,
 )
+from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.series import Mask
-from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.quantities import Result, quantity
 
 #: Chance that a table without a formula is taken for one.
@@ -49,8 +50,10 @@ _FIRSTS = (0, 1, 2)
 _STARTS = (1e-3, 1e-2, 0.1, 0.7, 10.0, 100.0, 1e3)
 #: Shares that differ by less are the same; share that rounding may leave.
 _SAME, _NEARLY = 1e-9, 1e-3
-#: Parts of a type's rounding within which a parameter is written with the fewest digits, in turn.
-_SLACKS = (1.0, 1 / 8, 1 / 256)
+#: Parts of what rounding may do to a parameter within which it is written with the fewest digits, in turn.
+_PARTS = (1.0, 1 / 8, 1 / 64, 1 / 512, 0.0)
+#: Where more of the numbers are a formula's, the others are those of a parameter that is a little off.
+_MOST_NUMBERS = 0.9
 _TINY = 1e-300
 
 
@@ -65,19 +68,39 @@ class Formula(Result):
     """
 
     encoding: Encoding = field(repr=False)
+    fit: FormulaFit = field(repr=False)
     spec: str = quantity("SPEC of the formula, without parameters at their default.")
     share: float = quantity(
         "Share of the variance about the mean row that the formula explains, with one factor on all columns.",
         minimum=0,
         maximum=1,
     )
-    exact: bool = quantity("Whether every number of the table is that of the formula, rounded to the stored type.")
+    exact: bool = quantity(
+        "Whether every number of the table is that of the formula, rounded to the stored type, or to the nearest of "
+        "the few numbers that the table has."
+    )
+    numbers_share: float = quantity(
+        "Share of the numbers that are those of the formula, rounded; 1 where it is exact.", minimum=0, maximum=1
+    )
+    levels: int | None = quantity(
+        "How many different numbers the table has, where it is the formula rounded to the nearest of them; null where "
+        "it is not, or where it is rounded to its type.",
+        minimum=2,
+    )
     rounding: float = quantity("Share that angles in float32 may leave of what the formula is.", key=None, minimum=0)
     dtype: str = quantity("The coarsest type that holds every number; empty for 0, 1 and -1 alone.", key=None)
     first_position: int = quantity("Position of the formula that the first row has.", minimum=0)
     reverse: bool = quantity("Whether the rows are in reverse order.", key="reversed")
     order: str = quantity("How the columns of the formula stand in the table, in words; empty for its own order.")
     factor: float = quantity("The table is so many times the formula.")
+    alternatives: tuple[str, ...] = quantity(
+        "SPECs of others that were found to give every number as well, from the same position in the same order.",
+        default=(),
+    )
+    parameters_not_told: tuple[str, ...] = quantity(
+        "Parameters that the table does not tell: with half and with twice their value it is explained as well.",
+        default=(),
+    )
     rows_left_out: int = quantity("Rows that this is not about: those that findings name as special.", minimum=0)
 
 
@@ -123,7 +146,7 @@ def find_formula(
     tried = [one for one in list_candidates(size, width, grid) if turning.allows(one)]
     fits = [sample.find_best(one) for one in tried]
     told = _Told(table, np.arange(size) if odd is None else np.flatnonzero(~odd), dtype, exponent)
-    found = [told.describe(one) for one in _choose_best(fits) if one.share > 1 - _NEARLY]
+    found = [told.describe(one) for one in _choose_best(fits) if one.share > 1 - told.nearly]
     if not any(one.exact for one in found):
         fits += [sample.find_best(one) for one in _list_fitted(fits, turning)]
         found += [described for one in _choose_best(fits) for described in told.describe_fitted(one)]
@@ -131,8 +154,14 @@ def find_formula(
     kept = [one for one in found if (one.exact or one.share > level) and 0 < abs(one.factor) < math.inf]
     # the standard error of a variance of as many numbers as there are rows, twice
     least = (1 + 2 * math.sqrt(2 / size)) * min((1 - one.share for one in kept), default=0.0)
-    alike = (one for one in kept if one.exact or 1 - one.share <= max(least, one.rounding))
-    return min(alike, key=lambda one: _rank(one, size), default=None)
+    most = max((one.numbers_share for one in kept), default=0.0)
+    # where one gives most of the numbers, what others leave is not what was added
+    fewest = most if most > _MOST_NUMBERS else 0.0
+    alike = [
+        one for one in kept if one.exact or (1 - one.share <= max(least, one.rounding) and one.numbers_share >= fewest)
+    ]
+    best = min(alike, key=lambda one: _rank(one, size), default=None)
+    return None if best is None else told.compare(best, alike, least)
 
 
 def _choose_best(fits: list[FormulaFit]) -> list[FormulaFit]:
@@ -239,9 +268,13 @@ class _Told:
     """Some rows of a table, of which candidates are told."""
 
     def __init__(self, table: F64, rows: I64, dtype: str, exponent: int) -> None:
-        self.table, self.rows, self.kind, self.exponent = table, rows, dtype, exponent
-        self.used = table[rows]
+        self.table, self.rows, self.exponent = table, rows, exponent
+        self.used, self.rounding = table[rows], find_rounding(table, dtype)
         self.dtype = dtype if ((table != 0) & (np.abs(table) != 1)).any() else ""
+        energy = float(np.square(self.used - self.used.mean(axis=0)).sum())
+        rounded = float(self.rounding.measure(self.used).sum())
+        # rounding is twice as large at most: no interval is wider than twice those of its number and a neighbour
+        self.nearly = max(_NEARLY, 4 * rounded / max(energy, _TINY))
 
     def describe(self, fit: FormulaFit) -> Formula:
         """Measure how much of the rows a candidate explains, and whether it gives each number."""
@@ -249,7 +282,8 @@ class _Told:
         codes = fit.read(self.rows, size)
         share, factor, error = compare_codes(self.used, codes)
         bound = encoding.bound_error(codes)
-        exact, factor = settle_factor(self.used, codes, factor, error, bound, self.kind, self.exponent)
+        settled = settle_factor(self.used, codes, factor, error, bound, self.rounding, self.exponent)
+        factor = settled.factor
         rounding = bound_rounding(fit, self.rows, size, codes)
         if first and "offset" in encoding.given:
             encoding, first = vary(encoding, {"offset": first}) or encoding, 0
@@ -257,9 +291,12 @@ class _Told:
             encoding, factor = scaled, 1.0
         return Formula(
             encoding=encoding,
+            fit=fit,
             spec=encoding.write_spec(brief=True),
             share=share,
-            exact=exact,
+            exact=settled.share == 1,
+            numbers_share=settled.share,
+            levels=len(self.rounding.levels) if settled.by_levels else None,
             rounding=rounding,
             dtype=self.dtype,
             first_position=first,
@@ -271,14 +308,35 @@ class _Told:
 
     def describe_fitted(self, fit: FormulaFit) -> list[Formula]:
         """Fit the parameters, and write them with as few digits as the table may allow, and with more."""
-        refined, errors = refine(self.table, fit)
-        # rounding to a narrow type moves all numbers of a column alike, so that errors are larger than they seem
-        slacks = [STORED_TYPES[self.kind].roundoff * part for part in _SLACKS]
-        slacks.append(float(bound_frequencies(refined.encoding).max(initial=0.0)))
-        written = dict.fromkeys(shorten(refined, errors, slack).encoding for slack in sorted(slacks, reverse=True))
+        refined = refine(self.table, fit, self.rounding)
+        least = float(bound_frequencies(refined.fit.encoding).max(initial=0.0))
+        tried = [(1.0, least), *((part, 0.0) for part in _PARTS)]
         described: list[Formula] = []
-        for one in written:
-            described.append(self.describe(replace(refined, encoding=one)))
-            if described[-1].exact or described[-1].share < 1 - _NEARLY:
-                break
+        for one in dict.fromkeys(shorten(refined, *slack) for slack in tried):
+            described.append(self.describe(replace(refined.fit, encoding=one)))
+            if described[-1].exact:
+                return described
+        best = max(described, key=lambda one: one.numbers_share)
+        if best.numbers_share > _MOST_NUMBERS:
+            # most numbers are right: those written with one digit more are tried one by one
+            for one in list_near(refined, best.fit.encoding):
+                described.append(self.describe(replace(refined.fit, encoding=one)))
+                if described[-1].exact:
+                    break
         return described
+
+    def compare(self, best: Formula, others: Sequence[Formula], least: float) -> Formula:
+        """Add what rounding cannot tell from the best: others that are exact, and parameters."""
+
+        def place(one: Formula) -> tuple[object, ...]:
+            return one.order, one.reverse, one.first_position, one.factor
+
+        alike = [one.spec for one in others if one.exact and best.exact and place(one) == place(best)]
+        not_told = []
+        for name in list_free(best.fit.encoding):
+            moved = [one for factor in (0.5, 2.0) if (one := multiply(best.fit.encoding, {name: factor}))]
+            told = [self.describe(replace(best.fit, encoding=one)) for one in moved]
+            if told and all(one.exact if best.exact else 1 - one.share <= least for one in told):
+                not_told.append(name)
+        names = dict.fromkeys(one for one in alike if one != best.spec)
+        return replace(best, alternatives=tuple(names), parameters_not_told=tuple(not_told))

@@ -15,9 +15,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.breaks import find_vector_breaks
 from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
+from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.rows import JUMP_WIDTH, RowSignals
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
-from pe_spectra.inspection.traces import measure_rounding
 
 #: A jump is this many times the steps around it, and this many robust deviations above them.
 _JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
@@ -122,7 +122,7 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "flo
     for place in find_vector_breaks(table, trusted, inside, ratios):
         found = {p: seam for p, seam in found.items() if abs(p - place) > JUMP_WIDTH}
         found[place] = Seam(row=place, jump=float(np.exp(ratios[place])))
-    listed = _list_signals(signals, trusted, measure_rounding(table, dtype))
+    listed = _list_signals(signals, trusted, find_rounding(table, dtype).measure(table))
     return Seams(seams=_add_levels(found, listed, signals, regular, stray), stray=stray)
 
 

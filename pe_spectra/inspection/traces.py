@@ -209,19 +209,6 @@ def _estimate_rounding(values: F64, dtype: str) -> float:
     return variance
 
 
-def measure_rounding(table: F64, dtype: str = "float64") -> F64:
-    """Estimate for each row the sum of squares that storing leaves in it, by the coarsest type that holds the table.
-
-    >>> bool(np.isclose(measure_rounding(np.full((2, 8), 1.5))[0], 8 * 2.0**-14 / 12))
-    True
-    """
-    kind = STORED_TYPES[find_stored_type(dtype, table)]
-    few = table[:, :: -(-table.shape[1] // _MIXED)]
-    exponents = np.maximum(np.frexp(few)[1] - 1, kind.exponent)
-    energies: F64 = np.ldexp(1.0, 2 * (exponents - kind.digits + 1)).mean(axis=1) * table.shape[1] / 12
-    return energies
-
-
 def _find_odd_rows(mixed: F64) -> I64:
     """Find the few rows that are far from the middle of both neighbours, as these and most rows are not."""
     away = np.square(mixed[1:-1] - (mixed[:-2] + mixed[2:]) / 2).sum(axis=1)

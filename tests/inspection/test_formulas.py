@@ -268,11 +268,76 @@ def test_a_formula_of_any_magnitude_is_told(spec, factor):
     assert found.factor * scale == pytest.approx(factor, rel=1e-13, abs=0)
 
 
+def store(table, dtype):
+    """A table rounded to nearest in a type, done here by its step at each number; or to 255 numbers."""
+    if dtype == "int8":
+        scale = np.float32(np.abs(table).max() / 127)
+        return (np.rint(table.astype(np.float32) / scale) * scale).astype(float)
+    kind = STORED_TYPES[dtype]
+    step = np.ldexp(1.0, np.maximum(np.frexp(table)[1] - 1, kind.exponent) - kind.digits + 1)
+    return np.rint(table / step) * step
+
+
 @pytest.mark.parametrize("dtype", STORED_TYPES)
 def test_a_formula_is_found_in_every_type_that_tables_are_stored_in(dtype):
-    kind = STORED_TYPES[dtype]
-    table = Sinusoidal(d=32).table(64)
-    step = np.ldexp(1.0, np.maximum(np.frexp(table)[1] - 1, kind.exponent) - kind.digits + 1)
-    found = find_formula(np.rint(table / step) * step, dtype=dtype)
-    assert found is not None
-    assert found.spec.startswith("sinusoidal:d=32")
+    found = find_formula(store(Sinusoidal(d=32).table(64), dtype), dtype=dtype)
+    assert (found.spec, found.exact, found.levels) == ("sinusoidal:d=32", True, None)
+
+
+COARSE = ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "int8")
+
+
+@pytest.mark.parametrize("dtype", COARSE)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "sinusoidal:d=32,rho=500",
+        pytest.param("sinusoidal:d=32,rho=777", marks=SLOW),
+        pytest.param("sinusoidal:d=32,rho=100,layout=concatenated", marks=SLOW),
+        pytest.param("tensor2tensor:d=32,max_timescale=777", marks=SLOW),
+        pytest.param("tape:d=32,rho=500,length=96", marks=SLOW),
+        "mtan:d=32",
+    ],
+)
+def test_a_base_is_told_from_few_digits(spec, dtype):
+    table = store(make(spec), dtype)
+    found = find_formula(table, dtype="float32" if dtype == "int8" else dtype)
+    assert (found.spec, found.exact, found.numbers_share) == (read_encoding(spec).write_spec(brief=True), True, 1.0)
+    assert (found.first_position, found.order, found.factor) == (0, "", 1.0)
+    assert found.levels == (len(np.unique(table)) if dtype == "int8" else None)
+    assert f"(rounded to the nearest of its {found.levels} numbers)" in say_formula(found) or dtype != "int8"
+
+
+def test_how_many_numbers_are_the_formulas_is_counted():
+    table = make("sinusoidal:d=32", "bfloat16")
+    for places in (slice(0, 1), slice(None, None, 3)):
+        changed = table.copy()
+        changed[places, ::2] += 0.5
+        found = find_formula(changed, dtype="bfloat16")
+        assert found.spec == "sinusoidal:d=32"
+        assert found.numbers_share == np.mean(changed == table)
+        assert f"{100 * found.numbers_share:.1f} % of its numbers" in say_formula(found)
+
+
+def test_others_that_are_the_same_are_named():
+    """As many rows as columns: tAPE is the sinusoid."""
+    found = find_formula(Sinusoidal(d=64).table(64))
+    assert (found.spec, found.alternatives) == ("sinusoidal:d=64", ("tape:d=64,length=64",))
+    assert "so is tape:d=64,length=64" in say_formula(found)
+    assert find_formula(Sinusoidal(d=64).table(65)).alternatives == ()
+
+
+def test_a_parameter_that_changes_nothing_is_not_told():
+    found = find_formula(Sinusoidal(d=2, rho=300.0).table(64))
+    assert (found.exact, found.parameters_not_told) == (True, ("rho",))
+    assert "rho cannot be told" in say_formula(found)
+    for dtype in ("float64", *COARSE):
+        assert find_formula(store(Sinusoidal(d=8).table(200), dtype), dtype=dtype).parameters_not_told == ()
+
+
+@pytest.mark.parametrize("dtype", COARSE)
+def test_slow_pairs_are_followed_over_many_rows(dtype):
+    encoding = Sinusoidal(d=16, rho=321.0)
+    labels = np.repeat(np.arange(1, 9), 2) * np.tile([1, -1], 8)
+    measured = measure_frequencies(store(encoding.table(400), dtype), labels)
+    np.testing.assert_allclose(measured, encoding.frequencies().values, rtol=0.05)

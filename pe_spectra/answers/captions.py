@@ -10,9 +10,9 @@ import numpy as np
 from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import Spectrum, SpectrumSummary
-from pe_spectra.spectrum.evenness import compare_ends
+from pe_spectra.spectrum.evenness import LOW_BINS, Finest, compare_ends
 from pe_spectra.spectrum.kernels import describe_kernel
-from pe_spectra.spectrum.record import EMPTY_BAND, LOW_BINS, explain_signs
+from pe_spectra.spectrum.record import EMPTY_BAND, explain_signs
 from pe_spectra.wording import join, percent, shorten
 
 VERDICTS = Verdicts(
@@ -105,11 +105,13 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
         code, text = "flat", f"Flat: {_say_even(spectrum)}"
     elif spectrum.form == "blurred":
         code, text = "over-smoothed", f"Blurred flat: {_say_blurred(spectrum)}"
+    elif spectrum.form == "smeared":
+        code, text = "over-smoothed", f"Blurred: {_say_smeared(spectrum)}"
     elif spectrum.form == "crowded":
         held = f"the first {LOW_BINS} of {bins} frequencies hold {write_low(summary)} of the weight"
         code, text = "crowded-low-bin", f"Crowded at the bottom: {held}{above}"
     else:
-        where = f"(bin {summary.peak_bin} of {bins}); {write_mean(spectrum)}"
+        where = f"(bin {summary.peak_bin} of {bins}){write_blur(spectrum)}; {write_mean(spectrum)}"
         code, text = "uneven", f"Uneven: {peak} {where}{above}"
     return VERDICTS.say(code, f"{name}{text}.")
 
@@ -118,7 +120,7 @@ def _say_even(spectrum: Spectrum) -> str:
     """How even weights are: exactly, but for rounding, or how much of the largest the smallest is, and where."""
     bins, share = len(spectrum.omega), spectrum.evenness
     per = " per basis function" if spectrum.estimator == "lattice" else ""
-    at = "" if spectrum.finest is None else f" at bandwidth {spectrum.finest.bandwidth:g}"
+    at = "" if spectrum.finest is None else f" at the finest bandwidth here, {spectrum.finest.bandwidth:g}"
     at += " with boundary reflect" if at and spectrum.boundary == "none" else ""
     if share > 1 - _TIE:
         return f"all {bins} frequencies have the same weight{per}{at}"
@@ -131,9 +133,23 @@ def _say_blurred(spectrum: Spectrum) -> str:
     here = f"at bandwidth {width:g} the smallest of {len(spectrum.omega)} weights is {share} of the largest"
     if spectrum.finest is None:
         return f"{here}; one position has no lag, which could tell more"
-    less = "smaller" if width > spectrum.finest.bandwidth else "larger"
     there = f"at {spectrum.finest.bandwidth:g} it is {percent(spectrum.evenness)}"
-    return f"{here}, {there}; try a {less} bandwidth"
+    return f"{here}, {there}; {_advise(width, spectrum.finest)}"
+
+
+def _say_smeared(spectrum: Spectrum) -> str:
+    """That the first bins hold much at this bandwidth, and not at the finest."""
+    width, finest = spectrum.bandwidth or 0.0, spectrum.finest
+    here = f"at bandwidth {width:g} the first {LOW_BINS} of {len(spectrum.omega)} frequencies hold "
+    here += f"{write_low(spectrum.summary)} of the weight"
+    if finest is None:
+        return here
+    share = min(1.0, max(0.0, float(finest.weights[:LOW_BINS].sum() / finest.weights.sum())))
+    return f"{here}, at {finest.bandwidth:g} they hold {percent(share)}; {_advise(width, finest)}"
+
+
+def _advise(width: float, finest: Finest) -> str:
+    return f"try a {'smaller' if width > finest.bandwidth else 'larger'} bandwidth"
 
 
 def entitle_spectra(spectra: Sequence[Spectrum]) -> str:

@@ -66,9 +66,10 @@ def place_below(zero: int, edge: str) -> str:
     """Say where the frequencies inside the lowest bin lie; `zero` others, which are 0, are below the edge, too.
 
     >>> place_below(0, "2 pi/8"), place_below(1, "2 pi/8")
-    ('below 2 pi/8', 'between 0 and 2 pi/8 (1 more is 0)')
+    ('below 2 pi/8', 'between 0 and 2 pi/8 (1 other is 0, constant over positions)')
     """
-    return f"between 0 and {edge} ({zero} more {'is' if zero == 1 else 'are'} 0)" if zero else f"below {edge}"
+    others = f"{zero} {'other is' if zero == 1 else 'others are'} 0, constant over positions"
+    return f"between 0 and {edge} ({others})" if zero else f"below {edge}"
 
 
 def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:

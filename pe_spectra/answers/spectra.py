@@ -14,8 +14,9 @@ from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
+from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
-from pe_spectra.spectrum.record import LOW_BINS, WEIGHTS_ARE_SHARES
+from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
 from pe_spectra.wording import percent, write_at_most, write_power
 
 #: The summaries that only a distribution has.
@@ -187,10 +188,11 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
     if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
         peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"
     entropy, participation = summary.effective_bins_entropy, summary.effective_bins_participation
+    blur = write_blur(spectrum)
     shares = {
-        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position{write_blur(spectrum)}",
-        "effective bins": f"{entropy:.1f} of {bins} (entropy), {participation:.1f} (participation)",
-        "flatness": f"{summary.flatness:.3g}",
+        "centroid": f"{summary.centroid / width:.2f} bins, {summary.centroid:.4g} rad/position{blur}",
+        "effective bins": f"{entropy:.1f} of {bins} (entropy), {participation:.1f} (participation){blur}",
+        "flatness": f"{summary.flatness:.3g}{blur}",
     }
     if spectrum.form == "signed":
         shares = dict.fromkeys(shares, "- (not a distribution)")

@@ -58,7 +58,10 @@ class SpectrumMetrics(Metrics):
         "exp of the entropy of the weights", unit="bins", better="higher", above=0, source="Shannon 1948"
     )
     flatness: float | None = metric(
-        "geometric over arithmetic mean of the weights", better="higher", minimum=0, source="Wiener entropy"
+        "geometric over arithmetic mean of the weights per basis function",
+        better="higher",
+        minimum=0,
+        source="Wiener entropy",
     )
 
 

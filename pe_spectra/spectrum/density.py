@@ -13,7 +13,7 @@ from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_su
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
-from pe_spectra.spectrum.evenness import FINEST, Finest, may_be_even
+from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
 from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
@@ -185,7 +185,7 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
 def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> Spectrum:
     weights, log_weights = _divide_by_sum(_sum_kernels(frequencies, n, bandwidth, boundary))
     finest = None
-    if may_be_even(weights, boundary):
+    if needs_finest(weights, boundary):
         finest = Finest(FINEST, _divide_by_sum(_sum_kernels(frequencies, n, FINEST, "reflect"))[0])
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()

@@ -1,8 +1,9 @@
-"""Whether weights are even, and whether the encoding is or only the kernel that blurs it.
+"""Whether weights are even, or crowded at the bottom, and whether the encoding is or only the kernel that blurs it.
 
 Weights are compared per basis function. Eq. (15) and a lag window sample a density, which is just that; on the lattice,
 where they are masses, one of 0 and one of pi belong to one basis function each and all others to two. To blur an even
-spectrum leaves it even, so only where weights look even is it asked whether they do at the finest that a lattice shows.
+spectrum leaves it even, so only where weights look even is it asked whether they do at the finest that a lattice shows;
+and so where they look crowded, as a wide kernel fills the first bins from above.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ _LEAST_CUT = 1 / 2
 FINEST = 0.5
 
 
+#: How many of the lowest bins `low_bin_mass` adds up; all where there are fewer.
+LOW_BINS = 10
+
+
 class Finest(NamedTuple):
     """Weights at the finest that a lattice, and the lags that are known, show: (N // 2 + 1,), not normalised."""
 
@@ -38,6 +43,27 @@ def compare_ends(weights: F64) -> float:
     """
     smallest, largest = float(weights.min()), float(weights.max())
     return max(0.0, smallest) / largest if largest > 0 else 0.0
+
+
+def is_crowded(weights: F64) -> bool:
+    """Return whether the first ten of weights hold a tenth of all and twice their even share; never of less than 20.
+
+    >>> import numpy as np
+    >>> is_crowded(np.arange(40.0)[::-1]), is_crowded(np.ones(40)), is_crowded(np.eye(1, 19)[0])
+    (True, False, False)
+    """
+    bins = len(weights)
+    return bins >= 2 * LOW_BINS and float(weights[:LOW_BINS].sum() / weights.sum()) >= max(0.1, 2 * LOW_BINS / bins)
+
+
+def needs_finest(weights: F64, boundary: str) -> bool:
+    """Return whether these weights look even or crowded, so that it must be seen whether the kernel made them so.
+
+    >>> import numpy as np
+    >>> needs_finest(np.array([0.35, 1.0]), "none"), needs_finest(np.arange(19.0), "none")
+    (True, False)
+    """
+    return may_be_even(weights, boundary) or is_crowded(weights)
 
 
 def may_be_even(weights: F64, boundary: str) -> bool:

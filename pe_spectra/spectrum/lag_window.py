@@ -30,7 +30,7 @@ from pe_spectra.spectrum.density import (
     compute_density_spectrum,
     normalise,
 )
-from pe_spectra.spectrum.evenness import FINEST, Finest, may_be_even
+from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_kernel, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 from pe_spectra.spectrum.record import Spectrum
@@ -180,16 +180,16 @@ def compute_lag_window_spectrum(
     lags = _count_lags(n, b) + 1
     found = kernel or estimate_kernel(encoding, length=size, count=lags)
     spectrum = _transform(encoding, found, n, b, None)
-    if kernel is None and lags < n and may_be_even(spectrum.weights, spectrum.boundary):
+    if kernel is None and lags < n and needs_finest(spectrum.weights, spectrum.boundary):
         most = max(lags, min(n, MAX_HELD_ENTRIES // (2 * len(found.values))))
         found = estimate_kernel(encoding, length=size, count=most)
     return _sharpen(spectrum, found)
 
 
 def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
-    """Add the weights at half a bin where they may be even, or as finely as there are lags: one lag tells nothing."""
+    """Add the weights at half a bin where it is asked for them, or as finely as lags allow: one tells nothing."""
     lags = kernel.values.shape[1]
-    if lags < 2 or not may_be_even(spectrum.weights, spectrum.boundary):
+    if lags < 2 or not needs_finest(spectrum.weights, spectrum.boundary):
         return spectrum
     b = FINEST * max(1.0, spectrum.grid / lags)
     by_head = [np.fft.rfft(_fold_window(one, spectrum.grid, b)).real / one[0] for one in kernel.values]

@@ -14,12 +14,10 @@ from pe_spectra.encodings.temporal import list_frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
-from pe_spectra.spectrum.evenness import LEAST_EVEN, Finest, compare_ends
+from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded
 from pe_spectra.spectrum.gaussian_sums import is_direct
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
 
-#: How many of the lowest bins `low_bin_mass` adds up; all where there are fewer.
-LOW_BINS = 10
 #: Negative weights of a larger sum are no distribution: any sum over some of the bins may be wrong by as much.
 #: Untrained biases stay below by default (t5 0.04; erpe, tupe, fire and swin 0.02; kernels with a formula 0); a
 #: similarity that is larger at another lag than at lag 0 has 0.1 and more.
@@ -81,8 +79,9 @@ class SpectrumSummary(Result):
         defined=_is_distribution,
     )
     flatness: float = quantity(
-        "Geometric over arithmetic mean of the weights, from 0 to 1; 1 is flat, 0 where a weight is not positive, "
-        "null where the weights are not a distribution.",
+        "Geometric over arithmetic mean of the weights per basis function (on the lattice those of 0 and pi have one, "
+        "all others two; Eq. 15 and a lag window sample a density, which is just that), from 0 to 1; 1 is flat, 0 "
+        "where a weight is not positive, null where the weights are not a distribution.",
         minimum=0,
         maximum=1.000001,
         defined=_is_distribution,
@@ -210,11 +209,11 @@ class Spectrum(Result):
 
     @derived("One-number summaries of the weights.", column=None)
     def summary(self) -> SpectrumSummary:
-        positive, mean_log = self.weights > 0, np.mean(self.log_weights)
+        positive, mean_log = self.weights > 0, np.mean(self.log_multipliers)
         entropy = -np.sum(self.weights[positive] * self.log_weights[positive])
         highest = None if self.frequencies is None else float(self.frequencies.values.max())
         known = self.frequencies or list_frequencies(self.encoding)
-        flatness = np.exp(mean_log - np.log(np.mean(self.weights))) if np.isfinite(mean_log) else 0.0
+        flatness = np.exp(mean_log - np.log(np.mean(self.multipliers))) if np.isfinite(mean_log) else 0.0
         return SpectrumSummary(
             low_bin_mass=float(np.sum(self.weights[:LOW_BINS])),
             peak_bin=int(np.argmax(self.weights)),
@@ -266,7 +265,8 @@ class Spectrum(Result):
         column=None,
         default=None,
     )
-    #: Where the weights may be even: the same at the finest that the lattice shows. None also of a single lag.
+    #: Where the kernel alone may have made them even or crowded: the same at the finest that the lattice shows. None
+    #: also of a single lag.
     finest: Finest | None = None
     #: The encoding's list of frequencies, where the weights were found from it.
     frequencies: Frequencies | None = None
@@ -307,12 +307,13 @@ class Spectrum(Result):
 
     @cached_property
     def form(self) -> str:
-        """How the weights are spread over the bins, in a word: "signed", "flat", "blurred", "crowded" or "uneven".
+        """How the weights are spread over the bins, in a word.
 
-        Signed: not a distribution (:attr:`~pe_spectra.spectrum.summary.SpectrumSummary.is_distribution`).
-        Flat: per basis function the smallest weight is two thirds of the largest and more, also at the finest
-        that the lattice shows. Blurred: only at this bandwidth. Crowded: the first ten bins hold a tenth of the
-        weight and twice their even share at least; with fewer than twenty bins that says nothing.
+        "signed": not a distribution (:attr:`~pe_spectra.spectrum.summary.SpectrumSummary.is_distribution`).
+        "flat": per basis function the smallest weight is two thirds of the largest and more, also at the finest
+        that the lattice shows; "blurred": only at this bandwidth. "crowded": the first ten bins hold a tenth of the
+        weight and twice their even share at least, also at the finest; "smeared": only at this bandwidth. With fewer
+        than twenty bins that says nothing, and the weights are "uneven", as all others are.
 
         >>> from pe_spectra import Dft, Sinusoidal, compute_spectrum
         >>> compute_spectrum(Dft(d=256)).form, compute_spectrum(Sinusoidal(d=256)).form
@@ -320,16 +321,15 @@ class Spectrum(Result):
         >>> compute_spectrum(Sinusoidal(d=256), bandwidth=1000).form
         'blurred'
         """
-        bins = len(self.omega)
         if not self.summary.is_distribution:
             return "signed"
         if self.evenness >= LEAST_EVEN:
             return "flat"
         if self.estimator != "lattice" and compare_ends(self.weights) >= LEAST_EVEN:
             return "blurred"
-        even = LOW_BINS / bins
-        crowded = bins >= 2 * LOW_BINS and self.summary.low_bin_mass >= max(0.1, 2 * even)
-        return "crowded" if crowded else "uneven"
+        if not is_crowded(self.weights):
+            return "uneven"
+        return "crowded" if self.finest is None or is_crowded(self.finest.weights) else "smeared"
 
 
 def explain_signs(spectrum: Spectrum) -> str:

@@ -33,7 +33,8 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
-from pe_spectra.spectrum.record import LOW_BINS, MOST_NEGATIVE
+from pe_spectra.spectrum.evenness import LOW_BINS
+from pe_spectra.spectrum.record import MOST_NEGATIVE
 from pe_spectra.wording import write_with_error
 from tests.mutation.mutants import read_mutants
 from tests.pages import docs_numbers as numbers

@@ -142,6 +142,13 @@ CORRECTED |= {
     f"$.metrics.nearest_sinusoid_{key}": ("a ladder that explains what any order of columns does is none", is_given_up)
     for key in ("rho", "share")
 }
+CORRECTED["$.summary.flatness"] = CORRECTED["$.spectra.summary.flatness"] = (
+    "of weights per basis function, as the verdict: on the lattice the ends, which have one, made it less than 1",
+    lambda frozen, found: (
+        math.isclose(frozen, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        or (frozen > 0.9 and math.isclose(found, 1.0, rel_tol=RELATIVE))
+    ),
+)
 
 
 def has_possible_periods(_, found):

@@ -19,6 +19,10 @@ BLURRED = re.compile(
     r"^Blurred flat: at bandwidth (\S+) the smallest of \d+ weights is (\S+) % .*, at (\S+) it is (\S+) %"
 )
 
+SMEARED = re.compile(
+    r"^Blurred: at bandwidth (\S+) the first 10 of (\d+) frequencies hold (\S+) % .*, at (\S+) they hold (\S+) %; try"
+)
+
 
 def take_dft(d, left_out=()):
     """The table of the DFT encoding without the columns of some frequencies."""
@@ -50,6 +54,19 @@ def compare_naively(spectrum):
     return max(0.0, shares.min()) / shares.max()
 
 
+def count_low_naively(spectrum):
+    """The share of the first ten weights at the finest, as `compare_naively` has these."""
+    encoding, n = spectrum.encoding, spectrum.grid
+    if isinstance(encoding, HasFrequencies):
+        found = encoding.frequencies()
+        kernel = np.cos(np.outer(np.arange(4 * n), found.values)) @ found.masses
+        shares = transform(kernel, n, 0.5)
+    else:
+        kernel = estimate_kernel(encoding, length=spectrum.length or n, count=n).values[0]
+        shares = transform(kernel, n, 0.5 * max(1, n / len(kernel)))
+    return shares[:10].sum() / shares.sum()
+
+
 def transform(kernel, n, bandwidth):
     """Blackman-Tukey as it is written: the sum over all lags, negative ones too."""
     lags, sigma = np.arange(1, len(kernel)), bandwidth * 2 * np.pi / n
@@ -74,6 +91,19 @@ def check(spectrum):
         assert ("smaller" in text) == (spectrum.bandwidth > 0.5)
     else:
         assert "flat" not in text.lower()
+    low, bins = spectrum.weights[:10].sum(), len(spectrum.omega)
+    least = max(0.1, 20 / bins)
+    if form in ("crowded", "smeared", "uneven") and abs(low - least) > 1e-9:
+        looks_crowded = bins >= 20 and low >= least
+        assert (form != "uneven") == looks_crowded
+    if form in ("crowded", "smeared") and spectrum.estimator != "lattice":
+        finest = count_low_naively(spectrum)
+        assert (form == "crowded") == (finest >= least) or abs(finest - least) < 1e-9
+        if form == "smeared":
+            bandwidth, _, here, _, there = SMEARED.match(text).groups()
+            assert float(bandwidth) == pytest.approx(spectrum.bandwidth, rel=1e-5)
+            assert abs(float(here) - 100 * low) < 0.06
+            assert abs(float(there) - 100 * max(0.0, finest)) < 0.06
     if form in ("crowded", "uneven"):
         assert f"no frequency lies above {np.pi:.4g}" not in text
 
@@ -111,6 +141,25 @@ def test_four_frequencies_of_129_are_missed_at_every_bandwidth():
     table = take_dft(256, (40, 41, 42, 43))
     assert {compute_spectrum(table, bandwidth=b).form for b in (0.5, 1.0, 4.0)} == {"uneven"}
     assert {compute_spectrum(table, bandwidth=b).form for b in (32.0, 64.0, 1000.0)} == {"blurred"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tones_are_crowded_where_they_are_low_and_not_where_only_the_kernel_is_wide(seed):
+    generator = np.random.default_rng(seed)
+    s, tones = np.arange(256.0), np.sort(generator.uniform(0.02, 1.2, 4))
+    table = give_table(np.concatenate([[np.sin(w * s), np.cos(w * s)] for w in tones]).T)
+    for bandwidth in (0.5, 1.0, 4.0, 16.0, 32.0, 64.0, 128.0):
+        spectrum = compute_spectrum(table, bandwidth=bandwidth)
+        check(spectrum)
+        if tones[0] > 0.35:  # above bin 14
+            assert spectrum.form != "crowded"
+
+
+def test_flatness_is_one_where_the_verdict_is_flat():
+    for d in (3, 8, 9, 64):
+        assert compute_spectrum(Dft(d=d)).summary.flatness == pytest.approx(1, abs=1e-12)
+        assert compute_spectrum(OneHot(d=d)).summary.flatness == pytest.approx(1, abs=1e-12)
+    assert compute_spectrum(DfsTrans(d=8)).summary.flatness == 0
 
 
 # ----------------------------------------------------------------------------------- all encodings

@@ -75,7 +75,8 @@ def test_frequencies_of_0_are_counted_apart():
         assert found.inside == sum(0 < value < 2 * np.pi / length for value in values)
         assert found.inside + found.outside == found.total
         text = answer_counts([found]).verdict.text
-        more = f" ({zero} more {'is' if zero == 1 else 'are'} 0) for" if zero else " for"
+        others = "1 other is" if zero == 1 else f"{zero} others are"
+        more = f" ({others} 0, constant over positions) for" if zero else " for"
         where = f"between 0 and 2 pi/{length}" if zero else f"below 2 pi/{length}"
         assert f"{found.inside} of {found.total} frequencies" in text
         assert f"lie {where}{more}" in text
@@ -85,7 +86,9 @@ def test_frequencies_of_0_are_counted_apart():
 def test_of_the_dft_one_frequency_is_0(d):
     assert count_low_bin(Dft(d=d)).zero == 1
     assert "frequencies: 0 of " in write_fact(Dft(d=d))
-    assert f"between 0 and the first DFT frequency 2 pi/{d} (1 more is 0)" in write_fact(Dft(d=d))
+    assert f"between 0 and the first DFT frequency 2 pi/{d} (1 other is 0, constant over positions)" in write_fact(
+        Dft(d=d)
+    )
 
 
 def write_fact(encoding):

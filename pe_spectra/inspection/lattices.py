@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,8 @@ _GROUPS = 16
 _RIDGE = 1e-13
 #: Rows by which a lattice is displaced, at most.
 _MOST_SHIFT = 64
+#: Lattices that are kept for the next table, of at most so many rows each: about 40 MB of them.
+_RECALLED, _MOST_RECALLED = 512, 1024
 
 
 class Fit(NamedTuple):
@@ -66,37 +69,58 @@ def solve_lattice(
     >>> nodes[:, 0].round(9).tolist(), left[:2, 0].round(9).tolist()
     ([0.5, 2.5, 4.5, 6.5], [-0.5, 0.5])
     """
-    from scipy.linalg import cho_solve_banded, cholesky_banded
+    from scipy.linalg.lapack import dpbtrs
 
-    size = len(values)
-    indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
-    indices = indices - indices.min()
-    lost = np.isnan(values[:, 0])
-    weights, values = weights * ~lost[:, None], np.where(lost[:, None], 0.0, values)
-    count = int(indices.max()) + 1
-    # W^T W by its diagonals
-    below = indices[:, :, None] - indices[:, None, :]
-    lower = below >= 0
-    places = np.broadcast_to(indices[:, None, :], below.shape)[lower]
-    products = (weights[:, :, None] * weights[:, None, :])[lower]
-    bands = np.bincount(below[lower] * count + places, products, (int(below.max()) + 1) * count).reshape(-1, count)
-    bands[0] += _RIDGE * bands[0].max()
-    factor = cholesky_banded(bands, lower=True, check_finite=False)
-    nodes, left = np.zeros((count, values.shape[1])), values
+    size, lost = len(values), np.flatnonzero(np.isnan(values[:, 0]))
+    build = _recall_lattice if size <= _MOST_RECALLED else _build_lattice
+    lattice = build(old, new, kind, start, size, tuple(lost.tolist()))
+    if len(lost):
+        values = values.copy()
+        values[lost] = 0.0
+    nodes, left = np.zeros((lattice.reads.shape[1], values.shape[1])), values
     for _ in range(passes):  # the second one mends what the first rounds off
-        step = cho_solve_banded((factor, True), _gather(indices, weights, left, count), check_finite=False)
-        nodes += step
-        left = values - np.einsum("rt,rtc->rc", weights, nodes[indices])
+        nodes = nodes + dpbtrs(lattice.factor, lattice.gathers @ left, lower=1)[0]
+        left = values - lattice.reads @ nodes
     return nodes, left
 
 
-def _gather(indices: I64, weights: F64, values: F64, count: int) -> F64:
-    """Compute W^T e: each tap reads nodes in order, so that the rows of one node are a run."""
-    gathered = np.zeros((count, values.shape[1]))
-    for tap, weight in zip(indices.T, weights.T, strict=True):
-        starts = np.flatnonzero(np.diff(tap, prepend=-1))
-        gathered[tap[starts]] += np.add.reduceat(values * weight[:, None], starts)
-    return gathered
+class _Lattice(NamedTuple):
+    """W of some rows, (R, m), and W^T, as sparse matrices; and the Cholesky factor of W^T W by its diagonals."""
+
+    reads: Any
+    gathers: Any
+    factor: F64
+
+
+def _build_lattice(old: int, new: int, kind: Convention, start: int, size: int, lost: tuple[int, ...]) -> _Lattice:
+    """Build W of rows start .. start + size - 1 of `new`; `lost` ones, from `start` on, count for nothing."""
+    from scipy.linalg.lapack import dpbtrf
+    from scipy.sparse import csr_array
+
+    indices, weights = compute_taps(old, new, np.arange(start, start + size), method=kind[0], align_corners=kind[1])
+    indices -= indices.min()
+    weights[list(lost)] = 0.0
+    count, taps = int(indices.max()) + 1, weights.shape[1]
+    reads = csr_array((weights.ravel(), indices.ravel(), np.arange(0, size * taps + 1, taps)), shape=(size, count))
+    return _Lattice(reads, reads.T, dpbtrf(_multiply_taps(indices, weights, count), lower=1)[0])
+
+
+#: All tables of a size are held against the same lattices, and so are both axes of a square grid.
+_recall_lattice = lru_cache(maxsize=_RECALLED)(_build_lattice)
+
+
+def _multiply_taps(indices: I64, weights: F64, count: int) -> F64:
+    """Compute W^T W by its diagonals, the main one first and raised by `_RIDGE`; the taps of a row are in order."""
+    later, earlier = np.tril_indices(weights.shape[1])
+    nodes = indices[:, earlier]
+    below = indices[:, later] - nodes
+    # two taps that read one node, as beyond the ends, meet on the main diagonal twice
+    products = weights[:, later] * weights[:, earlier] * np.where((below == 0) & (later > earlier), 2.0, 1.0)
+    shape = int(below.max()) + 1, count
+    sums = np.bincount((below * count + nodes).ravel(), products.ravel(), shape[0] * count)
+    bands = sums.astype(np.float64, copy=False).reshape(shape)
+    bands[0] += _RIDGE * bands[0].max()
+    return bands
 
 
 def fit_lattice(values: F64, old: int, new: int, kind: Convention, passes: int = 2) -> Fit | None:

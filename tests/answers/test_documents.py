@@ -11,9 +11,27 @@ from tests.answers.lines import FILE_LINES, LINES, MODEL_LINES, draw_nothing, li
 # ----------------------------------------------------------------------------------- documents
 
 
+@pytest.fixture(scope="module")
+def answered():
+    """What each line of this module answered when it was first run."""
+    return {}
+
+
+@pytest.fixture
+def answer(cli, answered):
+    """Run one of LINES as JSON, once for all tests of this module."""
+
+    def run(line):
+        if line not in answered:
+            answered[line] = cli(f"{draw_nothing(line)} --json")
+        return answered[line]
+
+    return run
+
+
 @pytest.mark.parametrize("line", LINES)
-def test_document(cli, validate, line):
-    done = cli(f"{draw_nothing(line)} --json")
+def test_document(cli, answer, validate, line):
+    done = answer(line)
     assert done.code == (1 if "--require" in line else 0), done.err
     document = read_strictly(done.out)
     validate(document)
@@ -79,10 +97,10 @@ def test_documents_about_figures(validate):
         validate(json.loads(json.dumps(answer.to_document(None), allow_nan=False)))
 
 
-def test_lengths_agree(cli):
+def test_lengths_agree(answer):
     """Within a spectrum and within a panel every array is over the same bins or points."""
     for line in LINES:
-        document = json.loads(cli(f"{line} --json --no-figure").out) if line.startswith(("spectrum", "recon")) else {}
+        document = json.loads(answer(line).out) if line.startswith(("spectrum", "recon")) else {}
         for member in document.get("spectra", [document] if document.get("kind") == "spectrum" else []):
             bins = len(member["omega"])
             assert len(member["weights"]) == len(member["log_weights"]) == bins
@@ -162,8 +180,8 @@ def test_what_is_null_is_explained(cli, field):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_nothing_else_is_null(cli, line):
-    document = json.loads(cli(f"{draw_nothing(line)} --json").out)
+def test_nothing_else_is_null(answer, line):
+    document = json.loads(answer(line).out)
     if document["kind"] == "comparison":
         for row in document["rows"]:
             # a metric that is null says why beside it

@@ -17,6 +17,20 @@ RANKS: dict[str, int] = {level: rank for rank, level in enumerate(LEVELS)}
 # --------------------------------------------------------------------- what an encoding is
 
 DOMAINS = ("positions", "lags")
+#: What Definition 1 comes to, the gravest first -> what is said of an encoding that it does not hold for.
+OUTCOMES = {
+    "not-injective": "not injective",
+    "distinct-by-rounding": "distinct, but by no more than float64 rounds off",
+    "undecided": "not decided",
+    "injective": "injective",
+}
+#: The same as one cell of a table: yes, no, nothing where it is not decided.
+OUTCOME_CELLS: dict[str, bool | str | None] = {
+    "not-injective": False,
+    "distinct-by-rounding": "by rounding",
+    "undecided": None,
+    "injective": True,
+}
 #: Directions of lags on a grid.
 AXES = ("vertical", "horizontal")
 FAMILIES = ("absolute", "rotary", "relative", "temporal", "structural", "learned", "combined")

@@ -34,16 +34,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def join(words: Sequence[str], most: int | None = None) -> str:
+def join(words: Sequence[str], most: int | None = None, word: str = "and") -> str:
     """Join words as a sentence does; of more than `most` the first ones, and how many others there are.
 
-    >>> join(["a"]), join(["a", "b", "c"]), join(["a", "b", "c", "d"], 3)
-    ('a', 'a, b and c', 'a, b and 2 more')
+    >>> join(["a"]), join(["a", "b", "c"]), join(["a", "b", "c", "d"], 3), join(["a", "b"], word="or")
+    ('a', 'a, b and c', 'a, b and 2 more', 'a or b')
     """
     listed = list(words)
     if most is not None and len(listed) > most:
         listed = [*listed[: most - 1], f"{len(listed) - most + 1} more"]
-    return " and ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
+    return f" {word} ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
 def capitalise(sentence: str) -> str:

@@ -16,11 +16,12 @@ from pe_spectra.answers.answer import (
     propose,
     quantity_of_all,
 )
-from pe_spectra.metrics import METRICS, SIGNED
-from pe_spectra.metrics.compare import OF_PERIOD, Comparison, find_better, list_columns
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
 from pe_spectra.quantities import derived, quantity
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.kernels import describe_average
+from pe_spectra.vocabulary import OUTCOMES
 from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
@@ -89,7 +90,8 @@ def answer_comparison(
     """
     at_periods = _define_periods(compared)
     lengths, by = ["length"] if any(one.part for one in compared) else [], [sorted_by] if sorted_by else []
-    first = [*by, *at_periods] if at_periods else []  # of many columns those that were asked for are not left out
+    asked = by if sorted_by != DEFAULT_ORDER else []
+    first = [*asked, *at_periods] if at_periods else []  # of many columns those that were asked for are not left out
     shown = dict.fromkeys(["encoding", *lengths, *first, "injective", *by, *_SHOWN])
     return Answer(
         body=ComparisonBody(length=agree([one.length for one in compared]), sorted_by=sorted_by, rows=tuple(compared)),
@@ -141,15 +143,17 @@ def _list_notes(one: Comparison) -> tuple[str, ...]:
         *(_note_part(one) or _note_average(one)),
         *_note_whole(one),
         *_note_rounding(one),
-        *_note_negative_weights(one),
+        *_note_undecided(one),
+        *_note_missing(one),
         *_note_periods(one),
     )
 
 
 def _split(one: Comparison, note: str) -> tuple[str, str]:
     """Whom a note is about, and what it says."""
-    name, colon, text = note.partition(": ")
-    return (name, text) if colon else (one.encoding.label, note)
+    own = f"{one.encoding.label}: "  # there may be a colon in a label, too
+    name, colon, text = (own, ": ", note.removeprefix(own)) if note.startswith(own) else note.partition(": ")
+    return (name.removesuffix(": "), text) if colon else (one.encoding.label, note)
 
 
 def _note_average(one: Comparison) -> tuple[str, ...]:
@@ -169,7 +173,7 @@ def _note_part(one: Comparison) -> tuple[str, ...]:
 
 def _note_rounding(one: Comparison) -> tuple[str, ...]:
     near = "its closest vectors are no further apart than float64 rounds off"
-    return (f"{one.encoding.label}: {near}",) if one.is_within_rounding else ()
+    return (f"{one.encoding.label}: {near}",) if one.outcome == "distinct-by-rounding" else ()
 
 
 def _note_whole(one: Comparison) -> tuple[str, ...]:
@@ -178,10 +182,29 @@ def _note_whole(one: Comparison) -> tuple[str, ...]:
     return (f"{one.encoding.label}: {whole}",) if one.encoding.shape is not None and one.length > one.shared else ()
 
 
-def _note_negative_weights(one: Comparison) -> tuple[str, ...]:
-    """Say why metrics are missing that most spectra have."""
-    missing = [name for name, reason in one.notes.items() if reason == SIGNED]
-    return (f"{one.encoding.label}: no {', '.join(missing[:-1])} or {missing[-1]}: {SIGNED}",) if missing else ()
+def _note_undecided(one: Comparison) -> tuple[str, ...]:
+    return (f"{one.encoding.label}: injective is not decided: {one.proof}",) if one.injective is None else ()
+
+
+def _note_missing(one: Comparison) -> tuple[str, ...]:
+    """Say which metrics have no value, and why: those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in one.notes.items():
+        by_reason.setdefault(reason, []).append(name)
+    return tuple(f"{one.encoding.label}: no {_list_metrics(names)}: {why}" for why, names in by_reason.items())
+
+
+def _list_metrics(names: Sequence[str]) -> str:
+    """Name metrics; of more than two in a row, as columns have them, the first and the last."""
+    order = list(METRICS)
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and order.index(runs[-1][-1]) + 1 == order.index(name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    parts = [part for run in runs for part in ([f"{run[0]} to {run[-1]}"] if run[2:] else run)]
+    return join(parts, word="or")
 
 
 def _note_norms(compared: Sequence[Comparison], sorted_by: str | None) -> tuple[str, ...]:
@@ -201,15 +224,17 @@ def _note_norms(compared: Sequence[Comparison], sorted_by: str | None) -> tuple[
 
 def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     merged = [one.encoding.label for one in compared if one.injective is False]
+    near = [one.encoding.label for one in compared if one.outcome == "distinct-by-rounding"]
     names = ", ".join(merged[:3]) + (", .." if merged[3:] else "")
     ranking = _rank(compared, sorted_by)
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
     text = f"no collisions found{' in the parts compared' if any(one.part for one in compared) else ''}."
     if merged:
         text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
+    if near:
+        text = f"{text.removesuffix('.')}; {join(near, most=3)}: {OUTCOMES['distinct-by-rounding']}."
     text = f"{ranking}; {text}" if ranking else capitalise(text)
-    is_noted = merged or any(one.is_within_rounding for one in compared)
-    return Verdict(level="note" if is_noted else "ok", code="compared", text=text)
+    return Verdict(level="note" if merged or near else "ok", code="compared", text=text)
 
 
 def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:
@@ -267,7 +292,12 @@ def _note_periods(one: Comparison) -> tuple[str, ...]:
         if match.ratio is None:
             rows = one.encoding.rows
             why = f"the table has {count(rows, 'row')}" if rows and match.lag > rows - 1 else match.note
+            why = why or "k(0) is not positive"
             notes.append(f"{one.encoding.label}: {match.name}: k(lag {match.lag:g}) not measurable: {why}")
+        elif match.is_local_maximum is None:
+            notes.append(f"{one.encoding.label}: no maximum_{match.name}: the kernel is not known behind that lag")
+        if match.nearest_period is None:
+            notes.append(f"{one.encoding.label}: no nearest_{match.name}: no period of its own is known")
     return tuple(notes)
 
 

@@ -23,6 +23,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity
+from pe_spectra.vocabulary import OUTCOMES
 from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 
 VERDICTS = Verdicts(
@@ -35,7 +36,7 @@ _TABLE_DIGITS = 6
 _MOST_NAMES = 4
 
 
-#: Code of a verdict -> what is said of encodings and where; the gravest first.
+#: Outcome -> what is said of encodings and where.
 _OUTCOMES = {
     "not-injective": "Not injective{}",
     "distinct-by-rounding": "Distinct{}, but by no more than float64 rounds off",
@@ -93,16 +94,9 @@ def judge_faithfulness(results: Sequence[Faithfulness]) -> Verdict:
     >>> judge_faithfulness([measure_faithfulness(Dft(d=4), length=5)]).code
     'not-injective'
     """
-    found = {_grade(result) for result in results}
-    code = next(outcome for outcome in _OUTCOMES if outcome in found)
+    found = {result.outcome for result in results}
+    code = next(outcome for outcome in OUTCOMES if outcome in found)
     return VERDICTS.say(code, _say(results[0]) if len(results) == 1 else _say_all(results))
-
-
-def _grade(result: Faithfulness) -> str:
-    """The code of what is said of one encoding."""
-    if not result.injective:
-        return "undecided" if result.injective is None else "not-injective"
-    return "distinct-by-rounding" if result.is_within_rounding else "injective"
 
 
 def entitle_separations(results: Sequence[Faithfulness]) -> str:
@@ -124,17 +118,17 @@ def entitle_separations(results: Sequence[Faithfulness]) -> str:
 
 def _say_all(results: Sequence[Faithfulness]) -> str:
     """One clause for the encodings that fare alike; of those with two equal vectors which these are."""
-    clauses: dict[str, list[str]] = {outcome: [] for outcome in _OUTCOMES}
+    clauses: dict[str, list[str]] = {outcome: [] for outcome in OUTCOMES}
     among, lengths = [result.encoding for result in results], {result.length for result in results}
     domains = {_say_domain(result) for result in results}
     where = f" on {domains.pop()}" if len(domains) == 1 else f" at length {min(lengths)}" if len(lengths) == 1 else ""
     for result in results:
         pair = f" ({_name_pair(result, *(result.closest_pair or (0, 0)), ' = ')} have the same vector)"
         own = "" if where else f" on {_say_domain(result)}"
-        clauses[_grade(result)].append(
+        clauses[result.outcome].append(
             f"{name_apart(result.encoding, among)}{own}{pair if result.injective is False else ''}"
         )
-    said = [(what.format(where), clauses[outcome]) for outcome, what in _OUTCOMES.items()]
+    said = [(_OUTCOMES[outcome].format(where), found) for outcome, found in clauses.items()]
     return " ".join(f"{what}: {join(found, _MOST_NAMES)}." for what, found in said if found)
 
 
@@ -146,9 +140,7 @@ def _say(result: Faithfulness) -> str:
     if result.injective is False:
         pairs = f"{count(result.collisions.count, 'such pair')}{_count_sharing(result)}"
         return f"Not injective: {_name_pair(result, s, t, ' = ')} have the same vector ({pairs}); {proof}."
-    text = f"Injective on {_say_domain(result)}: {proof}."
-    if result.is_within_rounding:
-        text = f"Distinct on {_say_domain(result)}, but by no more than float64 rounds off: {proof}."
+    text = f"{_OUTCOMES[result.outcome].format(f' on {_say_domain(result)}')}: {proof}."
     if result.closest_pair is None or result.min_separation is None:
         return text
     near = f"{_name_pair(result, s, t)} (lag {t - s})"
@@ -156,7 +148,8 @@ def _say(result: Faithfulness) -> str:
         first, second = (result.encoding.describe_position(one) for one in (s, t))
         near = f"neighbours (lag 1, {first} and {second})"
     distance = write_with_error(result.min_separation, result.error_bound)
-    rounded = f"; computing them rounds off up to {result.rounding:.1e}" if result.is_within_rounding else ""
+    is_lost = result.outcome == "distinct-by-rounding"
+    rounded = f"; computing them rounds off up to {result.rounding:.1e}" if is_lost else ""
     return f"{text} Closest: {near}, distance {distance}{rounded}."
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.run import Outcome, Run, explain_code, plot
-from pe_spectra.cli.subject import Subject, check_together, check_work, leave_out
+from pe_spectra.cli.subject import Subject, check_together, check_work, list_undecided
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.numbers import IntegerRange, suggest
@@ -25,8 +25,6 @@ _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
 _STEP = "1h"
 #: So many columns are named where one is not known.
 _LISTED = 10
-#: The whole catalogue is sorted by this unless --sort names another column.
-_ORDER_OF_ALL = "relative_separation"
 
 
 def compare(
@@ -37,7 +35,7 @@ def compare(
     periods: str | None,
     require: Sequence[str] | None,
 ) -> Outcome:
-    """Encodings side by side: every metric that needs no model, sorted by any column.
+    """Encodings side by side: every metric that needs no model, sorted by relative separation or another column.
 
     Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
     its definition. With --step and --periods lags are times.
@@ -46,21 +44,21 @@ def compare(
     from pe_spectra.answers.comparisons import answer_comparison
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
     from pe_spectra.domains import parse_periods
-    from pe_spectra.metrics import METRICS
-    from pe_spectra.metrics.compare import compare_encodings, sort_comparisons
+    from pe_spectra.metrics.compare import compare_encodings, list_numbers, sort_comparisons
 
     wanted = parse_periods([periods], "--periods") if periods is not None else ()
-    _check_sort(sort, [name for name, _ in wanted])
-    requirements = parse_requirements(require or [], ("separation", *METRICS))
-    encodings, missing = _leave_out(_collect(subject, every, timed=bool(wanted)), subject)
+    names = [name for name, _ in wanted]
+    order = _read_order(sort, names)
+    requirements = parse_requirements(require or [], list_numbers(names))
+    encodings, missing = _collect(subject, every, timed=bool(wanted))
+    _check_compared(encodings, subject.length)
     seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
     with run.progress("comparing") as progress:
-        compared = compare_encodings(
+        measured = compare_encodings(
             encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress
         )
-        order = sort or (_ORDER_OF_ALL if every else None)
-        compared = compared if order is None else sort_comparisons(compared, order)
-        found = [*map(_list_demanded, compared), *((f"{one}, left out", None, {}) for one in missing)]
+        compared = sort_comparisons(measured, order)
+        found = [*map(_list_demanded, compared), *list_undecided(missing)]
         answer = answer_comparison(compared, order, check_requirements(requirements, found))
         return run.finish(
             replace(answer, notes=(*notes, *gather_notes(missing.items(), ()), *answer.notes)),
@@ -68,22 +66,22 @@ def compare(
         )
 
 
-def _leave_out(encodings: tuple[Encoding, ...], subject: Subject) -> tuple[tuple[Encoding, ...], dict[str, str]]:
-    """The encodings that can be had at --length, and why not by the label of each other; one of them must be left."""
+def _check_compared(encodings: Sequence[Encoding], length: int | None) -> None:
+    """Refuse what could not be compared in time."""
     from pe_spectra.metrics.common_ground import LEAST_WIDTH, choose_length, count_positions
 
-    length = subject.length or choose_length(encodings)
-    kept, missing = leave_out(encodings, length)
-    sizes = [length if e.shape is None else count_positions(e) or length for e in kept]
-    check_together("--length and the widths", kept, sizes, LEAST_WIDTH, MAX_COMPARED_NUMBERS)
-    return kept, missing
+    shared = length or choose_length(encodings)
+    sizes = [shared if e.shape is None else count_positions(e) or shared for e in encodings]
+    check_together("--length and the widths", encodings, sizes, LEAST_WIDTH, MAX_COMPARED_NUMBERS)
 
 
-def _list_demanded(one: Comparison) -> tuple[str, bool | None, dict[str, float | None]]:
+def _list_demanded(one: Comparison) -> tuple[str, str, dict[str, float | None]]:
     """What may be demanded of an encoding; of a part that nobody asked for, only a collision is decided."""
+    from pe_spectra.metrics.compare import read_numbers
+
     if one.part:
-        return f"{one.encoding.label}, {one.part}", False if one.injective is False else None, {}
-    return one.encoding.label, one.injective, {**one.values, "separation": one.values["min_separation"]}
+        return f"{one.encoding.label}, {one.part}", "undecided" if one.injective else one.outcome, {}
+    return one.encoding.label, one.outcome, read_numbers(one)
 
 
 def inspect(
@@ -124,9 +122,11 @@ def inspect(
         )
 
 
-def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, ...]:
-    """The encodings that were named, or all of the catalogue by default; where lags are times --step suits them all."""
-    subject.refuse_length()
+def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+    """The encodings that were named, or the whole catalogue, at --length; where lags are times --step suits them all.
+
+    With why not of those that are left out, as :meth:`Subject.build_at_length` gives it.
+    """
     specs = subject.encoding
     if every and specs:
         raise InputError("--all and SPEC exclude each other", specs[0], "one of them")
@@ -136,7 +136,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, .
         from pe_spectra.sources import has_option
 
         has_step = not timed or has_option(specs or (), "step", "SPEC")
-        return replace(subject, step=subject.step if has_step else None, length=None).build()
+        return replace(subject, step=subject.step if has_step else None).build_at_length()
     from pe_spectra.encodings import ENCODINGS
 
     others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
@@ -144,7 +144,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[Encoding, .
     if given:
         raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-    return replace(subject, encoding=names, length=None).build()
+    return replace(subject, encoding=names).build_at_length()
 
 
 def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:
@@ -165,13 +165,13 @@ def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool
     return read_duration(_STEP), (f"--periods: positions are taken to be {_STEP} apart; --step says otherwise",)
 
 
-def _check_sort(name: str | None, periods: Sequence[str]) -> None:
-    """Refuse a name that is no column: of the many that there are, the nearest are named."""
-    from pe_spectra.metrics.compare import OF_PERIOD, list_columns
+def _read_order(name: str | None, periods: Sequence[str]) -> str:
+    """Read the column to sort by; of the many that there are, the nearest are named to whoever names none."""
+    from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, SYNONYMS, list_columns
 
-    known = list_columns(periods)
+    known = (*list_columns(periods), *SYNONYMS)
     if name is None or name in known:
-        return
+        return DEFAULT_ORDER if name is None else SYNONYMS.get(name, name)
     from difflib import get_close_matches
 
     near = [one for one in known if name and name in one]
@@ -258,7 +258,7 @@ def precision(
         return run.finish(answer, plot("pe_spectra.plots.staircases.compose_precision", report))
 
 
-def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, float | None]]]:
+def _list_codes(report: PrecisionReport) -> list[tuple[str, str, dict[str, float | None]]]:
     """What is demanded of each recipe in each type: of its code, and injectivity of its last stage, the sum.
 
     Codes that are one in exact arithmetic, and that rounding alone distinguishes, are not injective, and
@@ -268,7 +268,7 @@ def _list_codes(report: PrecisionReport) -> list[tuple[str, bool, dict[str, floa
     return [
         (
             f"{code.dtype}, {RECIPE_TITLES.get(code.recipe, code.recipe)}",
-            end.distinct == end.total and not merged and not end.not_finite,
+            "injective" if end.distinct == end.total and not merged and not end.not_finite else "not-injective",
             {"separation": code.min_separation, "ulp_margin": code.ulp_margin},
         )
         for code, end in zip(report.codes, report.ends, strict=True)

@@ -232,7 +232,7 @@ OPTIONS: Mapping[str, Option] = {
         RealRange(minimum=1e-300, maximum=1e300),
     ),
     "all": Option("every --all", "", "the whole catalogue, random values last"),
-    "sort": Option("--sort", "COLUMN", "order by a column of --format csv, best first"),
+    "sort": Option("--sort", "COLUMN", "order by a column of --format csv, best first", usual="relative_separation"),
     "periods": Option("--periods", "NAME,..", "periods to look for: day,week or durations such as 12h"),
     "resize": Option("--resize", "N|HxW", "what interpolation to another size does"),
     "resize:export": Option("--resize", "N|HxW", "interpolate the table to another size"),
@@ -281,7 +281,7 @@ OPTIONS: Mapping[str, Option] = {
     "require:metric": Option(
         "--require",
         "TEXT",
-        f"'injective', or a metric as in 'separation>=0.1': {_REQUIRED}; give --require again for each",
+        f"'injective', or a column of --format csv as in 'separation>=0.1': {_REQUIRED}; give --require again for each",
         several=True,
     ),
     "require:codes": Option(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
-from pe_spectra.cli.subject import Subject, check_count, check_together, check_work, leave_out
+from pe_spectra.cli.subject import Subject, check_count, check_together, check_work, list_undecided
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_ANALYSED, MAX_COUNTED_FREQUENCIES, MAX_PRINTED_NUMBERS, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, parse_integers
@@ -43,8 +43,7 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    subject.refuse_length()
-    encodings, missing = leave_out(replace(subject, length=None).build("sinusoidal"), subject.length)
+    encodings, missing = subject.build_at_length("sinusoidal")
     check_count(encodings)
     grid, bandwidths, lattice = _share_lattice(encodings, grid, bandwidth or (None,), subject.length)
     points = _count_points(encodings, grid) // 2 * len(bandwidths)
@@ -106,10 +105,11 @@ def faithfulness(
     A certificate or two positions that collide, the smallest separation and its pair, rank and
     condition of the table of codes, and the figures of Algorithm 1.
     """
+    from pe_spectra.answers.answer import gather_notes
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [], ("separation", "rank"))
-    encodings = subject.build(*_PAPER_PAIR)
+    encodings, missing = subject.build_at_length(*_PAPER_PAIR)
     length = subject.length or _choose_length(encodings)
     _check_measured(encodings, length)
     from pe_spectra.answers.injectivity import answer_faithfulness
@@ -117,9 +117,10 @@ def faithfulness(
 
     with run.progress("measuring separation and rank") as tell:
         results = [measure_faithfulness(e, length=length, limit=limit, within=within, progress=tell) for e in encodings]
-        found = [(r.encoding.label, r.injective, {"separation": r.min_separation, "rank": r.rank}) for r in results]
-        answer = answer_faithfulness(results, check_requirements(requirements, found))
+        found = [(r.encoding.label, r.outcome, {"separation": r.min_separation, "rank": r.rank}) for r in results]
+        answer = answer_faithfulness(results, check_requirements(requirements, [*found, *list_undecided(missing)]))
         figure = plot("pe_spectra.plots.distances.compose_faithfulness", *results)
+        answer = replace(answer, notes=(*gather_notes(missing.items(), ()), *answer.notes))
         return run.finish(answer, figure, then=_follow_faithfulness(run, results))
 
 

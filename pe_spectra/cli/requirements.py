@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import RealRange
+from pe_spectra.vocabulary import OUTCOMES
 
 _PATTERN = re.compile(r"([a-z0-9_]+)(>=|<=|>|<)(.*)", re.DOTALL)
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
@@ -59,24 +60,23 @@ def _parse(text: str, known: Sequence[str]) -> Requirement:
 
 
 def check_requirements(
-    requirements: Sequence[Requirement], measured: Sequence[tuple[str, bool | None, Mapping[str, float | None]]]
+    requirements: Sequence[Requirement], measured: Sequence[tuple[str, str, Mapping[str, Any]]]
 ) -> tuple[str, ...]:
     """Return a sentence for each demand that does not hold; what is not known does not.
 
     Parameters
     ----------
-    measured : what was found: a label, whether it is injective (None: not decided), and the quantities.
+    measured : what was found: a label, the outcome of Definition 1, and the quantities.
 
-    >>> check_requirements(parse_requirements(["rank>=80"], ["rank"]), [("dft", True, {"rank": 8.0})])
+    >>> check_requirements(parse_requirements(["rank>=80"], ["rank"]), [("dft", "injective", {"rank": 8.0})])
     ('required: rank>=80; found: rank 8 (dft)',)
     """
     failed = []
-    for label, injective, values in measured:
+    for label, outcome, values in measured:
         for text, quantity, comparison, bound in requirements:
             value = values.get(quantity)
             if quantity == "injective":
-                holds = bool(injective)
-                found = "not decided" if injective is None else "not injective"
+                holds, found = outcome == "injective", OUTCOMES[outcome]
             else:
                 holds = value is not None and _COMPARE[comparison](value, bound)
                 found = f"{quantity} {'not known' if value is None else f'{value:.6g}'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +73,28 @@ class Subject:
                 raise InputError("--length is beyond the rows of an encoding", str(self.length), accepted)
         return encodings if self.positions is None else self._sample(encodings, self.positions)
 
+    def build_at_length(self, *default: str) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+        """Build the encodings, and leave out those that have fewer positions than --length, with why by their labels.
+
+        Raises
+        ------
+        InputError, FileError : as :meth:`build`; also where none is left.
+
+        >>> Subject(encoding=["ramp", "dft:d=8"], length=336).build_at_length()
+        ((Dft(d=8),), {'ramp d=1': 'left out: 80 positions, not 336'})
+        """
+        from pe_spectra.metrics.common_ground import explain_absence
+
+        self.refuse_length()
+        encodings, length = replace(self, length=None).build(*default), self.length
+        missing = {e: reason for e in encodings if length is not None and (reason := explain_absence(e, length))}
+        if len(missing) == len(encodings):
+            encoding, reason = next(iter(missing.items()))
+            what, accepted = "--length is beyond the rows of an encoding", f"{encoding.label} has {reason}"
+            raise InputError(what, str(length), accepted)
+        kept = tuple(e for e in encodings if e not in missing)
+        return kept, {e.label: f"left out: {reason}, not {length}" for e, reason in missing.items()}
+
     def _sample(self, encodings: tuple[Encoding, ...], positions: str) -> tuple[Encoding, ...]:
         """Put encodings at real positions."""
         self.refuse_length()
@@ -92,25 +114,13 @@ class Subject:
             raise InputError("--length and --positions exclude each other", str(self.length), "one of them")
 
 
-def leave_out(encodings: tuple[Encoding, ...], length: int | None) -> tuple[tuple[Encoding, ...], dict[str, str]]:
-    """Leave out the encodings that have fewer positions, and say so by the label of each.
+def list_undecided(missing: Mapping[str, str]) -> list[tuple[str, str, dict[str, float | None]]]:
+    """What may be demanded of encodings that were left out: nothing of them is decided.
 
-    Raises
-    ------
-    InputError : none is left.
-
-    >>> kept, missing = leave_out(Subject(encoding=["ramp", "dft:d=8"]).build(), 336)
-    >>> kept, missing
-    ((Dft(d=8),), {'ramp d=1': 'left out: 80 positions, not 336'})
+    >>> list_undecided({"ramp d=1": "left out: 80 positions, not 336"})
+    [('ramp d=1, left out', 'undecided', {})]
     """
-    from pe_spectra.metrics.common_ground import explain_absence
-
-    missing = {e: reason for e in encodings if length is not None and (reason := explain_absence(e, length))}
-    if len(missing) == len(encodings):
-        encoding, reason = next(iter(missing.items()))
-        raise InputError("--length is beyond the rows of an encoding", str(length), f"{encoding.label} has {reason}")
-    kept = tuple(e for e in encodings if e not in missing)
-    return kept, {e.label: f"left out: {reason}, not {length}" for e, reason in missing.items()}
+    return [(f"{label}, left out", "undecided", {}) for label in missing]
 
 
 def read_times(text: str) -> F64:

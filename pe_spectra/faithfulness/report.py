@@ -29,10 +29,15 @@ from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.kernels import check_length
-from pe_spectra.vocabulary import DOMAINS
+from pe_spectra.vocabulary import DOMAINS, OUTCOME_CELLS, OUTCOMES
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
+#: Of the outcome, in every answer.
+OUTCOME_TEXT = (
+    "What it comes to: vectors may also be distinct, but by no more than float64 rounds off where it computes them; "
+    "only `injective` meets --require injective."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +66,16 @@ class Faithfulness(Result):
     length: int = quantity("Number of positions S: they are 0 .. S-1.", minimum=1)
     domain: str = quantity("What has a code: the positions, or the lags between them.", words=DOMAINS, column=None)
     injective: bool | None = quantity(
-        "Whether all positions have different codes; null where it is not decided, and the certificate says why."
+        "Whether all positions have different codes; null where it is not decided, and the certificate says why.",
+        column=None,
     )
+
+    @derived(OUTCOME_TEXT, words=tuple(OUTCOMES), column="injective", write=OUTCOME_CELLS.get)
+    def outcome(self) -> str:
+        if not self.injective:
+            return "undecided" if self.injective is None else "not-injective"
+        return "distinct-by-rounding" if self.min_separation and self.min_separation <= self.rounding else "injective"
+
     min_separation: float | None = quantity(
         "Smallest Euclidean distance of two codes; null for a single position or beyond the budget.", minimum=0
     )
@@ -104,6 +117,8 @@ class Faithfulness(Result):
     separation_by_lag: F64 | None = quantity(
         "Smallest distance of two codes at lags 1 .. S-1; null where it was left out.", minimum=0, column=None
     )
+    #: Why there is no smallest separation; empty where there is one.
+    missing: str
     #: Of more than 65536 lags: some 4096 of them, each with the smallest distance of its stretch of lags.
     envelope: tuple[I64, F64] | None
     #: Why something is None.
@@ -137,11 +152,6 @@ class Faithfulness(Result):
             return 0.0
         rows = codes.at(np.array(self.closest_pair))
         return 2 * math.sqrt(codes.columns) * (Encoding.bound_error(self.encoding, rows) or 0.0)
-
-    @property
-    def is_within_rounding(self) -> bool:
-        """Whether the closest two codes are distinct, but by no more than float64 rounds off."""
-        return bool(self.injective and self.min_separation and self.min_separation <= self.rounding)
 
     @property
     def fwhm(self) -> float | None:
@@ -202,6 +212,7 @@ def measure_faithfulness(
         injective, certificate = _decide(table, separation, certificate)
     measured = separation or Separation()
     smallest = _choose_smallest(measured.smallest, injective, certificate)
+    missing = "" if smallest is not None else _explain_missing(encoding, separation, size)
     error = None if smallest is None else 0.0 if injective is False else measured.error
     conditioning = measure_conditioning(table)
     blur, used, notes = _reconstruct_one(encoding, width, size)
@@ -213,6 +224,7 @@ def measure_faithfulness(
         injective=injective,
         certificate=certificate,
         min_separation=smallest,
+        missing=missing,
         closest_pair=collisions.first or measured.pair,
         error_bound=error,
         collisions=replace(collisions, named=tuple(describe_pair(encoding, pair) for pair in collisions.examples)),
@@ -226,7 +238,7 @@ def measure_faithfulness(
         envelope=measured.envelope,
         reconstruction=blur,
         bandwidth=used,
-        notes=(*encoding.all_notes, *conditioning.notes, *_explain(encoding, separation, size), *notes, *more),
+        notes=(*encoding.all_notes, *conditioning.notes, *_explain(measured, missing, size), *notes, *more),
     )
 
 
@@ -269,24 +281,31 @@ def _choose_smallest(found: float | None, injective: bool | None, certificate: C
     return None if certificate.kind == "rounding" or (injective is None and not found) else found
 
 
-def _explain(encoding: Encoding, separation: Separation | None, length: int) -> Iterator[str]:
-    """Why a separation, its error or its curve is left out."""
+def _explain_missing(encoding: Encoding, separation: Separation | None, length: int) -> str:
+    """Why there is no smallest separation."""
     if separation is None and isinstance(encoding, HasBiasMap):
-        yield "its bias belongs to a query and a key, so lags have no separation"
-    elif separation is None:
-        yield f"separations of {length} vectors of this kind are beyond the budget, so separation_by_lag is left out"
-    elif length == 1:
-        yield "a single position has no pair, so separation, its error and pair are left out"
-    elif separation.smallest is None:
-        yield "the smallest separation is larger than the largest double, so it is left out"
-    else:
-        if separation.error is None:
-            yield "how exact its computed vectors are is not known, so error_bound is left out"
-        what = f"separation_by_lag of {length} vectors is beyond the budget or the range of float64"
-        if separation.by_lag is not None:
-            what = f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}"
-        if separation.curve is None:
-            yield f"{what}, so it is left out"
+        return "its bias belongs to a query and a key, so lags have no separation"
+    if separation is None:
+        return f"separations of {length} vectors of this kind are beyond the budget"
+    if separation.pair is None:
+        return "a single position has no pair"
+    if separation.smallest is None:
+        return "the smallest separation is larger than the largest double"
+    return "the smallest separation is no more than rounding, and no theorem says whether it is one"
+
+
+def _explain(measured: Separation, missing: str, length: int) -> Iterator[str]:
+    """Why a separation, its error or its curve is left out."""
+    if missing:
+        yield f"{missing}, so what follows from it is left out"
+        return
+    if measured.error is None:
+        yield "how exact its computed vectors are is not known, so error_bound is left out"
+    what = f"separation_by_lag of {length} vectors is beyond the budget or the range of float64"
+    if measured.by_lag is not None:
+        what = f"separation_by_lag has {length - 1} lags, more than {MAX_CURVE}"
+    if measured.curve is None:
+        yield f"{what}, so it is left out"
 
 
 def _find_near(table: CodeTable, within: float | None, limit: int) -> tuple[NearPairs | None, tuple[str, ...]]:

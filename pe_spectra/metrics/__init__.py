@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings import HasBias, HasKernel, HasTable
+from pe_spectra.encodings import Encoding, HasBias, HasKernel, HasTable
 from pe_spectra.encodings.codes import read_codes
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import Faithfulness
@@ -27,6 +27,7 @@ from pe_spectra.spectrum import Spectrum, compute_gram_kernel, measure_toeplitz_
 
 __all__ = [
     "METRICS",
+    "TOO_LARGE",
     "Measured",
     "Metric",
     "PeriodMatch",
@@ -38,7 +39,9 @@ __all__ = [
 ]
 
 _NO_LIST = "the encoding has no list of frequencies"
-_UNDEFINED = "not defined for this encoding"
+_NO_TABLE = "the encoding has no table of position vectors"
+#: Why what is measured on a table is not, where it cannot be held.
+TOO_LARGE = "the table has too many entries to be held"
 #: Why a spectrum with negative weights has none of its metrics.
 SIGNED = "the spectrum has negative weights, so it is not a distribution"
 
@@ -101,32 +104,40 @@ def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
 
 def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
     """Take the separation of codes, and measure what their table says unless the spectrum has it."""
-    smallest, table = faithfulness.min_separation, _read_table(faithfulness)
-    share = spectrum.toeplitz_share if spectrum is not None else None
-    encoding = faithfulness.encoding
-    if share is None and isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
-        share = 1.0  # a function of the lag by its formula
-    if share is None and table is not None:
-        share = measure_toeplitz_share(table)
+    smallest, table = or_reason(faithfulness.min_separation, faithfulness.missing), _read_table(faithfulness)
     return Likeness.tell(
         {
-            "min_separation": or_reason(smallest, _UNDEFINED),
-            "relative_separation": _UNDEFINED if smallest is None or table is None else _relate(smallest, table),
-            "norm_rms": _UNDEFINED if table is None else _measure_norm(table),
-            "toeplitz_share": or_reason(share, _UNDEFINED),
+            "min_separation": smallest,
+            "relative_separation": table if isinstance(table, str) else _relate(smallest, table),
+            "norm_rms": table if isinstance(table, str) else _measure_norm(table),
+            "toeplitz_share": _find_share(faithfulness.encoding, table, spectrum),
         }
     )
 
 
-def _read_table(faithfulness: Faithfulness) -> F64 | None:
+def _find_share(encoding: Encoding, table: F64 | str, spectrum: Spectrum | None) -> float | str:
+    """The Toeplitz share of a spectrum's average; without one it is 1 by the formula of a lag, or measured."""
+    if spectrum is not None and spectrum.toeplitz_share is not None:
+        return spectrum.toeplitz_share
+    if isinstance(encoding, HasBias | HasKernel) and not isinstance(encoding, HasTable):
+        return 1.0
+    return table if isinstance(table, str) else or_reason(measure_toeplitz_share(table), "every position vector is 0")
+
+
+def _read_table(faithfulness: Faithfulness) -> F64 | str:
+    """The position vectors, or why there are none."""
     encoding = faithfulness.encoding
-    if not isinstance(encoding, HasTable) or faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
-        return None
+    if not isinstance(encoding, HasTable):
+        return _NO_TABLE
+    if faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
+        return TOO_LARGE
     return read_codes(encoding, faithfulness.length)
 
 
-def _relate(smallest: float, table: F64) -> float | str:
+def _relate(smallest: float | str, table: F64) -> float | str:
     """Divide the smallest distance by the root of the mean squared one, sqrt(2 sum |e(s) - mean|^2/(S-1))."""
+    if isinstance(smallest, str):
+        return smallest
     with np.errstate(over="ignore"):
         changes = table - table[0]  # of a constant column 0 exactly
     if not np.isfinite(changes).all():
@@ -134,7 +145,7 @@ def _relate(smallest: float, table: F64) -> float | str:
     scaled, power = rescale(changes)
     centred = scaled - scaled.mean(axis=0)
     typical = math.sqrt(2 * float(np.sum(centred * centred)) / max(1, len(table) - 1))
-    return smallest / power / typical if typical else "all position vectors are the same"
+    return smallest / power / typical if typical else "all position vectors are equal"
 
 
 def _measure_norm(table: F64) -> float:
@@ -163,11 +174,10 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 #: Which power of the spacing a unit has: measures count rows, of which only whole positions are one apart.
 _POWERS = {"positions": 1, "per position squared": -2}
 _UNEVEN = "the positions are not evenly spaced"
-_NO_TABLE = "the encoding has no table of position vectors"
 #: View -> why it is missing, where nothing else is known.
 _MISSING = {
-    "spectrum": _UNDEFINED,
-    "faithfulness": _UNDEFINED,
+    "spectrum": "no spectrum was measured",
+    "faithfulness": "no separation was measured",
     "kernel": "no table that can be held, and no kernel",
     "vectors": _NO_TABLE,
     "table": _NO_TABLE,

@@ -23,6 +23,8 @@ from pe_spectra.wording import count
 DEFAULT_LENGTH = 128
 #: What a position costs at least, in columns, whatever the width.
 LEAST_WIDTH = 64
+#: At 0 and pi all spectra are reflected: a table's can be had in no other way, as its kernel tells w from -w nowhere.
+BOUNDARY = "reflect"
 
 
 def count_positions(encoding: Encoding) -> int | None:
@@ -66,14 +68,16 @@ def choose_length(encodings: Sequence[Encoding]) -> int:
 class Lattice:
     """What the spectra of one comparison have in common, so that none depends on the width of its encoding.
 
-    >>> from pe_spectra import Dft, read_encoding
-    >>> Lattice.choose([Dft(d=8)], 24).boundary, Lattice.choose([Dft(d=8), read_encoding("alibi")], 24).boundary
-    ('none', 'reflect')
+    All are reflected at 0 and pi, whatever is compared. Eq. (15) as printed, cut off there, needs a list of
+    frequencies; reflected, a formula has the same numbers as its own table, and alone the same as beside one.
+
+    >>> from pe_spectra import Dft
+    >>> Lattice.choose([Dft(d=8)], 24)
+    Lattice(length=24, bandwidth=4.0)
     """
 
     length: int  #: positions that all are to be measured on
     bandwidth: float
-    boundary: str
 
     @property
     def points(self) -> int:
@@ -83,17 +87,15 @@ class Lattice:
     @classmethod
     def choose(cls, encodings: Sequence[Encoding], length: int) -> Lattice:
         """Choose it for encodings that are compared on so many positions."""
-        # a lag window is Eq. (15) with reflection: as printed it can only be had where all have frequencies
-        boundary = "none" if all(map(_is_ladder, encodings)) else "reflect"
-        return cls(length=length, bandwidth=choose_bandwidth(encodings, _count_points(length)), boundary=boundary)
+        return cls(length=length, bandwidth=choose_bandwidth(encodings, _count_points(length)))
 
 
 def _count_points(length: int) -> int:
     return max(2, length)
 
 
-def find_spectrum(encoding: Encoding, size: int, lattice: Lattice) -> Spectrum | None:
-    """Return the spectrum on the lattice of all, None where it has none; at real positions on theirs, the same for all.
+def find_spectrum(encoding: Encoding, size: int, lattice: Lattice) -> Spectrum | str:
+    """Return the spectrum on the lattice of all, at real positions on theirs, the same for all; or why there is none.
 
     >>> from pe_spectra import Dft
     >>> find_spectrum(Dft(d=8), 24, Lattice.choose([Dft(d=8)], 24)).grid
@@ -105,12 +107,12 @@ def find_spectrum(encoding: Encoding, size: int, lattice: Lattice) -> Spectrum |
             return compute_spectrum(encoding)
         if _is_ladder(encoding):
             return compute_density_spectrum(
-                encoding, grid=grid, bandwidth=bandwidth, boundary=lattice.boundary, always_blur=True
+                encoding, grid=grid, bandwidth=bandwidth, boundary=BOUNDARY, always_blur=True
             )
         length = None if encoding.shape is not None else size
         return compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth, length=length)
-    except (InputError, UndefinedError):
-        return None
+    except (InputError, UndefinedError) as error:
+        return str(error).removeprefix(f"{encoding.label}: ")
 
 
 def _is_ladder(encoding: Encoding) -> bool:

@@ -16,9 +16,11 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness import measure_faithfulness
+from pe_spectra.faithfulness.report import OUTCOME_TEXT
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
     METRICS,
+    TOO_LARGE,
     Metric,
     PeriodMatch,
     Resolution,
@@ -31,6 +33,7 @@ from pe_spectra.metrics.common_ground import Lattice, choose_length, explain_abs
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
 from pe_spectra.spectrum import Spectrum, estimate_grid_kernel, estimate_kernel
 from pe_spectra.spectrum.kernels import LENGTH
+from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
 
 
@@ -52,8 +55,11 @@ OF_PERIOD: Mapping[str, _ColumnOfPeriod] = {
     ),
     "nearest": _ColumnOfPeriod("nearest_period", None, "the encoding's own period that is nearest to {time}, in s"),
 }
+#: Other names of columns: what `faithfulness` calls them.
+SYNONYMS: Mapping[str, str] = {"separation": "min_separation"}
+#: Comparisons are sorted by this unless another column is named: no scale changes it.
+DEFAULT_ORDER = "relative_separation"
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
-_TOO_LARGE = "the table has too many entries to be held"
 
 
 def _describe_metric(declared: Metric) -> Document:
@@ -79,7 +85,12 @@ class Comparison(Result):
         return self.encoding.is_random
 
     length: int = quantity("Number of positions that it was measured on.", minimum=1)
-    injective: bool | None = quantity("Definition 1 on these positions; null where it is not decided.")
+
+    @derived("Definition 1 on these positions; null where it is not decided.", column=None)
+    def injective(self) -> bool | None:
+        return None if self.outcome == "undecided" else self.outcome != "not-injective"
+
+    outcome: str = quantity(OUTCOME_TEXT, words=tuple(OUTCOMES), column="injective", write=OUTCOME_CELLS.get)
     values: Mapping[str, float | None] = quantity(
         "The metrics by name.",
         key="metrics",
@@ -129,8 +140,8 @@ class Comparison(Result):
     shared: int
     #: Which positions were taken where all were too much, in words; empty where all, or those asked for, were.
     part: str = ""
-    #: Whether its closest vectors are distinct, but by no more than float64 rounds off.
-    is_within_rounding: bool = False
+    #: What certifies the outcome, in a sentence.
+    proof: str = ""
     #: Names of the periods that were asked for.
     asked: tuple[str, ...] = ()
 
@@ -184,6 +195,28 @@ def list_columns(periods: Sequence[str] = ()) -> tuple[str, ...]:
     return (*own, *METRICS, *(f"{prefix}_{name}" for name in periods for prefix in OF_PERIOD))
 
 
+def list_numbers(periods: Sequence[str] = ()) -> tuple[str, ...]:
+    """List those of the columns that hold numbers, synonyms first: what a bound may be set for.
+
+    >>> list_numbers(["day"])[:3], list_numbers(["day"])[-2:]
+    (('separation', 'length', 'low_bin_mass'), ('ratio_day', 'nearest_day'))
+    """
+    words = {"encoding", "random", "injective", *(f"maximum_{name}" for name in periods)}
+    return (*SYNONYMS, *(name for name in list_columns(periods) if name not in words))
+
+
+def read_numbers(one: Comparison) -> dict[str, float | None]:
+    """Return the numbers of a row by their columns, as :func:`list_numbers` names them.
+
+    >>> from pe_spectra import Dft
+    >>> (row,) = compare_encodings([Dft(d=8)], length=8)
+    >>> read_numbers(row)["length"], read_numbers(row)["separation"] == row.values["min_separation"]
+    (8, True)
+    """
+    cells: dict[str, Any] = {name: cell for name, (cell,) in one.to_columns().items()}
+    return {name: cells[SYNONYMS.get(name, name)] for name in list_numbers(one.asked)}
+
+
 def find_better(column: str) -> str | None:
     """Return which end of a column is the better one, "higher" or "lower"; None where neither is.
 
@@ -199,7 +232,8 @@ def find_better(column: str) -> str | None:
 def sort_comparisons(compared: Sequence[Comparison], column: str) -> tuple[Comparison, ...]:
     """Sort by a column, best first (the smaller where neither is), what has no value last.
 
-    Encodings whose values are drawn at random stand behind all others.
+    Of outcomes the injective one is best, before one that is so by rounding alone. Encodings whose values are drawn at
+    random stand behind all others.
 
     Raises
     ------
@@ -217,6 +251,8 @@ def sort_comparisons(compared: Sequence[Comparison], column: str) -> tuple[Compa
         if column not in cells:
             raise InputError("no such column", column, ", ".join(cells))
         (value,) = cells[column]
+        if column == "injective":
+            return one.encoding.is_random, value is None, -list(OUTCOMES).index(one.outcome)
         key = value if isinstance(value, str) else sign * float(value or 0)
         return one.encoding.is_random, value is None, key
 
@@ -230,21 +266,21 @@ def _compare(
     step_seconds: float | None,
     periods: Sequence[tuple[str, float]],
 ) -> Comparison:
-    kernel, spectrum = _find_kernel(encoding, size), find_spectrum(encoding, size, lattice)
+    found = {"kernel": _find_kernel(encoding, size), "spectrum": find_spectrum(encoding, size, lattice)}
+    missing = {name: reason for name, reason in found.items() if isinstance(reason, str)}
+    known: dict[str, Any] = {name: None if name in missing else view for name, view in found.items()}
     faithfulness = measure_faithfulness(encoding, length=size, limit=0)
-    spacing = _find_spacing(encoding, size)
-    views = Views(spectrum=spectrum, faithfulness=faithfulness, kernel=kernel, spacing=spacing)
+    views = Views(faithfulness=faithfulness, spacing=_find_spacing(encoding, size), missing=missing, **known)
     measured = measure_metrics(_add_codes(views, encoding, size))
     return Comparison(
         encoding=encoding,
         length=size,
         shared=lattice.length,
-        injective=faithfulness.injective,
-        is_within_rounding=faithfulness.is_within_rounding,
+        outcome=faithfulness.outcome,
+        proof=faithfulness.certificate.text,
         values=measured.values,
         notes=measured.notes,
-        kernel=kernel,
-        spectrum=spectrum,
+        **known,
         periods=_match_periods(encoding, size, step_seconds, periods),
         asked=tuple(name for name, _ in periods),
         remarks=_remark(encoding, step_seconds),
@@ -255,11 +291,12 @@ def _add_codes(views: Views, encoding: Encoding, size: int) -> Views:
     """Add the codes of positions, and what is known of them; on a grid no two positions have one lag."""
     if encoding.shape is not None:
         vectors = read_grid_codes(encoding, encoding.shape) if isinstance(encoding, HasTable) else None
-        return replace(views, vectors=vectors, missing={"table": _ON_A_GRID})
+        return replace(views, vectors=vectors, missing={**views.missing, "table": _ON_A_GRID})
     if not isinstance(encoding, HasTable):
         return views
     if size * encoding.d > MAX_HELD_ENTRIES:
-        return replace(views, missing=dict.fromkeys(("vectors", "table", "beyond"), _TOO_LARGE))
+        missing = dict.fromkeys(("vectors", "table", "beyond"), TOO_LARGE)
+        return replace(views, missing={**views.missing, **missing})
     # as many positions again, or those that the encoding still has
     last = 2 * size if encoding.rows is None else min(2 * size, encoding.rows)
     goes_on = last - size > 1 and last * encoding.d <= MAX_HELD_ENTRIES
@@ -271,17 +308,18 @@ def _add_codes(views: Views, encoding: Encoding, size: int) -> Views:
     )
 
 
-def _find_kernel(encoding: Encoding, size: int) -> F64 | None:
+def _find_kernel(encoding: Encoding, size: int) -> F64 | str:
+    """The kernel at lags 0 .. size-1, on a grid along a row, relative to lag 0; or why there is none."""
     try:
         if encoding.shape is not None:
             plane = np.mean(estimate_grid_kernel(encoding).values, axis=0)
             line = plane[len(plane) // 2, plane.shape[1] // 2 :]
         else:
             line = np.mean(estimate_kernel(encoding, length=size, count=size).values, axis=0)
-    except InputError:
-        return None
+    except InputError as error:
+        return str(error).removeprefix(f"{encoding.label}: ")
     if not line[0] > 0:
-        return None
+        return "k(0) is not positive"
     normalised: F64 = line / line[0]
     return normalised
 

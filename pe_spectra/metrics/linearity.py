@@ -17,6 +17,7 @@ from pe_spectra.metrics.measures import (
     metric,
     narrow,
 )
+from pe_spectra.wording import count
 
 #: Shifts that are tried, as far as they are at most an eighth of the length.
 SHIFTS = (1, 4, 16, 64, 256)
@@ -70,7 +71,7 @@ def _measure_shift_linearity(table: ArrayLike) -> ShiftLinearity:
     length = len(values)
     shifts = [shift for shift in SHIFTS if shift <= length // 8]
     if not shifts:
-        return ShiftLinearity.explain(f"{length} positions are too few for a shift")
+        return ShiftLinearity.explain(f"{count(length, 'position')}, too few for a shift")
     if too_much := find_excess("shift linearity", values):
         return ShiftLinearity.explain(too_much)
     codes = _keep_components(narrow(centre(values)))

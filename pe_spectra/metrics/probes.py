@@ -26,6 +26,7 @@ from pe_spectra.metrics.measures import (
     take_first_off,
     triangulate,
 )
+from pe_spectra.wording import count
 
 #: Position s is held out in fold s mod 5.
 FOLDS = 5
@@ -78,7 +79,7 @@ def _measure_position_probe(table: ArrayLike) -> Probe:
     values = check_table(table)
     length = len(values)
     if length < FEWEST_POSITIONS:
-        return Probe.explain(f"{length} positions are too few for five folds")
+        return Probe.explain(f"{count(length, 'position')}, too few for five folds")
     if too_much := find_excess("the position probe", values):
         return Probe.explain(too_much)
     codes = _narrow_alike(rescale(take_first_off(values))[0])

@@ -74,8 +74,10 @@ def compute_irregular_spectrum(
         raise InputError("this encoding takes no real positions", encoding.label, "--length gives it integers")
     times = np.unique(as_times(positions))
     n = len(times)
-    if not 2 <= n <= MAX_WIDTH or n * encoding.d > MAX_HELD_ENTRIES or n * n * encoding.d > MAX_DIRECT_WORK:
-        raise InputError("positions are too few or too many", f"{n} different ones", "2 to some thousands")
+    most = min(MAX_WIDTH, MAX_HELD_ENTRIES // encoding.d, math.isqrt(MAX_DIRECT_WORK // encoding.d))
+    if not 2 <= n <= most:
+        few = "few" if n < 2 else "many"
+        raise InputError(f"different positions are too {few} for a spectrum", str(n), f"2 to {most} at d={encoding.d}")
     delta = _measure_step(times)
     omega = np.arange(n // 2 + 1, dtype=np.float64) * (2 * np.pi / (n * delta))
     power = _transform(encoding.table_at(times), times, delta)

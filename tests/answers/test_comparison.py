@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import list_columns, sort_comparisons
@@ -72,9 +74,106 @@ def test_a_separation_that_rounding_alone_keeps_from_zero_is_noted(step, is_note
     (one,) = compare_encodings([give_table(1 + step * np.arange(6)[:, np.newaxis])])
     answer = answer_comparison([one])
     assert one.injective is (step > 0)
+    assert one.outcome == measure_faithfulness(one.encoding).outcome
     note = "table.npy 6 x 1: its closest vectors are no further apart than float64 rounds off"
-    assert (note in answer.notes) == is_noted == measure_faithfulness(one.encoding).is_within_rounding
+    said = "; table.npy 6 x 1: distinct, but by no more than float64 rounds off."
+    assert (note in answer.notes) == is_noted == answer.verdict.text.endswith(said)
+    assert is_noted == (one.outcome == "distinct-by-rounding")
     assert answer.verdict.level == ("note" if is_noted or not step else "ok")
+
+
+@pytest.mark.parametrize(("step", "said"), [(4e-15, "distinct, but by no more than"), (0.0, "not injective"), (1, "")])
+def test_both_commands_require_the_same(cli, tmp_path, monkeypatch, step, said):
+    """Rows that only rounding keeps apart are no more injective for one command than for the other."""
+    monkeypatch.chdir(tmp_path)
+    rows = 3 * np.random.default_rng(0).normal(size=(30, 4))
+    rows[9] = rows[4]
+    rows[9, 2] += step
+    np.save("near.npy", rows)
+    lines = [f"{command} near.npy --require injective" for command in ("compare", "faithfulness -e")]
+    found = [[line for line in cli(line).err.splitlines() if line.startswith("check failed")] for line in lines]
+    assert found[0] == found[1]
+    assert [cli(line).code for line in lines] == [int(bool(said))] * 2
+    assert [said in line for line in found[0]] == [True] * bool(said)
+    cells = [next(csv.DictReader(io.StringIO(cli(f"{line} --format csv").out)))["injective"] for line in lines]
+    assert cells == [{4e-15: "by rounding", 0.0: "False", 1: "True"}[step]] * 2
+    rows = [json.loads(cli(f"{line} --json").out)["rows"][0] for line in lines]
+    assert {row["outcome"] for row in rows} == {
+        {4e-15: "distinct-by-rounding", 0.0: "not-injective", 1: "injective"}[step]
+    }
+    assert {row["injective"] for row in rows} == {step > 0}
+
+
+def test_what_rounding_keeps_apart_is_sorted_between(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, step in (("same", 0.0), ("near", 2.0**-52), ("apart", 1.0)):
+        np.save(f"{name}.npy", 1 + step * np.arange(6)[:, np.newaxis])
+    table = csv.DictReader(
+        io.StringIO(cli("compare same.npy near.npy fire apart.npy --sort injective --format csv").out)
+    )
+    assert [row["injective"] for row in table] == ["True", "by rounding", "False", ""]
+
+
+# ----------------------------------------------------------------------------------- what has no value
+
+
+def list_missing(compared):
+    """The cells without a value, by label and column."""
+    return {
+        (one.encoding.label, name) for one in compared for name, (cell,) in one.to_columns().items() if cell is None
+    }
+
+
+def read_missing(notes, compared):
+    """The cells that notes say have none: `label, label and label: no column, column to column or column: why`."""
+    columns, labels = list(compared[0].to_columns()), [one.encoding.label for one in compared]
+    found = set()
+    for note in notes:
+        named = [label for label in labels if label in note.partition(": no ")[0]]
+        said = re.search(": no ([a-z_0-9, ]+): ", note)
+        if said is not None:
+            for part in re.split(", | or ", said[1]):
+                first, _, last = part.partition(" to ")
+                run = columns[columns.index(first) : columns.index(last or first) + 1]
+                found |= {(label, name) for label in named for name in run}
+        elif ": injective is not decided: " in note:
+            labelled = note.partition(": injective")[0]
+            found |= {(label, "injective") for label in labels if label in labelled}
+        elif said := re.search(r": (\w+): k\(lag .* not measurable: .", note):
+            found |= {(label, f"{one}_{said[1]}") for one in ("ratio", "maximum") for label in labels if label in note}
+        elif ": nothing at --periods: " in note:
+            found |= {(label, name) for label in labels if label in note for name in compared[0].at_periods}
+    return found
+
+
+@pytest.mark.parametrize("length", [None, 1, 2, 12])
+def test_every_cell_without_a_value_has_a_note(length):
+    tables = {
+        "noise": draw_table(24, 3),
+        "zeros": np.zeros((24, 2)),
+        "ones": np.ones((25, 2)),
+        "huge": 1e200 * draw_table(24, 3),
+        "near": 1 + 2.0**-52 * np.arange(24.0)[:, np.newaxis],
+    }
+    specs = ["sinusoidal:d=8", "dft:d=12", "alibi:heads=2", "fire:heads=2", "sincos2d:d=8,height=3,width=4"]
+    encodings = [*map(read_encoding, specs), *(give_table(rows, f"{name}.npy") for name, rows in tables.items())]
+    day = [("day", 86400.0)]
+    for compared in (
+        compare_encodings(encodings, length=length, step_seconds=3600.0, periods=day),
+        *(compare_encodings([one], length=length, step_seconds=3600.0, periods=day) for one in encodings),
+    ):
+        told = read_missing(answer_comparison(compared).notes, compared)
+        assert list_missing(compared) == told - {cell for cell in told if cell not in list_missing(compared)}
+        assert list_missing(compared) <= told
+        metrics = {(one.encoding.label, name) for one in compared for name in one.notes}
+        assert {cell for cell in told if cell[1] in METRICS} == metrics
+
+
+def test_positions_that_are_too_many_for_a_spectrum_are_told(monkeypatch):
+    monkeypatch.setattr("pe_spectra.spectrum.periodograms.MAX_DIRECT_WORK", 8 * 30**2)
+    (one,) = compare_encodings([Sampled(encoding=read_encoding("sinusoidal:d=8"), times=GivenArray(np.arange(31) / 3))])
+    said = "no low_bin_mass to flatness: different positions are too many for a spectrum (31); 2 to 30 at d=8"
+    assert f"{one.encoding.label}: {said}" in answer_comparison([one]).notes
 
 
 @pytest.mark.parametrize("length", [1, 2, 50])
@@ -166,7 +265,7 @@ def test_the_verdict_names_the_first_row(metric):
 def test_a_verdict_by_what_has_no_better_direction(cli):
     done = cli("compare sinusoidal dft --sort low_bin_mass --quiet")
     assert done.out.startswith(
-        "dft d=256 has the smallest low_bin_mass (0.1331), sinusoidal d=256 rho=10000 the largest (0.8412); "
+        "dft d=256 has the smallest low_bin_mass (0.1538), sinusoidal d=256 rho=10000 the largest (0.8972); "
     )
 
 
@@ -187,8 +286,19 @@ def test_a_verdict_where_no_row_is_better_says_that():
     assert text == "No collisions found."
 
 
-def test_a_comparison_in_the_order_named_says_who_is_farthest_apart(cli):
-    assert cli("compare sinusoidal:d=32 dft:d=32 --quiet").out.startswith("sinusoidal d=32 rho=10000 has the largest")
+def test_a_comparison_begins_with_who_is_farthest_apart(cli):
+    done = cli("compare ramp:length=32 sinusoidal:d=32 --format csv")
+    assert [line.partition(",")[0] for line in done.out.splitlines()[1:]] == [
+        "sinusoidal d=32 rho=10000",
+        "ramp d=1 length=32",
+    ]
+    says = "sinusoidal d=32 rho=10000 is the best by relative_separation, the largest (0."
+    assert cli("compare ramp:length=32 sinusoidal:d=32 --quiet").out.startswith(says)
+
+
+def test_a_comparison_in_the_order_named_says_who_is_farthest_apart():
+    text = answer_comparison(compare("ramp:length=32", "sinusoidal:d=32")).verdict.text
+    assert text.startswith("sinusoidal d=32 rho=10000 has the largest relative_separation (0.")
 
 
 # ----------------------------------------------------------------------------------- compare
@@ -263,7 +373,7 @@ def test_a_table_ties_with_its_formula_in_both_orders(cli):
 
 def test_files_are_called_by_their_names(cli, sinusoid_files):
     rows = cli("compare sin64.npy sin32.npy --periods day --format csv").out.splitlines()[1:]
-    assert [row.partition(",")[0] for row in rows] == ["sin64.npy 100 x 64", "sin32.npy 100 x 32"]
+    assert [row.partition(",")[0] for row in rows] == ["sin32.npy 100 x 32", "sin64.npy 100 x 64"]
     done = cli("faithfulness -e sin64.npy sin32.npy --no-figure")
     assert "note: condition number > 1e15" in done.err
     assert done.out.startswith("Injective on 0 .. 99: sin64.npy 100 x 64 and sin32.npy 100 x 32.")
@@ -277,8 +387,8 @@ def test_files_are_called_by_their_names(cli, sinusoid_files):
 def test_periods_are_a_table_on_a_terminal(cli, terminal):
     done = cli("compare calendar:fields=hour+weekday sinusoidal:d=64 --step 1h --periods day --color never")
     lines = done.out.splitlines()
-    (row,) = [line.split() for line in lines if line.startswith("calendar")]
-    assert row[2:5] == ["0.811745", "yes", "86400"]
+    (row,) = [line.split() for line in lines if line.startswith("calendar ")]
+    assert row[1:4] == ["0.811745", "yes", "86400"]  # its label is continued below
     assert "ratio_day" not in done.out  # it is broken in the heading
     assert [line for line in lines if "ratio_  maximum_  nearest_" in line]
 
@@ -311,7 +421,7 @@ def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch)
     assert last["relative_separation"] == pytest.approx(1 / np.sqrt((1 + 81 + 100) / 3))
     assert last["min_separation"] == pytest.approx(100)
     assert last["norm_rms"] == pytest.approx(100 * np.sqrt(101 / 3))
-    assert cli("compare near.npy far.npy --quiet").out.startswith("far.npy 3 x 1 has the largest relative_separation")
+    assert cli("compare near.npy far.npy --json").out == cli("compare far.npy near.npy --json").out
 
 
 @pytest.mark.parametrize("scales", [(1.0, 3.0, 0.5), (2.0, 2.0), (1.0, -1.0), (1.0, 1e-9, 0.0), (0.0, 0.0)])
@@ -362,7 +472,7 @@ def test_scaling_changes_norms_and_distances_alone(power):
 
 @pytest.mark.parametrize(
     ("rows", "separation", "norm"),
-    [([[3.0, 4.0]], "not defined", 5.0), ([[3.0, 4.0]] * 3, "all position vectors are the same", 5.0)],
+    [([[3.0, 4.0]], "a single position has no pair", 5.0), ([[3.0, 4.0]] * 3, "all position vectors are equal", 5.0)],
 )
 def test_what_has_no_distance_has_no_relative_one(rows, separation, norm):
     (one,) = compare_encodings([Learned(values=GivenArray(rows, origin="t.npy"))])

@@ -88,7 +88,7 @@ def check_notes(answer, rows, shared, *, is_asked):
         whole = {one.encoding.label for one, most in ends if one.encoding.shape is not None and most > shared}
         assert find_named(answer, f"compared whole, .* in place of {shared}$") == whole
     assert find_named(answer, "^only the first") == (set() if is_asked else larger - grids)
-    assert find_named(answer, "^its closest vectors") == label(lambda one: one.is_within_rounding)
+    assert find_named(answer, "^its closest vectors") == label(lambda one: one.outcome == "distinct-by-rounding")
     assert find_named(answer, "nothing at --periods") == label(lambda one: not one.periods)
     unknown = label(lambda one: any(match.ratio is None for match in one.periods))
     assert find_named(answer, r"k\(lag 6\) not measurable") == unknown
@@ -99,7 +99,8 @@ def check_verdict(verdict, rows, column):
     says = re.search(r"ollisions \(positions or lags with one vector\) in (\d+) of (\d+)", verdict.text)
     assert (says is not None) == bool(merged)
     assert says is None or (int(says[1]), int(says[2])) == (len(merged), len(rows))
-    is_near = any(one.is_within_rounding for one in rows)
+    is_near = any(one.outcome == "distinct-by-rounding" for one in rows)
+    assert ("no more than float64 rounds off" in verdict.text) == is_near
     assert verdict.level == ("note" if merged or is_near else "ok")
     assert ("in the parts compared" in verdict.text) <= any(one.part for one in rows)
     chosen = column or "relative_separation"

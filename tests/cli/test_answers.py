@@ -157,6 +157,24 @@ def test_require(cli, demands, code):
     assert several == done
 
 
+def test_faithfulness_leaves_out_what_has_fewer_positions(cli, refuse):
+    """As compare does, in the same words."""
+    lines = ["faithfulness --no-figure -e ramp one-hot:d=8 dft:d=90", "compare ramp one-hot:d=8 dft:d=90"]
+    for line in lines:
+        done = cli(f"{line} --length 81 --require injective")
+        assert done.code == 1
+        for label, rows in (("ramp d=1", 80), ("one-hot d=8", 8)):
+            assert f"note: {label}: left out: {rows} positions, not 81" in done.err
+            assert f"required: injective; found: not decided ({label}, left out)" in done.err
+        document = read_json(cli(f"{line} --length 81 --json"))
+        assert [row["encoding"]["name"] for row in document["rows"]] == ["dft"]
+        assert document["parameters"]["length"] == 81
+        assert len(read_json(cli(f"{line} --length 8 --json"))["rows"]) == 3
+        assert refuse(f"{line.removesuffix(' dft:d=90')} --length 81") == (
+            "--length is beyond the rows of an encoding (81); ramp d=1 has 80 positions"
+        )
+
+
 def test_require_of_what_collides_or_is_not_known(cli):
     assert cli("faithfulness -e dft:d=4 --length 4 --no-figure --require injective").code == 0
     done = cli("faithfulness -e dft:d=4 --length 5 --no-figure --require injective")

@@ -11,7 +11,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.errors import InputError
 from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.compare import find_better, list_columns, sort_comparisons
+from pe_spectra.metrics.compare import find_better, list_columns, list_numbers, sort_comparisons
 from tests.documents import read_csv, read_json
 
 #: The metrics that a comparison shows, with a value that is known beforehand.
@@ -27,7 +27,7 @@ def test_compare_in_every_format(cli):
     first, second, third = document["rows"]
     assert [row["encoding"]["name"] for row in document["rows"]] == ["dft", "sinusoidal", "alibi"]
     assert document["parameters"] == {"length": 8, "grid": 8, "bandwidth": 4}
-    assert document["sorted_by"] is None
+    assert document["sorted_by"] == "relative_separation"
     for name, value in KNOWN.items():
         assert_allclose(first["metrics"][name], value, rtol=1e-12)
     assert first["injective"] is second["injective"] is True
@@ -46,7 +46,9 @@ def test_compare_in_every_format(cli):
 
 
 def test_a_file_keeps_its_name_in_the_verdict(cli, tables):
-    assert cli("compare table.npy noise.npy --quiet").out.startswith("noise.npy 64 x 32 has the largest")
+    assert cli("compare table.npy noise.npy --quiet").out.startswith(
+        "noise.npy 64 x 32 is the best by relative_separation"
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,25 @@ def test_require(cli, demands, code):
     assert cli("compare dft:d=8 --length 8 --json", *words) == done
     told = cli("compare dft:d=8 --length 8", *words).err
     assert ("check failed: required: " in told) == bool(code)
+
+
+def test_sort_and_require_take_their_columns_from_one_list(cli, refuse):
+    """Every column that holds numbers may be demanded, what words it holds not; `separation` is one for both."""
+    periods = ["day", "6h"]
+    numbers, words = list_numbers(periods), {"encoding", "random", "injective", "maximum_day", "maximum_6h"}
+    assert {*numbers} == {*list_columns(periods), "separation"} - words
+    line = "compare sinusoidal:d=8 dft:d=8 --length 24 --step 1h --periods day,6h --json"
+    rows = read_csv(cli(line.replace("--json", "--format csv")).out)
+    for name in numbers:
+        values = [row[{"separation": "min_separation"}.get(name, name)] for row in rows]
+        holds = all(value not in ("", "True") and float(value) >= 0.5 for value in values)
+        assert cli(f"{line} --require '{name}>=0.5'").code == (0 if holds else 1), name
+    for name in words:
+        assert f"--require is not known ({name}>=1)" in refuse(f"{line} --require '{name}>=1'")
+    assert "--require is not known (ratio_week>=1)" in refuse(f"{line} --require 'ratio_week>=1'")
+    by_name, by_synonym = (read_json(cli(f"{line} --sort {name}")) for name in ("min_separation", "separation"))
+    assert by_name == by_synonym
+    assert by_name["sorted_by"] == "min_separation"
 
 
 @pytest.mark.parametrize(

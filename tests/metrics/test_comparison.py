@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pe_spectra import Sinusoidal, compare_encodings, read_encoding
+from pe_spectra import Sinusoidal, compare_encodings, compute_spectrum, read_encoding
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.errors import InputError
 from pe_spectra.metrics import METRICS, SIGNED, SpectrumMetrics
@@ -51,13 +51,28 @@ def test_all_spectra_stand_on_one_lattice(length):
 
 
 def test_centroids_are_of_one_lattice_whatever_the_width():
-    # Eq. (15) on 336 points, term by term
+    # Eq. (15) on 336 points, term by term, each Gaussian with its image at -w; that beyond pi is nothing
     compared = compare_encodings([Sinusoidal(d=d) for d in (16, 64, 256)], length=336)
-    for one, d, rounded in zip(compared, (16, 64, 256), (0.270, 0.199, 0.183), strict=True):
-        weights = naive.weights(naive.frequencies(d, 1e4), naive.masses(d), 336, 4.0)
-        expected = sum(weights * 2 * np.pi * np.arange(169) / 336)
-        assert one.values["centroid"] == pytest.approx(expected, rel=1e-12)
-        assert one.values["centroid"] == pytest.approx(rounded, abs=5e-4)
+    rounded = ((0.202, 0.270), (0.150, 0.199), (0.139, 0.183))
+    for one, d, (reflected, cut) in zip(compared, (16, 64, 256), rounded, strict=True):
+        w, masses = naive.frequencies(d, 1e4), naive.masses(d)
+        for centroid, frequencies, times in ((reflected, [*w, *(-w)], 2), (cut, w, 1)):
+            weights = naive.weights(np.array(frequencies), np.tile(masses, times), 336, 4.0)
+            expected = sum(weights * 2 * np.pi * np.arange(169) / 336)
+            assert expected == pytest.approx(centroid, abs=5e-4)
+            if times == 2:
+                assert one.values["centroid"] == pytest.approx(expected, rel=1e-9)
+            else:  # as `spectrum` has it on that lattice
+                assert compute_spectrum(Sinusoidal(d=d), grid=336).summary.centroid == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("beside", ["alibi:heads=2", "one-hot:d=40", "dft:d=8", "fire:heads=2"])
+def test_numbers_do_not_depend_on_what_else_is_compared(beside):
+    ladder = read_encoding("sinusoidal:d=16")
+    (alone,) = compare_encodings([ladder], length=40)
+    first, *_ = compare_encodings([ladder, read_encoding(beside)], length=40)
+    assert first.values == alone.values
+    assert first.spectrum.boundary == alone.spectrum.boundary == "reflect"
 
 
 @pytest.mark.parametrize("spec", ["sinusoidal:d=16", "rope:d=16", "dft:d=40", "dft:d=16"])

@@ -137,6 +137,12 @@ def find_widths() -> list[str]:
     return [f"{one.positions[0].fwhm:.1f}" for one in found]
 
 
+def find_centroids(boundary: str) -> list[str]:
+    """Centroids of three widths on one lattice, as `compare` has them where they are reflected."""
+    found = [compute_spectrum(Sinusoidal(d=d), grid=336, boundary=boundary) for d in (16, 64, 256)]
+    return [f"{one.summary.centroid:.3f}" for one in found]
+
+
 BANDWIDTHS = (0.25, 1.0, 4.0, 16.0, 64.0)
 
 

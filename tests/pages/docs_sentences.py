@@ -305,6 +305,11 @@ SENTENCES = (
     # two doubles of 53 bits
     Sentence(QUANTITIES, "against w s to {} digits", lambda: (int(2 * 53 * log10(2)),)),
     Sentence(QUANTITIES, "rows that one of them has, else {}.", lambda: (DEFAULT_LENGTH,)),
+    Sentence(
+        QUANTITIES,
+        "on {} points the centroids of sinusoidal d = {}, {} and {} are {}, {} and {} reflected, {}, {} and {} cut off",
+        lambda: (336, 16, 64, 256, *numbers.find_centroids("reflect"), *numbers.find_centroids("none")),
+    ),
     Sentence(QUANTITIES, "an eighth of the rows, at least {} rows in all", lambda: (ridges._PART * ridges._SHORTEST,)),
     Sentence(QUANTITIES, "Beyond 2^{} dot products s is", lambda: (exponent(order._MOST_ENTRIES),)),
     Sentence(

@@ -36,7 +36,7 @@ class Sample:
 
 
 def sample_ladder(d: int, length: int, bandwidth: float = 4.0) -> Sample:
-    """The sinusoidal encoding: exact kernel, Eq. 15, exact derivatives."""
+    """The sinusoidal encoding: exact kernel, Eq. 15 reflected at 0 and pi, exact derivatives."""
     w, mass = naive.frequencies(d, 10000.0), naive.masses(d)
     quarter = np.pi / 2  # the derivative of sin(w s) is w sin(w s + pi/2)
     slopes = np.empty((length, d))
@@ -49,7 +49,7 @@ def sample_ladder(d: int, length: int, bandwidth: float = 4.0) -> Sample:
         beyond=naive.sinusoidal_table(d, 10000.0, range(length, 2 * length)),
         kernel=np.array([naive.kernel(w, mass, lag) for lag in range(length)]),
         omega=2 * np.pi * np.arange(length // 2 + 1) / length,
-        weights=naive.weights(w, mass, length, bandwidth),
+        weights=naive.weights(w, mass, length, bandwidth, "reflect"),
         slopes=slopes,
         waves=(w, mass),
     )

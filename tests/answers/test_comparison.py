@@ -421,7 +421,12 @@ def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch)
     assert last["relative_separation"] == pytest.approx(1 / np.sqrt((1 + 81 + 100) / 3))
     assert last["min_separation"] == pytest.approx(100)
     assert last["norm_rms"] == pytest.approx(100 * np.sqrt(101 / 3))
-    assert cli("compare near.npy far.npy --json").out == cli("compare far.npy near.npy --json").out
+    documents = [cli(f"compare {line} --json").out for line in ("near.npy far.npy", "far.npy near.npy")]
+    assert documents[0] == documents[1]
+    assert [row["encoding"]["parameters"]["table"] for row in json.loads(documents[0])["rows"]] == [
+        "far.npy",
+        "near.npy",
+    ]
 
 
 @pytest.mark.parametrize("scales", [(1.0, 3.0, 0.5), (2.0, 2.0), (1.0, -1.0), (1.0, 1e-9, 0.0), (0.0, 0.0)])

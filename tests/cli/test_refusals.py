@@ -11,7 +11,7 @@ from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import GivenArray, find_encoding
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError
-from pe_spectra.metrics.compare import list_columns
+from pe_spectra.metrics.compare import SYNONYMS, list_columns
 
 # ----------------------------------------------------------------------------------- places
 
@@ -293,16 +293,17 @@ def test_no_near_miss_is_made_up(refuse):
 # ----------------------------------------------------------------------------------- lines of help
 
 
-@pytest.mark.parametrize(("asked", "nearest"), [("nonsense", ""), ("rank", "stable_rank"), ("separation", "min_sep")])
+@pytest.mark.parametrize(("asked", "nearest"), [("nonsense", ""), ("rank", "stable_rank"), ("separations", "sep")])
 def test_a_metric_that_is_not_known_is_answered_in_short(refuse, asked, nearest):
     text = refuse(f"compare dft --sort {asked}")
     assert len(text) <= 400
     assert text.startswith(f"--sort is not known ({asked}); ")
     listed = text.partition("accepted: ")[2].partition(", or another")[0].split(", ")
     assert len(listed) == 10
-    assert set(listed) <= set(list_columns())
+    known = {*list_columns(), *SYNONYMS}
+    assert set(listed) <= known
     assert listed[0].startswith(nearest)
-    assert text.endswith(f", or another of {len(list_columns())} (columns of --format csv)")
+    assert text.endswith(f", or another of {len(known)} (columns of --format csv)")
     assert "did you mean flatness?" in refuse("compare dft --sort flatnes")
     assert "did you mean ratio_day?" in refuse("compare dft --sort ratio_dy --periods day")
     assert refuse("compare dft --sort ratio_day").endswith("(ratio_day); it goes with --periods day")

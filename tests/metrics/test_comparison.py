@@ -51,19 +51,16 @@ def test_all_spectra_stand_on_one_lattice(length):
 
 
 def test_centroids_are_of_one_lattice_whatever_the_width():
-    # Eq. (15) on 336 points, term by term, each Gaussian with its image at -w; that beyond pi is nothing
+    # Eq. (15) on 336 points, term by term
     compared = compare_encodings([Sinusoidal(d=d) for d in (16, 64, 256)], length=336)
     rounded = ((0.202, 0.270), (0.150, 0.199), (0.139, 0.183))
-    for one, d, (reflected, cut) in zip(compared, (16, 64, 256), rounded, strict=True):
-        w, masses = naive.frequencies(d, 1e4), naive.masses(d)
-        for centroid, frequencies, times in ((reflected, [*w, *(-w)], 2), (cut, w, 1)):
-            weights = naive.weights(np.array(frequencies), np.tile(masses, times), 336, 4.0)
-            expected = sum(weights * 2 * np.pi * np.arange(169) / 336)
-            assert expected == pytest.approx(centroid, abs=5e-4)
-            if times == 2:
-                assert one.values["centroid"] == pytest.approx(expected, rel=1e-9)
-            else:  # as `spectrum` has it on that lattice
-                assert compute_spectrum(Sinusoidal(d=d), grid=336).summary.centroid == pytest.approx(expected, rel=1e-9)
+    for one, d, centroids in zip(compared, (16, 64, 256), rounded, strict=True):
+        cut = compute_spectrum(Sinusoidal(d=d), grid=336).summary  # as `spectrum` has it on that lattice
+        found = {"reflect": one.values["centroid"], "none": cut.centroid}
+        for centroid, (boundary, value) in zip(centroids, found.items(), strict=True):
+            weights = naive.weights(naive.frequencies(d, 1e4), naive.masses(d), 336, 4.0, boundary)
+            assert value == pytest.approx(sum(weights * 2 * np.pi * np.arange(169) / 336), rel=1e-12)
+            assert value == pytest.approx(centroid, abs=5e-4)
 
 
 @pytest.mark.parametrize("beside", ["alibi:heads=2", "one-hot:d=40", "dft:d=8", "fire:heads=2"])

@@ -35,7 +35,7 @@ LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
 #: Of the outcome, in every answer.
 OUTCOME_TEXT = (
-    "What it comes to: vectors may also be distinct, but by no more than float64 rounds off where it computes them; "
+    "What it comes to: of vectors that are distinct, also whether that is by no more than float64 rounds off; "
     "only `injective` meets --require injective."
 )
 

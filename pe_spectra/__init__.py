@@ -168,4 +168,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__") and name not in _HOMES)])

@@ -117,17 +117,20 @@ def write_html(columns: Columns, digits: int = 6, most: int | None = None) -> st
 
 
 def write_short(name: str, words: Sequence[str]) -> str:
-    """Write a record on at most ten lines.
+    """Write a record on at most ten lines; a value that is longer than a line ends in two dots.
 
     >>> write_short("Count", ["inside=76", "total=128"])
     'Count(inside=76, total=128)'
+    >>> write_short("Text", ["text=" + "a" * 200])[-8:]
+    'aaaaa..)'
     """
     lines = [f"{name}("]
     for place, word in enumerate(words):
-        part = word + (")" if place == len(words) - 1 else ", ")
+        kept = word if len(word) <= _LONGEST_LINE - 4 else f"{word[: _LONGEST_LINE - 6]}.."
+        part = kept + (")" if place == len(words) - 1 else ", ")
         if len(lines[-1]) + len(part) > _LONGEST_LINE and lines[-1].strip():
             lines.append("  ")
-        lines[-1] += part[: _LONGEST_LINE - 2]
+        lines[-1] += part
     lines = [line.rstrip() for line in lines]
     return "\n".join(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "  ..)"])
 

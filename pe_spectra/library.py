@@ -63,7 +63,9 @@ def as_encoding(subject: Subject, *, length: int | None = None, name: str = "arr
         return read_encoding(subject)
     if callable(subject) and not hasattr(subject, "__array__"):
         if length is None:
-            raise InputError("a function of positions needs a length", "None", "length=64")
+            raise InputError(
+                "a function of positions needs a length", "None", "pe_spectra.as_encoding(function, length=64)"
+            )
         count = _LENGTH.check(length, "length")
         name, subject = getattr(subject, "__name__", "function"), subject(np.arange(count, dtype=np.int64))
         return _read_table(subject, name, rows=count)

@@ -9,10 +9,10 @@ of quantities, docstrings and every other face read these declarations and nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
@@ -108,9 +108,19 @@ class ReadOnly:
     """A frozen record whose arrays nobody changes; one that was given stays its owner's to change.
 
     >>> from pe_spectra.spectrum import Kernel
-    >>> Kernel(values=np.ones((1, 3)), source="exact").values.flags.writeable
-    False
+    >>> kernel = Kernel(values=np.ones((1, 3)), source="exact")
+    >>> kernel.values.flags.writeable, repr(kernel).startswith("Kernel(values=array(1, 3), ")
+    (False, True)
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__repr__" not in vars(cls):  # else a dataclass writes out whole arrays
+            type.__setattr__(cls, "__repr__", cls.__repr__)
+
+    def __repr__(self) -> str:
+        """Write the record in at most ten lines: plain values as they are, of arrays and members how many."""
+        return _write_record(self, [one.name for one in fields(cast("Any", self)) if one.repr])
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -145,8 +155,6 @@ class Result(ReadOnly):
         cls._declared = {**cls._declared, **own}
         if cls.__doc__ and own:  # without it under python -OO
             cls.__doc__ = _list_attributes(cls.__doc__, own)
-        if "__repr__" not in vars(cls):  # else a dataclass writes out whole arrays
-            type.__setattr__(cls, "__repr__", Result.__repr__)
 
     @classmethod
     def quantities(cls) -> Mapping[str, Quantity]:
@@ -229,10 +237,14 @@ class Result(ReadOnly):
         return written
 
     def __repr__(self) -> str:
-        """Write the result in at most ten lines: plain values as they are, of arrays and members how many."""
+        """Write the record in at most ten lines, as what is declared of it."""
         derived_ones = {name for name in self._declared if isinstance(getattr(type(self), name, None), Derived)}
         shown = [name for name, one in self._declared.items() if name not in derived_ones or one.column is not None]
-        return write_short(type(self).__name__, [f"{name}={_summarise(getattr(self, name))}" for name in shown])
+        return _write_record(self, shown)
+
+
+def _write_record(record: object, names: Sequence[str]) -> str:
+    return write_short(type(record).__name__, [f"{name}={_summarise(getattr(record, name))}" for name in names])
 
 
 def _call_library(name: str, result: Result) -> Any:
@@ -244,9 +256,9 @@ def _summarise(value: Any) -> str:
     """A value in a few words."""
     if hasattr(value, "shape") and hasattr(value, "tolist"):
         return f"array{value.shape}"
-    if isinstance(value, tuple) and value and isinstance(value[0], Result):
+    if isinstance(value, tuple) and value and isinstance(value[0], ReadOnly):
         return f"{len(value)} x {type(value[0]).__name__}"
-    if isinstance(value, Result):
+    if isinstance(value, ReadOnly):
         return f"{type(value).__name__}(..)"
     if isinstance(value, Mapping) and len(value) > _MOST_KEYS:
         return f"{len(value)} values by name"

@@ -275,8 +275,8 @@ def _say_lengths(layer: LayerAudit) -> str:
     words = [f"training {trained:,}" if trained is not None else "training is not known"]
     words += [f"inference {served:,}"] if served is not None else []
     words += [f"before scaling {original:,}"] if original not in (None, trained) else []
-    words += [f"a window of {layer.reach:,} at once"] if layer.reach is not None else []
-    return f"{', '.join(words)} positions"
+    window = f", at most {layer.reach:,} of them at once (sliding window)" if layer.reach is not None else ""
+    return f"{', '.join(words)} positions{window}"
 
 
 def _list_periods(layer: LayerAudit) -> list[tuple[str, str]]:

@@ -178,7 +178,7 @@ def _note_rounding(one: Comparison) -> tuple[str, ...]:
 
 def _note_whole(one: Comparison) -> tuple[str, ...]:
     """Say that a grid was taken whole, where fewer positions were asked for."""
-    whole = f"its grid is compared whole, {count(one.length, 'position')} in place of {one.shared}"
+    whole = f"the grid is compared whole, {count(one.length, 'position')} in place of {one.shared}"
     return (f"{one.encoding.label}: {whole}",) if one.encoding.shape is not None and one.length > one.shared else ()
 
 

@@ -228,7 +228,7 @@ OPTIONS: Mapping[str, Option] = {
     "within": Option(
         "--within",
         "X",
-        "also pairs whose codes differ by no more than X, the nearest named",
+        "also pairs whose vectors differ by no more than X, the nearest named",
         RealRange(minimum=1e-300, maximum=1e300),
     ),
     "all": Option("every --all", "", "the whole catalogue, random values last"),
@@ -258,7 +258,7 @@ OPTIONS: Mapping[str, Option] = {
     "embedding": Option(
         "--embedding",
         "X",
-        "standard deviation of the token's embedding that codes are added to, 1e-6 to 1e6",
+        "standard deviation of the token's embedding that vectors are added to, 1e-6 to 1e6",
         RealRange(minimum=1e-6, maximum=1e6),
         default="1",
     ),

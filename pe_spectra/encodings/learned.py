@@ -85,6 +85,8 @@ class Grid(Accepts[str | None]):
 
 
 _DRAWN = {"init": ("normal",)}
+#: Of the name of a file, or of a tensor, in a label.
+_LONGEST_LABEL = QUOTED_CHARACTERS * 2 // 3
 
 
 @final
@@ -274,17 +276,26 @@ def abbreviate(origin: str) -> str:
 
     >>> abbreviate("table.npy"), abbreviate("/a/long/path/to/models/bert/::bert.embeddings.position_embeddings.weight")
     ('table.npy', 'bert/::...embeddings.position_embeddings.weight')
+    >>> abbreviate("checkpoints/of/an/experiment/run-a/weights/position_embeddings.npy")
+    '.../run-a/weights/position_embeddings.npy'
     """
     if len(origin) <= QUOTED_CHARACTERS:
         return origin
     path, separator, tensor = origin.rpartition("::") if "::" in origin else (origin, "", "")
+    if not separator:
+        return _keep_folders(path)
     last = path.rstrip("/").rpartition("/")[2] + path[len(path.rstrip("/")) :]
-    return separator.join([_keep_end(last), _keep_end(tensor)]) if separator else _keep_end(last)
+    return separator.join([_keep_end(last), _keep_end(tensor)])
+
+
+def _keep_folders(path: str) -> str:
+    """The file with as many of its last folders as find room: files of one name often stand in several."""
+    end = path[-_LONGEST_LABEL:]
+    return f"...{end[end.index('/') :]}" if "/" in end else _keep_end(path)
 
 
 def _keep_end(text: str) -> str:
-    most = QUOTED_CHARACTERS * 2 // 3
-    return text if len(text) <= most else f"...{text[3 - most :]}"
+    return text if len(text) <= _LONGEST_LABEL else f"...{text[3 - _LONGEST_LABEL :]}"
 
 
 def describe_part(encoding: Encoding, length: int) -> str:

@@ -39,7 +39,7 @@ _ALGEBRAIC = (Learned, Dft, OneHot, Ramp)
 
 @dataclass(frozen=True, kw_only=True)
 class Collisions(Result):
-    """Pairs of positions with the same code: how many in all, the first, and as many as were asked for.
+    """Pairs of positions with the same vector: how many in all, the first, and as many as were asked for.
 
     >>> from pe_spectra import Dft, measure_faithfulness
     >>> found = measure_faithfulness(Dft(d=4), length=6).collisions
@@ -48,10 +48,10 @@ class Collisions(Result):
     """
 
     count: int = quantity("Number of all such pairs; at least so many where `distinct` is null.", minimum=0)
-    distinct: int | None = quantity("How many different codes there are; null where it is not known.", minimum=0)
-    sharing: int = quantity("How many positions, or lags, have their code in common with another.", minimum=0)
+    distinct: int | None = quantity("How many different vectors there are; null where it is not known.", minimum=0)
+    sharing: int = quantity("How many positions, or lags, have their vector in common with another.", minimum=0)
     largest: int | None = quantity(
-        "How many positions, or lags, have the code that most of them share; null where codes are not known.",
+        "How many positions, or lags, have the vector that most of them share; null where vectors are not known.",
         default=None,
         minimum=1,
     )

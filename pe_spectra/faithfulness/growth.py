@@ -22,7 +22,7 @@ GROWN_SCHEMA = {
         "type": "array",
         "prefixItems": [
             {"type": "integer", "minimum": 1, "description": "Number of positions."},
-            {"type": "number", "minimum": 0, "description": "Smallest distance of two codes among them."},
+            {"type": "number", "minimum": 0, "description": "Smallest distance of two vectors among them."},
             {
                 "type": "array",
                 "items": {"type": "integer"},

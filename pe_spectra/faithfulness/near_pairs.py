@@ -64,7 +64,7 @@ def _write_first(examples: tuple[NearPair, ...]) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class NearPairs(Result):
-    """Pairs of positions whose codes differ by no more than a radius.
+    """Pairs of positions whose vectors differ by no more than a radius.
 
     >>> from pe_spectra.encodings import find_encoding
     >>> find_near_pairs(find_encoding("ramp")(length=5), 5, radius=0.5, limit=1).count  # 4 at 1/4, 3 at 1/2
@@ -79,7 +79,7 @@ class NearPairs(Result):
     error: float | None = quantity(
         "By how much a distance may be wrong; null where that is not known.", minimum=0, column=None
     )
-    proved: bool = quantity("Whether the codes of each pair are proved to be different.", column=None)
+    proved: bool = quantity("Whether the vectors of each pair are proved to be different.", column=None)
     examples: tuple[NearPair, ...] = quantity(
         "The nearest, in order of distance, then of position.", key=None, column="near_pair", write=_write_first
     )

@@ -64,9 +64,9 @@ class Faithfulness(Result):
 
     encoding: Encoding = quantity("The encoding that was analysed.")
     length: int = quantity("Number of positions S: they are 0 .. S-1.", minimum=1)
-    domain: str = quantity("What has a code: the positions, or the lags between them.", words=DOMAINS, column=None)
+    domain: str = quantity("What has a vector: the positions, or the lags between them.", words=DOMAINS, column=None)
     injective: bool | None = quantity(
-        "Whether all positions have different codes; null where it is not decided, and the certificate says why.",
+        "Whether all positions have different vectors; null where it is not decided, and the certificate says why.",
         column=None,
     )
 
@@ -77,7 +77,7 @@ class Faithfulness(Result):
         return "distinct-by-rounding" if self.min_separation and self.min_separation <= self.rounding else "injective"
 
     min_separation: float | None = quantity(
-        "Smallest Euclidean distance of two codes; null for a single position or beyond the budget.", minimum=0
+        "Smallest Euclidean distance of two vectors; null for a single position or beyond the budget.", minimum=0
     )
     closest_pair: tuple[int, int] | None = quantity(
         "The positions [s, t], or lags, of the smallest distance, the first in order among equals; null for a single "
@@ -88,7 +88,7 @@ class Faithfulness(Result):
         "known.",
         minimum=0,
     )
-    collisions: Collisions = quantity("Pairs of positions with one code.", write=attrgetter("count"))
+    collisions: Collisions = quantity("Pairs of positions with the same vector.", write=attrgetter("count"))
     rank: int | None = quantity(
         "Number of singular values of the (S, d) table above rank_tolerance; null beyond the budget.", minimum=0
     )
@@ -106,7 +106,7 @@ class Faithfulness(Result):
     reconstruction: Blur = quantity("Algorithm 1 on the encoding's own lattice.")
     certificate: Certificate = quantity("The theorem behind the answer.", write=attrgetter("kind"))
     near_pairs: NearPairs | None = quantity(
-        "Pairs of positions whose codes differ by no more than a radius; null unless asked for."
+        "Pairs of positions whose vectors differ by no more than a radius; null unless asked for."
     )
     singular_values: F64 | None = quantity(
         "The largest 1024 singular values of the (S, d) table, the largest first; null beyond the budget.",
@@ -115,7 +115,7 @@ class Faithfulness(Result):
         column=None,
     )
     separation_by_lag: F64 | None = quantity(
-        "Smallest distance of two codes at lags 1 .. S-1; null where it was left out.", minimum=0, column=None
+        "Smallest distance of two vectors at lags 1 .. S-1; null where it was left out.", minimum=0, column=None
     )
     #: Why there is no smallest separation; empty where there is one.
     missing: str

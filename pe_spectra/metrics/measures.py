@@ -105,12 +105,15 @@ def check_table(table: ArrayLike, name: str = "table") -> F64:
 
     Raises
     ------
-    InputError : not two axes, no entry, more than 2**26 entries, or an entry that is not finite.
+    InputError : no numbers, not two axes, no entry, more than 2**26 entries, or an entry that is not finite.
 
     >>> check_table([[1, 2], [3, 4]]).shape
     (2, 2)
     """
-    values = np.asarray(table, dtype=float)
+    try:
+        values = np.asarray(table, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is no table", type(table).__name__, "(S, d) numbers are accepted") from error
     if values.ndim != 2 or not values.size:
         raise InputError(f"{name} has the wrong shape", str(values.shape), "(S, d) is accepted, each at least 1")
     if values.size > MAX_HELD_ENTRIES:

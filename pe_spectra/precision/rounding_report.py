@@ -10,7 +10,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.quantities import ReadOnly, Result, quantity
 from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
 from pe_spectra.wording import count
 
@@ -94,7 +94,7 @@ class Stage(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Staircase:
+class Staircase(ReadOnly):
     """How one pipeline fares as positions grow, for a figure.
 
     Attributes

@@ -170,7 +170,7 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
             keys=keys,
             evaluate=plain.table_at,
             is_continuous=True,
-            notes=("its formula is computed in float64: only positions and codes are cast",),
+            notes=("its formula is computed in float64: only positions and vectors are cast",),
         )
     codes = find_codes(encoding)
     if codes is None:
@@ -184,7 +184,7 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
     )
 
 
-_ONLY_CAST = "its codes are computed in float64 and then cast: how its implementations compute them is not known here"
+_ONLY_CAST = "its vectors are computed in float64 and then cast: how its implementations compute them is not known here"
 
 
 def _read_rows(codes: Codes, places: I64, *, are_rows: bool) -> Callable[[F64], F64]:
@@ -318,7 +318,7 @@ def _explain(encoding: Encoding, spread: float | None, rows: Sequence[Stage], ex
         found.append("the code is the cache of cosines and sines; it is added to nothing, so there is no stage sum")
     most = max(row.distinct for row in rows if row.stage == "code")
     if exact is not None and exact < most:
-        found.append(f"in exact arithmetic {exact} codes are distinct: what tells more of them apart is rounding")
+        found.append(f"in exact arithmetic {exact} vectors are distinct: what tells more of them apart is rounding")
     if any(row.not_finite for row in rows):
         found.append(
             "numbers beyond the largest of a type become infinite, or NaN where it has no infinities; hardware that "

@@ -178,7 +178,7 @@ def test_positions_that_are_too_many_for_a_spectrum_are_told(monkeypatch):
 
 @pytest.mark.parametrize("length", [1, 2, 50])
 def test_a_grid_that_is_larger_than_the_length_says_that_it_is_whole(cli, length):
-    whole = f"sincos2d d=16 rho=10000: its grid is compared whole, 196 positions in place of {length}"
+    whole = f"sincos2d d=16 rho=10000: the grid is compared whole, 196 positions in place of {length}"
     for line in ("sincos2d:d=16", "sincos2d:d=16 dft:d=16"):
         assert whole in json.loads(cli(f"compare {line} --length {length} --json").out)["notes"]
     assert not any("whole" in note for note in json.loads(cli("compare sincos2d:d=16 dft:d=16 --json").out)["notes"])

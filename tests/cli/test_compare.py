@@ -51,6 +51,18 @@ def test_a_file_keeps_its_name_in_the_verdict(cli, tables):
     )
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(cli, tmp_path):
+    folders = [tmp_path / "checkpoints-of-one-experiment-with-a-long-name" / run / "weights" for run in ("a", "b")]
+    for seed, folder in enumerate(folders):
+        folder.mkdir(parents=True)
+        np.save(folder / "position_embeddings.npy", np.random.default_rng(seed).normal(size=(32, 4)))
+    paths = [str(folder / "position_embeddings.npy") for folder in folders]
+    rows = read_csv(cli("compare --format csv", *paths).out)
+    assert [row["encoding"] for row in rows] == [
+        f".../{run}/weights/position_embeddings.npy 32 x 4" for run in ("a", "b")
+    ]
+
+
 @pytest.mark.parametrize(
     "metric", ["stable_rank", "min_separation", "sidelobe_ratio", "probe_rmse", "kernel_half_width"]
 )

@@ -12,7 +12,8 @@ def read_place(encoding, place):
     if isinstance(encoding, HasBiasMap):
         return encoding.bias_map(max(place) + 1)[:, place[0], place[1]]
     if isinstance(encoding, HasTable):
-        return encoding.table(min(max(4, place + 1), encoding.rows or 5))[place]
+        count = max(4, place + 1)
+        return encoding.table(min(count, encoding.rows or count))[place]
     return list_codes(encoding, [place])[0]
 
 

@@ -12,12 +12,14 @@ import jsonschema
 import numpy as np
 import pytest
 
+import pe_spectra
 from pe_spectra import Dft, Sinusoidal
 from pe_spectra.answers.documents import describe_result
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import simplify
 from pe_spectra.quantities import ReadOnly, Result, derived, list_column_names, quantity, tabulate
+from tests.places import ROOT
 
 CALLS = []
 
@@ -133,6 +135,37 @@ def test_members_are_rows_below_each_other():
 def test_docstrings_list_the_attributes_with_their_units():
     assert "lag : Where it is. [positions]" in Peak.__doc__
     assert Peak.__doc__.index("Attributes") < Peak.__doc__.index("value : How high it is.")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pe_spectra.inspect_table,
+        pe_spectra.estimate_kernel,
+        pe_spectra.export_encoding,
+        lambda table: pe_spectra.draw_portrait(table).local,
+        lambda table: pe_spectra.inspect_table(table).helix,
+        lambda _: pe_spectra.Sinusoidal(d=64).frequencies(),
+        lambda table: pe_spectra.measure_precision(table, dtypes=["bfloat16"]).stairs[0],
+    ],
+    ids=["inspection", "kernel", "export", "windows", "helix", "frequencies", "staircase"],
+)
+def test_a_record_with_arrays_has_a_short_repr(make):
+    record = make(pe_spectra.Sinusoidal(d=64).table(256))
+    assert repr(record).startswith(f"{type(record).__name__}(")
+    assert len(repr(record).splitlines()) <= 10
+    assert max(map(len, repr(record).splitlines())) <= 110
+    assert "array(" in repr(record)
+    assert "array([" not in repr(record)
+
+
+def test_a_long_text_is_cut_where_it_says_so():
+    [finding] = pe_spectra.audit_configuration(
+        pe_spectra.read_model(str(ROOT / "tests/models/llama-3.1-8b.json"))
+    ).findings
+    assert len(finding.message) > 110
+    [line] = [line for line in repr(finding).splitlines() if "message=" in line]
+    assert line.endswith("..,")
 
 
 def test_a_repr_has_at_most_ten_lines_and_no_array():

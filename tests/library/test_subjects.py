@@ -67,7 +67,7 @@ def test_several_are_compared_in_any_form():
         ([np.eye(3), np.eye(3)], None, "several tables go to pe_spectra.compare_encodings"),
         (object(), None, "no encoding (object)"),
         ([[1, 2], [3]], None, "no encoding (list)"),
-        (wave, None, "a function of positions needs a length"),
+        (wave, None, "a function of positions needs a length (None); pe_spectra.as_encoding(function, length=64)"),
         (wave, 0, "length"),
         (lambda positions: positions, 5, "(5, d): a row for each position"),
         (lambda _: np.ones((3, 2)), 5, "(5, d): a row for each position"),

@@ -144,7 +144,7 @@ def test_a_length_is_taken_by_default_in_words(missing):
     (finding,) = [one for one in found.findings if one.code == "length-defaulted"]
     assert finding.level == "warning"
     assert finding.message == (
-        "no key gives the length, so 2,048 positions are taken in silence, the default of llama; "
+        "no key gives the length, so 2,048 positions are silently assumed, the default of llama; "
         "original_max_position_embeddings is 8,192; state max_position_embeddings"
     )
     assert finding.data == {"length": 2048, "original": 8192}
@@ -237,7 +237,7 @@ def test_a_lost_base_of_llama_3_is_a_warning(cli, tmp_path):
     (finding,) = find(config, "base-defaulted")
     assert finding.level == "warning"
     assert finding.message == (
-        "no key gives the base, so 10000 is taken in silence, the default, for a context of 8,192 before llama3 "
+        "no key gives the base, so 10000 is silently assumed, the default, for a context of 8,192 before llama3 "
         "scaling; state rope_theta"
     )
     expected = [10000.0 ** (-i / 64) for i in range(4)]  # of the fast pairs, which llama3 keeps

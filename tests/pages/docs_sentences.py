@@ -107,7 +107,7 @@ SENTENCES = (
     # sigma is the bandwidth times 2 pi/N, the window exp(-sigma**2 tau**2/2)
     Sentence(
         FAITHFULNESS,
-        "At bandwidth {} Algorithm 1 sees the code through a Gaussian window of N/({} pi) lags",
+        "At bandwidth {} Algorithm 1 sees the encoding through a Gaussian window of N/({} pi) lags",
         lambda: (DEFAULT_BANDWIDTH, 2 * DEFAULT_BANDWIDTH),
     ),
     Sentence(FAITHFULNESS, "the higher peak is the wrong one, at {}:", lambda: (numbers.find_wrong_peak(),)),

@@ -76,9 +76,7 @@ ADDED = {
     "differing_columns": itemgetter("differing_columns"),
     "formula": lambda _: None,  # no table from a file is one
     # they cannot be had from their record: test_every_metric computes them from the rows
-    "mean_frequency": itemgetter("mean_frequency"),
-    "relative_separation": itemgetter("relative_separation"),
-    "norm_rms": itemgetter("norm_rms"),
+    **{metric: itemgetter(metric) for metric in METRICS},
     "phase_error_bound": keep_above("max_phase_error", "phase_error_bound"),
     # of a seam: a jump alone, behind the shorter side of the table
     **dict.fromkeys(("norm_errors", "step_errors", "turn_errors", "turn_before", "turn_after"), lambda _: None),

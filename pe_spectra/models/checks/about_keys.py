@@ -91,7 +91,7 @@ _RELEASES_DIFFER = Kind(
 
 
 def _check_base(layer: LayerAudit) -> Iterator[Finding]:
-    """Say where no key gives the base, and what is taken in silence."""
+    """Say where no key gives the base, and what is silently assumed."""
     statement, configuration = layer.statement, layer.configuration
     if layer.rotation is None:
         return
@@ -117,7 +117,7 @@ def _check_base(layer: LayerAudit) -> Iterator[Finding]:
         key = known.local_key or f"rope_parameters.{layer.name}.rope_theta"
     else:
         key = known.base_key or "rope_theta"
-    message = f"no key gives the base, so {_write(layer.base)} is taken in silence, {whose}{reach}; state {key}"
+    message = f"no key gives the base, so {_write(layer.base)} is silently assumed, {whose}{reach}; state {key}"
     level: Level = "warning" if is_beyond and not is_meant else "note"
     yield layer.find(_BASE_DEFAULTED, message, level=level, base=layer.base, stated_length=length)
 

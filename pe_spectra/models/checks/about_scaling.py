@@ -89,8 +89,8 @@ _UNKNOWN_SCALING = Kind(
     code="unknown-scaling",
     levels=("error",),
     phrase="the scaling is not known",
-    reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some readers fall "
-    "back to none in silence, which gives other numbers than the model was trained with.",
+    reasoning="A scaling that is not known is never replaced by another: no frequencies are given. Some readers "
+    "silently fall back to none, which gives other numbers than the model was trained with.",
     formula="rope_type is none of those that transformers 5 has",
     references=(TRANSFORMERS,),
 )
@@ -128,7 +128,7 @@ _CAUSES = {kind.code: kind for kind in (_OLDER_NAME, _UNKNOWN_SCALING, _KEY_MISS
 
 
 def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> Iterator[Finding]:
-    """Say where no key gives the context length, and what is taken in silence; once for all layers.
+    """Say where no key gives the context length, and what is silently assumed; once for all layers.
 
     >>> from pe_spectra.models.scheme import build_layers
     >>> from pe_spectra.models.stated.configuration import read_configuration
@@ -146,7 +146,7 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
     why += f"; {_ORIGINAL} is {int(above):,}" if above is not None else ""
     level: Level = "warning" if why else "note"
     message = (
-        f"no key gives the length, so {length:,} positions are taken in silence, the default of "
+        f"no key gives the length, so {length:,} positions are silently assumed, the default of "
         f"{configuration.model}{why}; state max_position_embeddings"
     )
     yield _LENGTH_DEFAULTED.find(message, level=level, length=length, original=above)

@@ -62,7 +62,7 @@ _UNKNOWN_KEY = Kind(
     code="unknown-key",
     levels=("warning", "note"),
     phrase="a key is not known",
-    reasoning="A misspelt key is ignored in silence by every reader, and a default takes its place: a rope_thetha of "
+    reasoning="A misspelt key is silently ignored by every reader, and a default takes its place: a rope_thetha of "
     "500000 gives base 10000. A warning is made where a known key is spelled nearly so, or where the key stands in a "
     "rotary block; a note where a key only looks as if it were about rotation.",
     formula=f"similarity of spelling at least {_ALIKE} on top of the file (difflib), any unknown key inside "

@@ -49,7 +49,7 @@ SCALING_NOT_USED = Kind(
     levels=("warning",),
     phrase="a scaling is given but not switched on",
     reasoning="A factor is given, but what turns scaling on is not: for Meta's code the switch, for transformers the "
-    "name of the scaling. Nothing is scaled, in silence.",
+    "name of the scaling. Scaling is silently left out.",
     formula="params.json: rope_scaling_factor is given and use_scaled_rope is not true; config.json: factor, "
     "low_freq_factor, short_factor or their like without rope_type",
     references=("meta-llama/llama-models, models/llama3/model.py", TRANSFORMERS),
@@ -119,12 +119,12 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
 
 
 def _report_nested(found: Keys, nested: str, known: KnownModel, older: Blocks) -> None:
-    """transformers 5 looks for rope_theta among the names of the layer types, and takes a default in silence."""
+    """transformers 5 looks for rope_theta among the names of the layer types, and silently assumes a default."""
     base = next((block.base for block in older.values() if block.base is not None), known.default_base)
     where = found.where.rstrip(".")
     message = (
         f"{where} is nested by layer type, but the class of {known.model} reads it flat: nothing in {found.where}"
-        f"{shorten(nested)} is read, not even its rope_theta; base {write_number(base)} is taken in silence; write "
+        f"{shorten(nested)} is read, not even its rope_theta; base {write_number(base)} is silently assumed; write "
         f"its keys into {where} itself"
     )
     found.report(KEY_NOT_READ, message, level="error", key=f"{found.where}{nested}", model=known.model, base=base)
@@ -258,7 +258,7 @@ def _read_block(block: Keys) -> RotaryBlock:
         stated = "rope_type is default" if block.has_any("rope_type", "type") else "no rope_type"
         named = ", ".join(unused)
         message = (
-            f"{where} has {named}, but {stated}, so nothing is scaled, in silence; state rope_type, or delete {named}"
+            f"{where} has {named}, but {stated}, so scaling is silently left out; state rope_type, or delete {named}"
         )
         block.report(SCALING_NOT_USED, message, keys=unused)
     check_block_spelling(block)

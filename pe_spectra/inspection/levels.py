@@ -27,6 +27,8 @@ _FITTED, _LASTING = 8, 24
 _TABLES, _SIGNALS = 100, 1000
 #: A number this many robust deviations outside the medians of six on either side is passed over.
 _ODD_DEVIATIONS, _ODD_AROUND = 5.0, 6
+#: Rows on either side in which vectors that jump are looked for.
+_BESIDE = 2
 #: What is constant but for rounding.
 _CONSTANT = 1e-9
 #: The median of the square of a standard normal number.
@@ -43,17 +45,21 @@ class Signal:
     ----------
     values : (S - span,), number k of rows k to k + span; valid : (S - span,) those to be trusted.
     least : a change by less is not worth a sentence.
+    room : by how much a number may be new there, by the vectors that it is a length of: a smooth curve may pass zero,
+        so that its length turns at once, and does not jump; None where unknown.
     """
 
     values: F64
     valid: Mask
     span: int
     least: float = 0.01
+    room: F64 | None = None
 
     def take(self, first: int, last: int) -> Signal:
         """Return what is of rows `first` to `last` - 1."""
         part = slice(first, max(last - self.span, first))
-        return replace(self, values=self.values[part], valid=self.valid[part])
+        room = None if self.room is None else self.room[first : max(last - self.span - 1, first)]
+        return replace(self, values=self.values[part], valid=self.valid[part], room=room)
 
     def read_around(self, row: int) -> tuple[F64, F64]:
         """Return the last 24 numbers to be trusted that are of rows up to `row`, and the first 24 of rows behind."""
@@ -102,7 +108,7 @@ def find_level_changes(
     limit, least = chdtri(len(left), 1 / _TABLES / size), chdtri(1, 1 / _SIGNALS)
     far = np.ones(size - 1, dtype=bool)
     for _ in range(_MOST_CHANGES):
-        tried = {name: _Tried(signals[name], values) for name, values in left.items()}
+        tried = {name: _Tried(parts[name], values) for name, values in left.items()}
         total = far * sum(one.gains for one in tried.values())
         for row in pick_peaks(total, total > limit, _FITTED)[:_MOST_PLACES]:
             there = {name: change for name, one in tried.items() if (change := one.read(row))}
@@ -168,7 +174,7 @@ class _Tried:
     """A signal with what a change behind each row would explain; rows near the ends have none."""
 
     def __init__(self, signal: Signal, values: F64) -> None:
-        self._span, self._least, self._values = signal.span, signal.least, values
+        self._signal, self._values = signal, values
         span = signal.span
         gains, self._sizes = measure_gains(values)
         near = sliding_window_view(np.pad(gains, span), span + 1)
@@ -180,9 +186,15 @@ class _Tried:
 
     def read(self, row: int) -> LevelChange | None:
         """The change behind a row; None where it is not there at once, does not last or is too small."""
-        size = float(self._sizes[self._starts[row] - 1])
-        is_there = abs(size) >= self._least and _is_there(self._values, row + 1, self._span, size, self._least)
+        size, signal = float(self._sizes[self._starts[row] - 1]), self._signal
+        is_there = abs(size) >= signal.least and self._has_room(row, size)
+        is_there = is_there and _is_there(self._values, row + 1, signal.span, size, signal.least)
         return LevelChange(size=size, errors=math.sqrt(max(float(self.gains[row]), 0.0))) if is_there else None
+
+    def _has_room(self, row: int, size: float) -> bool:
+        """Say whether the vectors near a row turn or jump by as much as their length is said to change."""
+        room, first = self._signal.room, max(row - self._signal.span - _BESIDE, 0)
+        return room is None or abs(size) <= float(room[first : row + _BESIDE + 1].max(initial=0.0))
 
     def remove(self, row: int) -> F64:
         """The signal without its change behind a row."""

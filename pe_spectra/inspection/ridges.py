@@ -72,6 +72,8 @@ def find_ridges(values: F64, rest: float) -> list[Ridge]:
     starts = np.unique(np.linspace(0, size - window, 2 * _PART - 1).astype(np.int64))
     powers, heights = _measure_windows(values, starts, window, rest)
     heights[:, : _SLOWEST * _PADDING] = 0.0
+    # between two lines a shoulder may stand higher above the median than either, and is no peak to start from
+    heights[:, 1:-1][(powers[:, 1:-1] < powers[:, :-2]) | (powers[:, 1:-1] < powers[:, 2:])] = 0.0
     ridges: list[Ridge] = []
     for _ in range(_MOST):
         start, peak = divmod(int(np.argmax(heights)), heights.shape[1])
@@ -82,6 +84,7 @@ def find_ridges(values: F64, rest: float) -> list[Ridge]:
         ridge = _describe(track / (window * _PADDING), centres, size)
         if ridge is not None and not any(other.holds((ridge.low + ridge.high) / 2) for other in ridges):
             ridges.append(ridge)
+        heights[start, peak] = 0.0
         for row, place in enumerate(track):
             if not math.isnan(place):
                 heights[row, max(int(place) - 2 * _PADDING, 0) : int(place) + 2 * _PADDING + 1] = 0.0
@@ -157,7 +160,7 @@ def _follow(powers: F64, stands: Mask, start: int, peak: int) -> F64:
             low, high = max(place - reach, 1), min(place + reach + 1, most)
             best = low + int(np.argmax(powers[row, low:high]))
             left, middle, right = np.log(np.maximum(powers[row, best - 1 : best + 2], 1e-300))
-            if not stands[row, best] or middle < max(left, right):
+            if not stands[row, best]:
                 continue
             place, bend = best, left - 2 * middle + right
             track[row] = best + (0.5 * (left - right) / bend if bend < 0 else 0.0)

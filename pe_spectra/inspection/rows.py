@@ -44,6 +44,7 @@ class RowSignals(ReadOnly):
     jumps : (S - 1,) distance between the means of up to four rows on either side of s | s + 1.
     turns : (S - 2,) cosine of the steps to and from row s + 1; 0 where one of them is zero. Of independent rows
         -1/2, of a straight line 1.
+    twists : (S - 3,) ||e(s + 3) - 3 e(s + 2) + 3 e(s + 1) - e(s)||.
     """
 
     norms: F64
@@ -52,6 +53,7 @@ class RowSignals(ReadOnly):
     centred_cosines: F64
     jumps: F64
     turns: F64
+    twists: F64
 
 
 def measure_rows(table: F64, mean: F64) -> RowSignals:
@@ -68,7 +70,7 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
     size = len(table)
     norms, steps = np.empty(size), np.empty(max(size - 1, 0))
     cosines, centred, jumps = np.empty_like(steps), np.empty_like(steps), np.empty_like(steps)
-    turns = np.empty(max(size - 2, 0))
+    turns, twists = np.empty(max(size - 2, 0)), np.empty(max(size - 3, 0))
     for rows in list_blocks(size, table.shape[1]):
         norms[rows] = _measure_norms(table[rows])
         pairs = slice(rows.start, min(rows.stop, size - 1))
@@ -79,9 +81,14 @@ def measure_rows(table: F64, mean: F64) -> RowSignals:
             block = block - mean
             centred[pairs] = compute_cosines(block[:-1], block[1:])
             jumps[pairs] = _measure_jumps(table, pairs.start, pairs.stop)
-            around = np.diff(table[pairs.start : pairs.stop + 2], axis=0)
-            turns[pairs.start : pairs.start + len(around) - 1] = compute_cosines(around[:-1], around[1:])
-    return RowSignals(norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps, turns=turns)
+            around = np.diff(table[pairs.start : pairs.stop + 3], axis=0)
+            inside = around[: pairs.stop - pairs.start + 1]
+            turns[pairs.start : pairs.start + len(inside) - 1] = compute_cosines(inside[:-1], inside[1:])
+            twisted = np.linalg.norm(np.diff(around, n=2, axis=0), axis=1)
+            twists[pairs.start : pairs.start + len(twisted)] = twisted
+    return RowSignals(
+        norms=norms, steps=steps, cosines=cosines, centred_cosines=centred, jumps=jumps, turns=turns, twists=twists
+    )
 
 
 def compute_mean_row(table: F64) -> F64:

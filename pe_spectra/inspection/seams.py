@@ -191,19 +191,21 @@ def _list_signals(signals: RowSignals, rows: Mask, rounding: F64) -> dict[str, S
     between two of them, are trusted where storing makes a quarter of their squares or less.
     """
     pairs, steps, turns = rows[:-1] & rows[1:], signals.steps, signals.turns
-    bends = steps[:-1] ** 2 + steps[1:] ** 2 - 2 * steps[:-1] * steps[1:] * turns
+    bends = np.maximum(steps[:-1] ** 2 + steps[1:] ** 2 - 2 * steps[:-1] * steps[1:] * turns, 0.0)
+    # what is new of a length is no longer than what a straight line through the vectors does not say
     trusted = {
-        "norm": (signals.norms, rows),
-        "step": (steps, pairs & (steps**2 > _ROUNDED * (rounding[:-1] + rounding[1:]))),
-        "turn": (turns, pairs[:-1] & pairs[1:] & (bends > _ROUNDED * 6 * rounding[1:-1])),
+        "norm": (signals.norms, rows, np.sqrt(bends)),
+        "step": (steps, pairs & (steps**2 > _ROUNDED * (rounding[:-1] + rounding[1:])), signals.twists),
+        "turn": (turns, pairs[:-1] & pairs[1:] & (bends > _ROUNDED * 6 * rounding[1:-1]), None),
     }
     listed = {}
-    for span, (name, (values, valid)) in enumerate(trusted.items()):
+    for span, (name, (values, valid, room)) in enumerate(trusted.items()):
         unit = float(np.median(values[valid])) if valid.any() and name != "turn" else 0.0
-        values = np.log1p(values / unit) if unit > 0 else values
+        if unit > 0:
+            values, room = np.log1p(values / unit), None if room is None else np.log1p(room / unit)
         # half a length's change, as ln(1 + x) has it near the median
         least = _COSINE_STEP if name == "turn" else _LENGTH_STEP / 2
-        listed[name] = Signal(values=values, valid=valid, span=span, least=least)
+        listed[name] = Signal(values=values, valid=valid, span=span, least=least, room=room)
     return listed
 
 

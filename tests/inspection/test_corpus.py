@@ -30,7 +30,6 @@ BELOW = frozenset(
     {
         "norms change",
         "steps change",
-        "a period that drifts",
     }
 )
 PLANTED, SOUND = ([kind for kind in kinds if kind not in BELOW] for kinds in (list_planted(), list_sound()))

@@ -40,6 +40,10 @@ def test_signals_are_those_of_slow_loops():
         assert_allclose(signals.centred_cosines[s], a @ b / np.linalg.norm(a) / np.linalg.norm(b))
         jump = table[s + 1 : s + 5].mean(axis=0) - table[max(s - 3, 0) : s + 1].mean(axis=0)
         assert_allclose(signals.jumps[s], np.linalg.norm(jump))
+    for s in range(37):
+        assert_allclose(
+            signals.twists[s], np.linalg.norm(table[s + 3] - 3 * table[s + 2] + 3 * table[s + 1] - table[s])
+        )
 
 
 def test_signals_do_not_depend_on_blocks(monkeypatch):
@@ -47,7 +51,7 @@ def test_signals_do_not_depend_on_blocks(monkeypatch):
     whole = measure_rows(table, table.mean(axis=0))
     monkeypatch.setattr("pe_spectra.exact._TERMS", 16 * 9)
     parts = measure_rows(table, table.mean(axis=0))
-    for name in ("norms", "steps", "cosines", "centred_cosines", "jumps"):
+    for name in ("norms", "steps", "cosines", "centred_cosines", "jumps", "turns", "twists"):
         assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
 
 

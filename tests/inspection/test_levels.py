@@ -116,6 +116,17 @@ def test_numbers_that_are_not_trusted_are_passed_over():
     assert [place for place, _ in find_level_changes(signals, 100, 200)] == [row]
 
 
+@pytest.mark.parametrize(("room", "is_found"), [(None, True), (1.1, True), (0.9, False)])
+def test_a_length_changes_no_more_than_its_vectors_do(room, is_found):
+    """By 1, where the vectors jump by so much beside row 149, and by nothing elsewhere."""
+    values = 0.01 * make_generator(6).standard_normal(300)
+    values[150:] += 1.0
+    rooms = None if room is None else np.where(np.abs(np.arange(299) - 149) <= 1, room, 0.0)
+    signal = Signal(values=values, valid=np.ones(300, dtype=bool), span=0, room=rooms)
+    assert bool(list(find_level_changes({"norm": signal}, 0, 300))) == is_found
+    assert bool(list(find_level_changes({"norm": signal}, 20, 300))) == is_found
+
+
 @pytest.mark.parametrize("count", [0, 1, 20, 33, 60])
 def test_short_and_constant_signals_have_an_answer(count):
     assert find_changes(np.zeros(count)) == []

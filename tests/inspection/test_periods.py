@@ -57,6 +57,16 @@ def test_a_line_that_drifts_counts_once_and_hides_no_other(noise, ends, seed):
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_lines_that_touch_in_a_window_do_not_hide_one_that_drifts(seed):
+    """Between periods of 12.9 and 17.9 windows of 64 rows have a shoulder, higher above the median than a peak."""
+    table = planted.make_periodic(512, 96, seed, 0.2, (17.9, 12.9), (0.3, 0.2))
+    dominant = find_periods(planted.add_drifting(table, 4.3, 3.9, 0.1, seed)).dominant
+    (drifting,) = [one for one in dominant if one.drift is not None]
+    assert_allclose(drifting.drift, (4.3, 3.9), rtol=0.01)
+    assert len(dominant) == 3
+
+
 @pytest.mark.parametrize("make", [planted.make_periodic, planted.make_noise, planted.make_walk, planted.make_lively])
 def test_what_is_constant_or_has_no_line_does_not_drift(make):
     for seed in range(6):

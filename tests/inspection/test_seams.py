@@ -125,6 +125,8 @@ def test_everything_at_once_with_rows_of_the_file():
 
 
 TWENTY = range(20)
+#: One to three Gaussian processes.
+FEW = "sound: few smooth columns"
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2, 0.3])
@@ -284,6 +286,22 @@ def test_curves_have_no_seam():
             told[name] += bool({finding.code for finding in look_at_rows(table)[0]} & story)
     assert told["waves"] == told["ramp"] == 0
     assert told["bend"] <= 2, told
+
+
+def test_a_few_smooth_columns_that_pass_zero_have_no_seam():
+    """Their norms and steps fall nearly to zero and turn there at once; the columns do not."""
+    found = [seed for seed in range(80) if "seam" in {one.code for one in look_at_rows(make(FEW, seed).table)[0]}]
+    assert len(found) <= 0.02 * 80, found
+
+
+def test_a_few_smooth_columns_that_change_have_a_seam():
+    found = 0
+    for seed in range(20):
+        table = make(FEW, seed).table
+        row = len(table) // 2
+        table[row:] = 2 * table[row:] + 2 * table.std()
+        found += row - 1 in {one.rows[0] for one in look_at_rows(table)[0] if one.code == "seam"}
+    assert found >= 18, found
 
 
 def test_a_lone_step_says_nothing_about_training():

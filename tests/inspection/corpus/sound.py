@@ -81,14 +81,46 @@ def make_polynomial(generator, degree):
     return Case(table=store_somehow(table, generator), lines=())
 
 
+def draw_smooth(generator, rows, width, among=(2.0,)):
+    """Gaussian processes of one length of memory, from a row to a quarter of the table, and one smoothness."""
+    length, smoothness = math.exp(generator.uniform(0, math.log(rows / 4))), generator.choice(among)
+    lags = np.abs(np.subtract.outer(np.arange(rows), np.arange(rows)))
+    values, vectors = np.linalg.eigh(np.exp(-((lags / length) ** smoothness)))
+    return vectors * np.sqrt(np.maximum(values, 0)) @ generator.standard_normal((rows, width))
+
+
 @kind("sound: Gaussian process")
 def make_gaussian_process(generator):
     rows, width = SMALL[generator.integers(len(SMALL))]
-    length, smoothness = math.exp(generator.uniform(0, math.log(rows / 4))), generator.choice([1.0, 2.0])
-    lags = np.abs(np.subtract.outer(np.arange(rows), np.arange(rows)))
-    values, vectors = np.linalg.eigh(np.exp(-((lags / length) ** smoothness)))
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    return Case(table=store_somehow(root @ generator.standard_normal((rows, width)), generator))
+    return Case(table=store_somehow(draw_smooth(generator, rows, width, (1.0, 2.0)), generator))
+
+
+@kind("sound: few smooth columns")
+def make_few_columns(generator):
+    """Their norm falls nearly to zero where the curve passes by it, and turns there at once."""
+    rows, width = SMALL[generator.integers(len(SMALL))][0], int(generator.integers(1, 4))
+    return Case(table=draw_smooth(generator, rows, width))
+
+
+@kind("sound: few columns of noise")
+def make_few_columns_of_noise(generator):
+    rows, width = SMALL[generator.integers(len(SMALL))][0], int(generator.integers(1, 9))
+    return Case(table=generator.standard_normal((rows, width)), also=frozenset({"no-structure"}), lines=())
+
+
+@kind("sound: curves that bend")
+def make_bent(generator):
+    """Logistic and exponential curves, or ln(1 + |x|) of smooth ones, which turns at once where these pass zero."""
+    rows, width = SMALL[generator.integers(len(SMALL))]
+    places = np.linspace(-1, 1, rows)[:, None]
+    rates = np.exp(generator.uniform(-1, 2.5, width))
+    curves = {
+        "logistic": lambda: 1 / (1 + np.exp(-rates * (places - generator.uniform(-0.6, 0.6, width)))),
+        "exponential": lambda: np.exp(-rates * (1 + places)),
+        "logarithm": lambda: np.log1p(np.abs(draw_smooth(generator, rows, width))),
+    }
+    curve = curves[generator.choice(list(curves))]() * generator.standard_normal(width)
+    return Case(table=store_somehow(curve + generator.standard_normal(width), generator))
 
 
 @each({f"sound: grid {height} x {width}": (height, width) for height, width in GRIDS})

@@ -9,7 +9,7 @@ step that wraps. Where the wrap matters, the two Toeplitz shares tell a grid fro
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -238,14 +238,14 @@ def _measure_gain(centred: F64, width: int) -> float:
     return (plane - line) / plane if plane and line is not None else 0.0
 
 
-def _is_grid(lead: float, deviations: float, peak: float, widths: int) -> bool:
+def _is_grid(lead: float, deviations: float, peak: float, widths: int, chance: float) -> bool:
     """Whether one width leads the others by more than it would by chance: Student's distribution of one more draw.
 
     A peak of the kernel, which noise in few columns has in one of ten tables, makes a lesser lead enough.
     """
     from scipy.special import stdtrit
 
-    chance = _CHANCE if peak <= _ERRORS else 10 * _CHANCE
+    chance = max(chance, 10 * _CHANCE) if peak > _ERRORS else chance
     return lead > _GAIN and deviations > float(stdtrit(widths - 1, 1 - chance)) * math.sqrt(1 + 1 / widths)
 
 
@@ -272,19 +272,60 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
     first, last, prefix = (values.get(name) for name in ("first", "last", "prefix"))
     start = (first if isinstance(first, int) else 0) + (prefix if isinstance(prefix, int) else 0)
     codes = table[start : last if isinstance(last, int) else None]
-    for skipped in (0,) if prefix is not None else (0, 1):
-        count = len(codes) - skipped
-        side = math.isqrt(max(count, 0))
-        if side * side != count or not _SIDES[0] <= side <= _SIDES[1]:
-            continue
-        lead, deviations, peak = _measure_fold(codes[skipped:], side)
-        grid, named = f"{side}x{side}", f"a grid of {side} x {side}"
-        if _is_grid(lead, deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - side)):
+    proposed, chance = _propose_grids(codes, (0,) if prefix is not None else (0, 1))
+    for skipped, height, width in proposed:
+        lead, deviations, peak = _measure_fold(codes[skipped:], width)
+        grid, named = f"{height}x{width}", f"a grid of {height} x {width}"
+        if _is_grid(lead, deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - width), chance):
             found["grid"] = grid
             if skipped:
                 found["prefix"] = skipped
             leaving = " after one special row (prefix=1)" if skipped else ""
+            count = height * width
             return found, (f"{count} rows{leaving} are read as {named} (grid={grid}; grid=none reads a line)",)
         if peak > _ERRORS:
-            return found, (f"{count} rows could be {named}, but are read as a line; grid={grid} says so",)
+            return found, (f"{height * width} rows could be {named}, but are read as a line; grid={grid} says so",)
     return found, ()
+
+
+def _propose_grids(codes: F64, skipped: Sequence[int]) -> tuple[list[tuple[int, int, int]], float]:
+    """List (rows in front, height, width) of the grids that are tried: the one whose wraps lead, else squares.
+
+    With the chance at which the Gram matrix has to show it, too: the root of it where the wraps do.
+
+    Where a grid is written line by line, every W-th step goes from the end of a line to the next one's start, and is
+    longer. Of a multiple of W steps within are so, too, and of a part of it some at the ends are not.
+    """
+    shapes = [(first, size, width) for first in skipped for size, width in _list_shapes(len(codes) - first)]
+    if not shapes:
+        return [], _CHANCE
+    few = codes[:, :: -(-codes.shape[1] // _MOST_COLUMNS) or 1]
+    steps = np.linalg.norm(np.diff(few / (find_largest(few) or 1.0), axis=0), axis=1)
+    leads = {one: _measure_wraps(steps[one[0] :], one[2]) for one in shapes}
+    best = max(shapes, key=lambda one: leads[one])
+    if leads[best] > _find_lead(len(shapes)):
+        return [best], math.sqrt(_CHANCE)
+    return [one for one in shapes if one[1] == one[2]], _CHANCE
+
+
+def _list_shapes(count: int) -> list[tuple[int, int]]:
+    """List the heights and widths of grids of so many places."""
+    least, most = _SIDES
+    sides = range(least, min(most, count // least) + 1)
+    return [(count // width, width) for width in sides if count % width == 0 and least <= count // width <= most]
+
+
+def _measure_wraps(steps: F64, width: int) -> float:
+    """By how many standard errors steps at the ends of lines are longer than those within, of one variance."""
+    ends = np.arange(1, len(steps) + 1) % width == 0
+    there, within = steps[ends], steps[~ends]
+    squares = float(np.square(there - there.mean()).sum() + np.square(within - within.mean()).sum())
+    error = math.sqrt(squares / max(len(steps) - 2, 1) * (1 / len(there) + 1 / len(within)))
+    return float(there.mean() - within.mean()) / max(error, _CONSTANT)
+
+
+def _find_lead(count: int) -> float:
+    """Standard errors that the best of `count` shapes has by chance once in a thousand tables without a grid."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(_CHANCE / count))

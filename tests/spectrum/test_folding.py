@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from pe_spectra import find_encoding
-from pe_spectra.spectrum.gram import _measure_fold, settle_grid
+from pe_spectra.spectrum.gram import _measure_fold, _measure_wraps, settle_grid
 from tests import naive, planted
 from tests.making import draw_table
 
@@ -49,6 +50,28 @@ def test_sincos2d_is_found(side, d):
     assert settle(planted.make_grid(side, side, d))[0] == f"{side}x{side}"
 
 
+SHAPES = ((7, 20), (10, 16), (12, 27), (8, 32), (4, 36), (9, 11), (6, 50), (20, 7))
+
+
+@pytest.mark.parametrize("order", ["mae", "timm"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("d", [16, 64])
+def test_the_width_is_that_of_the_wraps(shape, d, order):
+    height, width = shape
+    table = find_encoding("sincos2d")(d=d, height=height, width=width, order=order).table(height * width)
+    for noise in (0.0, 0.02, 0.3):
+        noisy = table + noise * table.std() * draw_table(*table.shape)
+        assert settle(noisy)[:2] == (f"{height}x{width}", None)
+        for row in (np.zeros((1, d)), draw_table(1, d, seed=1)):
+            assert settle(np.concatenate([row, noisy]))[:2] == (f"{height}x{width}", 1)
+
+
+def test_the_lead_of_wraps_is_a_difference_of_means():
+    steps = np.random.default_rng(0).uniform(1, 2, 59)
+    ends = np.array([s % 12 == 11 for s in range(59)])
+    assert _measure_wraps(steps, 12) == pytest.approx(ttest_ind(steps[ends], steps[~ends]).statistic)
+
+
 LINES = {
     "sinusoidal": lambda n, d, seed: naive.sinusoidal_table(d, 10.0 ** (2 + seed), range(n)),
     "walk": lambda n, d, seed: np.cumsum(draw_table(n, d, seed=seed), axis=0),
@@ -64,9 +87,9 @@ LINES = {
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", LINES)
-@pytest.mark.parametrize(("side", "d"), [(14, 48), (16, 64), (32, 32)])
-def test_lines_stay_lines(kind, side, d, seed):
-    table = LINES[kind](side * side, d, seed)
+@pytest.mark.parametrize(("rows", "d"), [(196, 48), (256, 64), (1024, 32), (144, 16), (197, 32), (324, 64)])
+def test_lines_stay_lines(kind, rows, d, seed):
+    table = LINES[kind](rows, d, seed)
     assert settle(table)[0] is None
     assert settle(table * 1e-200)[0] is None
 

@@ -19,6 +19,7 @@ from pe_spectra.inspection.formulas import Formula, find_formula
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods, reduce_columns
 from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.seams import Seams
 from pe_spectra.inspection.series import bridge
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
@@ -136,9 +137,11 @@ def inspect_table(
     _check_grid(codes, grid, first)
     anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=is_trained, offset=offset)
     formula = _find_formula(anatomy, grid, find_stored_type(kind, codes)) if is_trained else None
-    if formula is not None and formula.exact and not formula.rows_left_out:
-        # no training left a trace in what a formula gives
-        anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
+    if formula is not None and formula.exact:
+        # no training left a trace in what a formula gives: what is found is about the other rows alone
+        anatomy = replace(anatomy, resizing=(), seams=Seams(stray=anatomy.seams.stray))
+        if not formula.rows_left_out:
+            anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     used = bridge(anatomy.table[rows], ~anatomy.odd[rows])
     periods, channels = _to_positions(find_periods(used, grid), find_channel_periods(used), spacing)

@@ -303,7 +303,7 @@ def _propose_grids(codes: F64, skipped: Sequence[int]) -> tuple[list[tuple[int, 
     steps = np.linalg.norm(np.diff(few / (find_largest(few) or 1.0), axis=0), axis=1)
     leads = {one: _measure_wraps(steps[one[0] :], one[2]) for one in shapes}
     best = max(shapes, key=lambda one: leads[one])
-    if leads[best] > _find_lead(len(shapes)):
+    if leads[best] > _find_lead(len(shapes)) and _is_alone(steps[best[0] :], best[2]):
         return [best], math.sqrt(_CHANCE)
     return [one for one in shapes if one[1] == one[2]], _CHANCE
 
@@ -322,6 +322,20 @@ def _measure_wraps(steps: F64, width: int) -> float:
     squares = float(np.square(there - there.mean()).sum() + np.square(within - within.mean()).sum())
     error = math.sqrt(squares / max(len(steps) - 2, 1) * (1 / len(there) + 1 / len(within)))
     return float(there.mean() - within.mean()) / max(error, _CONSTANT)
+
+
+def _is_alone(steps: F64, width: int) -> bool:
+    """Whether steps are long at the ends of lines alone: those of a period that is no grid grow and shrink on the way.
+
+    The mean of the steps at one place of a line is held against those at the others, by Student's distribution.
+    """
+    from scipy.special import stdtrit
+
+    places = np.arange(1, len(steps) + 1) % width
+    last, *others = (float(steps[places == place].mean()) for place in range(width))
+    spread = max(float(np.std(others, ddof=1)), _CONSTANT)
+    limit = float(stdtrit(width - 2, 1 - math.sqrt(_CHANCE))) * math.sqrt(1 + 1 / (width - 1))
+    return last - float(np.mean(others)) > limit * spread
 
 
 def _find_lead(count: int) -> float:

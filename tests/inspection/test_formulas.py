@@ -178,6 +178,14 @@ def test_a_row_in_front_that_is_special_stays_so():
     assert [one.code for one in found.findings] == ["special-first-row"]
 
 
+@pytest.mark.parametrize("shape", [(14, 14), (12, 27), (4, 36)])
+def test_nothing_is_told_of_the_rows_that_a_formula_gives(shape):
+    """A grid behind a row of zeros, read as a line: no old size, no regular jumps."""
+    found = inspect_table(make(f"sincos2d:d=64,height={shape[0]},width={shape[1]},cls=yes"))
+    assert (found.formula.exact, found.formula.encoding.shape) == (True, shape)
+    assert [one.code for one in found.findings] == ["special-first-row"]
+
+
 def test_no_training_is_told_of_a_formula():
     assert inspect_table(make("sinusoidal:d=32,rho=50", rows=200)).findings == ()
 

@@ -239,6 +239,9 @@ def sort_rows(answer):
     if order is not None:
         for whole, name in ((answer["document"], "rows"), (answer["table"], "samples")):
             whole[name] = [whole[name][place] for place in order]
+        asked = answer["document"]["parameters"]
+        if isinstance(asked["length"], list):
+            asked["length"] = [asked["length"][place] for place in order]
 
 
 def change(answer, program):

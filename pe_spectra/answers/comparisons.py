@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from pe_spectra.answers.answer import (
@@ -100,9 +100,10 @@ def answer_comparison(
         facts=[("lattice", describe_lattice(compared))],
         details=[*at_periods.items(), *((name, METRICS[name].text) for name in shown if name in METRICS)],
         notes=[
-            *gather_notes([_split(one, note) for one in compared for note in _list_notes(one)], ()),
+            *_gather(compared, lambda one: _list_notes(one, shown.keys())),
             *_note_norms(compared, sorted_by),
         ],
+        remarks=_gather(compared, lambda one: _note_missing(one, shown.keys().isdisjoint)),
         shown=tuple(shown),
         rows="all",
         drawing=_draw(compared[0]),
@@ -126,7 +127,7 @@ def describe_lattice(compared: Sequence[Comparison]) -> str:
 
     >>> from pe_spectra import Dft, compare_encodings
     >>> describe_lattice(compare_encodings([Dft(d=8)], length=24))
-    '24 points, bandwidth 4 bins = 1.05 rad/position, boundary none'
+    '24 points, bandwidth 4 bins = 1.05 rad/position, boundary reflect'
     """
     found = find_spectrum(compared)
     if found is None:
@@ -136,7 +137,12 @@ def describe_lattice(compared: Sequence[Comparison]) -> str:
     return f"{found.grid} points, {width}, boundary {found.boundary}"
 
 
-def _list_notes(one: Comparison) -> tuple[str, ...]:
+def _gather(compared: Sequence[Comparison], list_notes: Callable[[Comparison], tuple[str, ...]]) -> tuple[str, ...]:
+    """Gather notes of the same words on several encodings into one."""
+    return gather_notes([_split(one, note) for one in compared for note in list_notes(one)], ())
+
+
+def _list_notes(one: Comparison, shown: Set[str]) -> tuple[str, ...]:
     return (
         *one.encoding.all_notes,
         *one.remarks,
@@ -144,7 +150,7 @@ def _list_notes(one: Comparison) -> tuple[str, ...]:
         *_note_whole(one),
         *_note_rounding(one),
         *_note_undecided(one),
-        *_note_missing(one),
+        *_note_missing(one, lambda names: not shown.isdisjoint(names)),
         *_note_periods(one),
     )
 
@@ -186,12 +192,13 @@ def _note_undecided(one: Comparison) -> tuple[str, ...]:
     return (f"{one.encoding.label}: injective is not decided: {one.proof}",) if one.injective is None else ()
 
 
-def _note_missing(one: Comparison) -> tuple[str, ...]:
-    """Say which metrics have no value, and why: those of one reason together."""
+def _note_missing(one: Comparison, wants: Callable[[Sequence[str]], bool]) -> tuple[str, ...]:
+    """Say which metrics have no value, and why: those of one reason together, where they are wanted."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in one.notes.items():
         by_reason.setdefault(reason, []).append(name)
-    return tuple(f"{one.encoding.label}: no {_list_metrics(names)}: {why}" for why, names in by_reason.items())
+    told = [(names, why) for why, names in by_reason.items() if wants(names)]
+    return tuple(f"{one.encoding.label}: no {_list_metrics(names)}: {why}" for names, why in told)
 
 
 def _list_metrics(names: Sequence[str]) -> str:

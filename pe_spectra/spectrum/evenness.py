@@ -49,7 +49,7 @@ def is_crowded(weights: F64) -> bool:
     """Return whether the first ten of weights hold a tenth of all and twice their even share; never of less than 20.
 
     >>> import numpy as np
-    >>> is_crowded(np.arange(40.0)[::-1]), is_crowded(np.ones(40)), is_crowded(np.eye(1, 19)[0])
+    >>> is_crowded(np.arange(40.0)[::-1] ** 2), is_crowded(np.ones(40)), is_crowded(np.eye(1, 19)[0])
     (True, False, False)
     """
     bins = len(weights)

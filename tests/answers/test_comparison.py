@@ -162,7 +162,8 @@ def test_every_cell_without_a_value_has_a_note(length):
         compare_encodings(encodings, length=length, step_seconds=3600.0, periods=day),
         *(compare_encodings([one], length=length, step_seconds=3600.0, periods=day) for one in encodings),
     ):
-        told = read_missing(answer_comparison(compared).notes, compared)
+        answer = answer_comparison(compared)
+        told = read_missing((*answer.notes, *answer.remarks), compared)
         assert list_missing(compared) == told - {cell for cell in told if cell not in list_missing(compared)}
         assert list_missing(compared) <= told
         metrics = {(one.encoding.label, name) for one in compared for name in one.notes}
@@ -173,7 +174,8 @@ def test_positions_that_are_too_many_for_a_spectrum_are_told(monkeypatch):
     monkeypatch.setattr("pe_spectra.spectrum.periodograms.MAX_DIRECT_WORK", 8 * 30**2)
     (one,) = compare_encodings([Sampled(encoding=read_encoding("sinusoidal:d=8"), times=GivenArray(np.arange(31) / 3))])
     said = "no low_bin_mass to flatness: different positions are too many for a spectrum (31); 2 to 30 at d=8"
-    assert f"{one.encoding.label}: {said}" in answer_comparison([one]).notes
+    answer = answer_comparison([one])
+    assert f"{one.encoding.label}: {said}" in (*answer.notes, *answer.remarks)
 
 
 @pytest.mark.parametrize("length", [1, 2, 50])

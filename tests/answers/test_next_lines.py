@@ -130,7 +130,7 @@ def test_the_next_line_runs_and_keeps_the_encodings(cli_on_terminal, command, ki
         ("count-low-bin --d 256 512", ["pe-spectra spectrum -e sinusoidal sinusoidal:d=512"]),
         ("precision sinusoidal --dtype float32", ["pe-spectra faithfulness -e sinusoidal"]),
         ("precision dft:d=8 --length 9 --dtype float32", ["pe-spectra faithfulness -e dft:d=8 --length 9"]),
-        ("compare rope dft", ["pe-spectra inspect rope"]),
+        ("compare rope dft", ["pe-spectra inspect dft"]),
         ("inspect rope:d=64,layout=interleaved", ["pe-spectra spectrum -e rope:d=64,layout=interleaved"]),
     ],
 )

@@ -127,7 +127,7 @@ SHOWN = {
     ],
     "dft-perfect-reconstruction": lambda r: [bound(error) for error in cells(r, "relative_error")],
     "article-difference-tracks-distance": lambda r: [
-        "ramp {:.4f}, sinusoid {:.4f}, DFT".format(*cells(r[:2], "distance_lag_spearman"))
+        "ramp {:.4f}, sinusoid {:.4f}, DFT".format(*cells(r[:0:-1], "distance_lag_spearman"))
     ],
     "article-ramp": lambda r: [
         f"{row['distinct']} in {name}"

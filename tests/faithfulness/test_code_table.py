@@ -63,8 +63,9 @@ def test_all_questions_share_one_table(monkeypatch):
     found = measure_faithfulness(encoding, length=40, within=0.5)
     assert found.certificate.kind == "separation"
     assert None not in (found.near_pairs, found.rank, found.sidelobe)
-    # once for all questions about codes, and once for the spectrum that Algorithm 1 multiplies with
-    assert [positions for positions in built if np.size(positions) == 1] == [40, 40]
+    # once for all questions about codes, and twice for the spectrum that Algorithm 1 multiplies with: it is crowded, so
+    # that more lags are needed to tell whether the kernel made it so
+    assert [positions for positions in built if np.size(positions) == 1] == [40, 40, 40]
 
 
 def _count(table, built):

@@ -103,9 +103,14 @@ def test_a_grid_has_a_place_for_every_row(encoding):
 
 @every()
 def test_the_lattice_of_the_paper_has_a_point_for_each_column(encoding):
-    """As in the paper where there are frequencies; where rows end, and without frequencies, one for each position."""
+    """As in the paper where there are frequencies; where rows end, and without frequencies, one for each position.
+
+    An encoding whose width nobody chooses has a lattice of its own.
+    """
     if isinstance(encoding, HasFrequencies) and encoding.rows is None:
-        assert encoding.default_grid == encoding.d
+        if "d" in (parameter.name for parameter in encoding.accepts):
+            assert encoding.default_grid == encoding.d
+        assert encoding.default_grid >= 2
     else:
         assert encoding.default_grid == max(2, encoding.default_length)
 

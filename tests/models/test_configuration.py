@@ -257,5 +257,5 @@ def test_a_layout_that_the_class_does_not_obey_is_warned_of(model, asked, layout
 def test_the_base_of_params_json_is_named_rope_theta():
     configuration = read_params({"dim": 4096, "n_heads": 32, "max_seq_len": 8192}, "params.json")
     message = find_message(configuration, "base-defaulted", trained=131072)
-    assert "10000 is taken" in message
+    assert "10000 is silently assumed" in message
     assert message.endswith("state rope_theta")

@@ -341,7 +341,7 @@ SENTENCES = (
     Sentence(QUANTITIES, "deviations below {} are written as that bound", lambda: (judging.ROUNDING,)),
     Sentence(
         TABLES,
-        "one that chance leaves in one table of a {}, of many columns",
+        "one that chance leaves in one table of a {}, and where",
         lambda: ({100: "hundred"}[levels._TABLES],),
     ),
     Sentence(TABLES, "At most 2^{} numbers in a table", lambda: (exponent(limits.MAX_HELD_ENTRIES),)),

@@ -145,8 +145,12 @@ CORRECTED |= {
 CORRECTED["$.summary.flatness"] = CORRECTED["$.spectra.summary.flatness"] = (
     "of weights per basis function, as the verdict: on the lattice the ends, which have one, made it less than 1",
     lambda frozen, found: (
-        math.isclose(frozen, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-        or (frozen > 0.9 and math.isclose(found, 1.0, rel_tol=RELATIVE))
+        (frozen is None) == (found is None)
+        and (
+            frozen is None
+            or math.isclose(frozen, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+            or (frozen > 0.9 and math.isclose(found, 1.0, rel_tol=RELATIVE))
+        )
     ),
 )
 

@@ -24,6 +24,8 @@ _STEPS, _SLOPE, _FAR = 8, 1e-6, 3.0
 #: Standard errors within which a number is as good as another; part of what rounding may do to which a factor is found;
 #: relative error up to which a parameter is written.
 _ERRORS, _FINE, _MOST = 4.0, 1 / 16, 0.5
+#: Rounding to few numbers merges as many codes, or more, to each on average.
+_MERGED = 2
 #: Numbers that are tried around the value of a parameter that fits best.
 _NEAR = 32
 _TINY = 1e-300
@@ -160,21 +162,41 @@ def settle_factor(
     """
     with np.errstate(over="ignore", under="ignore"):
         restored = float(np.ldexp(factor, exponent))
+    if len(np.unique(codes)) < _MERGED * len(rounding.levels):
+        rounding = replace(rounding, levels=np.empty(0), cells=np.empty(0))  # the few numbers are those of the codes
     left = math.sqrt(float(rounding.measure(table).sum()) / max(float(np.square(table).sum()), _TINY))
     factors = [_write(restored, max(_ERRORS * error, by * left)) for by in (1.0, _FINE)]
     found = Settled(0.0, False, factors[1])
     if bound is None or not math.isfinite(restored):
         return found
+    settled = float(np.ldexp(find_shortest(*_enclose_factor(table, codes, bound, rounding.kind.roundoff)), exponent))
     for by_levels in (False, True)[: 1 + bool(len(rounding.levels))]:
-        for one in dict.fromkeys(factors):
+        for one in dict.fromkeys(factors if by_levels else (settled, *factors)):
             scaled = math.ldexp(one, -exponent)
             # a factor that no person wrote is known to a part of the rounding only
-            around = abs(scaled) * (bound + (0.0 if one == factors[0] else 2 * _FINE * left) * np.abs(codes))
+            around = abs(scaled) * (bound + (0.0 if one in (settled, factors[0]) else 2 * _FINE * left) * np.abs(codes))
             share = float(rounding.agree(table, scaled * codes, around, by_levels=by_levels).mean())
             if share == 1:
                 return Settled(share, by_levels, one)
             found = found if by_levels else found._replace(share=max(found.share, share))
     return found
+
+
+def _enclose_factor(table: F64, codes: F64, bound: float, roundoff: float) -> tuple[float, float]:
+    """Between which factors lie all that round to a table; where none does, what is next to most.
+
+    >>> low, high = _enclose_factor(np.array([3.0, 1.5]), np.array([2.0, 1.0]), 0.0, 0.125)
+    >>> low, high  # 3 is what rounds to it from 2.75 to 3.25, and 1.5 from 1.375 to 1.625
+    (1.375, 1.625)
+    """
+    known = (np.abs(codes) > 2 * bound) & (table != 0)
+    if not known.any():
+        return 0.0, 0.0
+    numbers, sizes = table[known], codes[known]
+    half = np.ldexp(roundoff, np.frexp(numbers)[1] - 1) + bound * np.abs(numbers / sizes)
+    ends = np.sort([(numbers - half) / sizes, (numbers + half) / sizes], axis=0)
+    low, high = sorted((float(ends[0].max()), float(ends[1].min())))
+    return low, high
 
 
 class Refined(NamedTuple):

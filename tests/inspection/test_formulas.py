@@ -260,6 +260,17 @@ def test_the_type_is_told_where_the_numbers_tell_it():
         assert ("(" in say_formula(found)) is bool(said)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("factor", [0.0123456789, 1 / 3, 2**0.5, 1.2345678, 1.3, 0.02])
+def test_a_factor_has_the_digits_that_its_table_settles(dtype, factor):
+    found = inspect_table((read_encoding("dft:d=64").table(64) * factor).astype(dtype)).formula
+    assert found.exact
+    digits = f"{found.factor:.10g}".partition("e")[0].lstrip("0.").replace(".", "")
+    unit = 10.0 ** (np.floor(np.log10(factor)) + 1 - len(digits))
+    assert abs(found.factor - factor) <= 1.001 * unit
+    assert abs(found.factor - factor) <= max(2 * np.finfo(dtype).eps, 1e-13) * factor
+
+
 def test_a_factor_goes_with_the_length_of_the_table():
     found = inspect_table(np.tile(np.arange(64.0)[:, None], 4)).formula
     assert (found.encoding.length, found.factor, found.exact) in {(64, 64.0, True), (64, 63.0, True)}

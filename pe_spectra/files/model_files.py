@@ -138,9 +138,10 @@ def read_model_file(found: ModelFile) -> ModelContent:
     if found.kind == "table":
         name = shlex.quote(found.shown)
         is_plain = len(name) <= QUOTED_CHARACTERS and name.isprintable() and not name.startswith("-")
-        see = f"; see pe-spectra inspect {name}" if is_plain else ""
-        what = f"holds weights, not a configuration: a config.json, params.json or .gguf file is accepted{see}"
-        raise FileError(found.shown, with_label(what, found.label))
+        see = f"; pe-spectra inspect {name} reads a table of positions" if is_plain else ""
+        accepted = f"a config.json, params.json or .gguf file is accepted{see}"
+        what = with_label(f"is by its name a file of arrays, no configuration: {accepted}", found.label)
+        raise FileError(found.shown, what)
     if found.path is None:
         keys = _read_standard_input(found.label)
         return ModelContent(kind=_tell_apart(keys, "config.json"), shown=_STANDARD_INPUT_NAME, keys=keys)

@@ -76,7 +76,7 @@ SHOWN = {
     "fig2-width-30": lambda r: [
         "width {1:.1f} at a tenth of the peak".format(*cells(r, "width_10")),
         "{1:.1f} at half".format(*cells(r, "fwhm")),
-        "{0:.1f} at bandwidth 1, {2:.1f} at bandwidth 16".format(*cells(r, "width_10")),
+        "{0:.1f} at bandwidth 1, {2:.1f} at bandwidth 16, {4:.1f} for rho = 100".format(*cells(r, "width_10")),
     ],
     "fig2-long-range": lambda r: [
         f"{float(r[0]['fwhm']):.1f} of S = 80 positions at half of the peak, {float(r[0]['width_10']):.1f} at a tenth"
@@ -184,7 +184,7 @@ ANCHORS = {
     "eq16-crossing": ["103.04", "244.62"],
     "lowest-bin-almost-half": ["76 of 128", "133 of 256", "59.4", "52.0", "52, 123"],
     "eq15-skewed": ["74.2 %", "0.1089", "bin 1"],
-    "fig2-width-30": ["32.6", "11.9"],
+    "fig2-width-30": ["32.6", "11.9", "20.7"],
     "original-not-reconstructed": ["1.14867", "0.34027"],
     "fig2-information-loss": ["0.1089", "5.2e-107"],
     "original-lacks-faithfulness": ["2.67120", "1.14867"],

@@ -161,7 +161,7 @@ def test_an_interrupt_is_130_and_one_line(cli, monkeypatch):
 def test_weights_are_sent_to_inspect(refuse, tmp_path, name):
     (tmp_path / name).write_bytes(b"")
     message = refuse(f"audit '{name}'")
-    assert "holds weights, not a configuration: a config.json" in message
+    assert "is by its name a file of arrays, no configuration: a config.json" in message
     assert f"; see pe-spectra inspect {shlex.quote(name)}" in message
 
 

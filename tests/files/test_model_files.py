@@ -112,7 +112,7 @@ def test_refuses_what_is_no_configuration():
     write("m.safetensors.index.json", {"metadata": {}, "weight_map": {"a": "b"}})
     assert "is an index of weights; the config.json beside it" in refuse("m.safetensors.index.json")
     np.save("t.npy", np.ones(3))
-    weights = "holds weights, not a configuration: a config.json, params.json or .gguf file is accepted"
+    weights = "is by its name a file of arrays, no configuration: a config.json, params.json or .gguf file is accepted"
     assert f"{weights}; see pe-spectra inspect t.npy (CONFIG)" in refuse("t.npy")
     os.mkfifo("pipe")
     assert "is a named pipe" in refuse("pipe")

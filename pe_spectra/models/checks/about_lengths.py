@@ -214,7 +214,8 @@ def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
     off = f"overflow{beyond}" if error is None else f"be off by up to {write_at_most(error)} rad"
     kept = "" if in_float32 is None else f" (up to {write_at_most(in_float32, 2)} rad)"
     message = (
-        f"with every step in {kind}, as the weights are stored, angles at positions up to {last:,} would {off} and "
+        f"with every step in {kind}, the type that the file states of its weights, angles at positions up to "
+        f"{last:,} would {off} and "
         f"positions above {merged:,} merge; keep angles in float32{kept}"
     )
     yield layer.find(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -33,6 +34,8 @@ _BESIDE = 2
 _CONSTANT = 1e-9
 #: The median of the square of a standard normal number.
 _MEDIAN_SQUARE = 0.4549364
+#: Lengths whose densities are kept, up to this one: at most 20 MB of them.
+_RECALLED, _MOST_RECALLED = 16, 1024
 #: Changes that are looked for, and places that are tried for each.
 _MOST_CHANGES, _MOST_PLACES = 4, 6
 
@@ -140,18 +143,13 @@ def measure_gains(values: F64) -> tuple[F64, F64]:
     from scipy.fft import dct, idct
 
     count = len(values)
-    orders = np.pi * np.arange(1, count) / (2 * count)
     waves = dct(values - values.mean(), norm="ortho")[1:]
-    # a step before number k has the transform - step sin(2 k orders)
-    step = 1 / (math.sqrt(2 * count) * np.sin(orders))
     plain, best = -np.inf, np.full(count - 1, -np.inf)
     sizes = np.zeros(count - 1)
-    for density in _list_densities(4 * np.sin(orders) ** 2, count):
+    for density, volume, norms in _recall_densities(count) if count <= _MOST_RECALLED else _weigh_densities(count):
         white = waves / density
-        energy, volume = float(waves @ white), float(np.log(density).sum())
+        energy = float(waves @ white)
         products = -np.cumsum(idct(np.concatenate([[0.0], white]), norm="ortho"))[:-1]
-        powers = np.concatenate([[0.0], step**2 / density])
-        norms = (powers.sum() - np.fft.fft(powers).real[1:]) / 2
         left = np.maximum(energy - products**2 / norms, 1e-15 * energy)
         plain = max(plain, -(count - 1) * math.log(energy) - volume)
         gained = -(count - 1) * np.log(left) - volume
@@ -159,6 +157,23 @@ def measure_gains(values: F64) -> tuple[F64, F64]:
         best = np.maximum(best, gained)
     gains: F64 = best - plain
     return gains / max(1.0, float(np.median(gains)) / _MEDIAN_SQUARE), sizes
+
+
+def _weigh_densities(count: int) -> Iterator[tuple[F64, float, F64]]:
+    """Weigh the densities of `count` numbers, each with its volume and the energy of a step of 1 before each number."""
+    orders = np.pi * np.arange(1, count) / (2 * count)
+    # a step before number k has the transform - step sin(2 k orders)
+    step = 1 / (math.sqrt(2 * count) * np.sin(orders))
+    for density in _list_densities(4 * np.sin(orders) ** 2, count):
+        powers = np.concatenate([[0.0], step**2 / density])
+        norms = (powers.sum() - np.fft.fft(powers).real[1:]) / 2
+        yield density, float(np.log(density).sum()), norms
+
+
+@lru_cache(maxsize=_RECALLED)
+def _recall_densities(count: int) -> tuple[tuple[F64, float, F64], ...]:
+    """The same, kept: they are those of every signal of one length."""
+    return tuple(_weigh_densities(count))
 
 
 def _list_densities(differences: F64, count: int) -> Iterator[F64]:

@@ -214,7 +214,7 @@ REFUSALS = (
     ),
     (
         "docs/models.md",
-        "one that cannot be used has its line on stderr, the others are answered, and the exit code is 2;",
+        "one that cannot be used has its line on stderr, the others are answered, and the exit code is 2:",
         "audit damaged.json llama-3.1-8b.json",
         "error: damaged.json: is not JSON (line 1, column 16)",
     ),

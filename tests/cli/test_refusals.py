@@ -162,7 +162,7 @@ def test_weights_are_sent_to_inspect(refuse, tmp_path, name):
     (tmp_path / name).write_bytes(b"")
     message = refuse(f"audit '{name}'")
     assert "is by its name a file of arrays, no configuration: a config.json" in message
-    assert f"; see pe-spectra inspect {shlex.quote(name)}" in message
+    assert f"; pe-spectra inspect {shlex.quote(name)} reads a table of positions" in message
 
 
 def test_a_file_given_to_context_is_sent_to_audit(refuse, tmp_path):

@@ -113,7 +113,7 @@ def test_refuses_what_is_no_configuration():
     assert "is an index of weights; the config.json beside it" in refuse("m.safetensors.index.json")
     np.save("t.npy", np.ones(3))
     weights = "is by its name a file of arrays, no configuration: a config.json, params.json or .gguf file is accepted"
-    assert f"{weights}; see pe-spectra inspect t.npy (CONFIG)" in refuse("t.npy")
+    assert f"{weights}; pe-spectra inspect t.npy reads a table of positions (CONFIG)" in refuse("t.npy")
     os.mkfifo("pipe")
     assert "is a named pipe" in refuse("pipe")
     write("a.json", "[1]")

@@ -186,7 +186,7 @@ def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: 
     weights, log_weights = _divide_by_sum(_sum_kernels(frequencies, n, bandwidth, boundary))
     finest = None
     if needs_finest(weights, boundary):
-        finest = Finest(FINEST, _divide_by_sum(_sum_kernels(frequencies, n, FINEST, "reflect"))[0])
+        finest = Finest(FINEST, lambda: _divide_by_sum(_sum_kernels(frequencies, n, FINEST, "reflect"))[0])
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(

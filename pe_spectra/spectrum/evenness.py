@@ -8,7 +8,9 @@ and so where they look crowded, as a wide kernel fills the first bins from above
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 from pe_spectra.exact import F64
 
@@ -27,11 +29,17 @@ FINEST = 0.5
 LOW_BINS = 10
 
 
-class Finest(NamedTuple):
-    """Weights at the finest that a lattice, and the lags that are known, show: (N // 2 + 1,), not normalised."""
+@dataclass(frozen=True, eq=False)
+class Finest:
+    """The finest that a lattice, and the lags that are known, show."""
 
     bandwidth: float
-    weights: F64
+    find: Callable[[], F64]
+
+    @cached_property
+    def weights(self) -> F64:
+        """The weights there, (N // 2 + 1,), not normalised; computed when they are first asked for."""
+        return self.find()
 
 
 def compare_ends(weights: F64) -> float:

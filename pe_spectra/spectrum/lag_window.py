@@ -193,7 +193,7 @@ def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
         return spectrum
     b = FINEST * max(1.0, spectrum.grid / lags)
     by_head = [np.fft.rfft(_fold_window(one, spectrum.grid, b)).real / one[0] for one in kernel.values]
-    return replace(spectrum, finest=Finest(b, np.median(by_head, axis=0)))
+    return replace(spectrum, finest=Finest(b, lambda: np.median(by_head, axis=0)))
 
 
 def _slice(kernel: Kernel, axis: str) -> Kernel:

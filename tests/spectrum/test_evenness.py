@@ -44,27 +44,26 @@ def compare_naively(spectrum):
         for w, mass in zip(found.values, found.masses, strict=True):
             columns[round(w * n / (2 * np.pi))] += 2 * mass
         shares = columns / counts
-    elif isinstance(encoding, HasFrequencies):
-        found = encoding.frequencies()
-        kernel = np.cos(np.outer(np.arange(4 * n), found.values)) @ found.masses
-        shares = transform(kernel, n, 0.5)
     else:
-        kernel = estimate_kernel(encoding, length=spectrum.length or n, count=n).values[0]
-        shares = transform(kernel, n, 0.5 * max(1, n / len(kernel)))
+        shares = look_closely(spectrum)
     return max(0.0, shares.min()) / shares.max()
 
 
 def count_low_naively(spectrum):
     """The share of the first ten weights at the finest, as `compare_naively` has these."""
+    shares = look_closely(spectrum)
+    return shares[:10].sum() / shares.sum()
+
+
+def look_closely(spectrum):
+    """The weights at half a bin, or as finely as the lags allow that are known."""
     encoding, n = spectrum.encoding, spectrum.grid
     if isinstance(encoding, HasFrequencies):
         found = encoding.frequencies()
         kernel = np.cos(np.outer(np.arange(4 * n), found.values)) @ found.masses
-        shares = transform(kernel, n, 0.5)
-    else:
-        kernel = estimate_kernel(encoding, length=spectrum.length or n, count=n).values[0]
-        shares = transform(kernel, n, 0.5 * max(1, n / len(kernel)))
-    return shares[:10].sum() / shares.sum()
+        return transform(kernel, n, 0.5)
+    kernel = estimate_kernel(encoding, length=spectrum.length or n, count=n).values[0]
+    return transform(kernel, n, 0.5 * max(1, n / len(kernel)))
 
 
 def transform(kernel, n, bandwidth):

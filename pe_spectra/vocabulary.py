@@ -112,3 +112,13 @@ FORMATS = ("table", "json", "csv")
 COLOURS = ("auto", "always", "never")
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+
+# --------------------------------------------------------------------- experiments
+
+#: What a network is taught; the last but one is a control that position cannot help, the last has the paper's form.
+TASKS = ("where", "lag", "period", "order", "trend-change", "bag", "anomaly")
+#: How long the vectors of an arm are: as the encoding has them, or scaled to the root mean square norm of the sinusoid.
+NORMS = ("own", "matched")
+#: Where an encoding enters the network: nowhere, added to tokens, turning queries and keys, added to the scores of
+#: attention, added to its weights, added to keys or to values by lag.
+ENTRIES = ("none", "token", "rotation", "score", "weight", "key", "value")

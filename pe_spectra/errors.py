@@ -60,6 +60,10 @@ class FileError(PeSpectraError):
         self.path, self.reason = path, reason
         super().__init__(f"{shorten(str(path), 200)}: {reason}")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the error pass from one process to another, as others do by their one argument."""
+        return type(self), (self.path, self.reason)
+
 
 class UndefinedError(PeSpectraError):
     """The quantity asked for does not exist, for instance a function that its weights annihilate.

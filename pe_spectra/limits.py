@@ -100,3 +100,13 @@ MAX_LINE_BYTES = 1 << 22
 MAX_CONFIGURATION_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DIGITS = 310
+#: Processes that one command may start.
+MAX_WORKERS = 1 << 10
+#: What the libraries that do the linear algebra read when they are loaded: how many threads they may use.
+THREAD_VARIABLES = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)

@@ -9,10 +9,10 @@ import signal
 import sys
 from dataclasses import dataclass
 
-from pe_spectra.cli.program import _THREADS
+from pe_spectra.limits import THREAD_VARIABLES
 
 # as the program does, before anything loads these libraries: the workers share the processors already
-os.environ.update(dict.fromkeys(_THREADS, "1"))
+os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
 import numpy as np
 import pytest

@@ -14,17 +14,10 @@ from pe_spectra.cli.commands import Commands
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
+from pe_spectra.limits import THREAD_VARIABLES
 
 NAME = "pe-spectra"
 _INTERRUPTED = 130
-#: What the libraries that do the linear algebra read when they are loaded.
-_THREADS = (
-    "OPENBLAS_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 _EPILOG = """\b
 Examples:
   pe-spectra spectrum --d 256 --rho 10000
@@ -79,7 +72,7 @@ def run(arguments: list[str]) -> int:
     """Run one command and deliver what it leaves; return the exit code."""
     # a sum that is split among threads ends in other digits, and an answer must not depend on how many
     # processors there are; nothing has loaded these libraries yet
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     try:
         if "_PE_SPECTRA_COMPLETE" in os.environ:
             # Typer would load Rich at every Tab press to strip markup that our help does not have, and Rich would

@@ -192,7 +192,7 @@ def _plant_salt():
 def _plant_threads():
     from pe_spectra.cli import program
 
-    program._THREADS = ()
+    program.THREAD_VARIABLES = ()
 
 
 #: Deliberate faults, each of which some environment must bring to light.

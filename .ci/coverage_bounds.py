@@ -29,7 +29,7 @@ WHOLE: Mapping[str, Sequence[str]] = {
         "cli/subject.py",
         "models/stated/*.py",
     ),
-    "loaders": ("sources.py", "model_sources.py", "files/*.py"),
+    "loaders": ("sources.py", "model_sources.py", "files/*.py", "files/datasets/*.py"),
     "writer": ("files/places.py", "files/writer.py"),
 }
 

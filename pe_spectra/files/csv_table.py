@@ -19,8 +19,8 @@ from pe_spectra.wording import count
 
 _CHUNK = 1 << 20
 #: As numbers are spelled everywhere in this program; possessive, so that a long line fails at once.
-_NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
-_ONE = re.compile(_NUMBER)
+NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
+ONE_NUMBER = re.compile(NUMBER)
 #: A cell that is data even where it is no number: it begins like one, or is a value that is not finite.
 _LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
 #: First cells of a header whose column holds the number of the row, as `export` writes them.
@@ -56,7 +56,7 @@ def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArr
     wanted.refuse_name("a text")
     if file.size > MAX_TEXT_TABLE_BYTES:
         raise RefusedError(f"has {file.size} bytes; a text of at most {MAX_TEXT_TABLE_BYTES} is accepted")
-    lines = _split_lines(file, delimiter)
+    lines = split_lines(file, delimiter)
     first = next(lines, "")
     if not first.strip():
         raise RefusedError("is empty, or its first line is; numbers are accepted")
@@ -84,8 +84,22 @@ def _counts_rows(column: F64) -> bool:
     return bool(is_start and (np.diff(column) == 1).all())
 
 
-def _split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
-    """Give the lines without their ends; no more than one of them and a chunk are held."""
+def split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
+    """Give the lines without their ends; no more than one of them and a chunk are held.
+
+    Raises
+    ------
+    RefusedError : not UTF-8, a zero byte, too many bytes, lines, bytes in a line, or cells in one.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "a.csv").write_bytes(bytes([97, 44, 98, 13, 10, 49]))
+    ...     with open_regular(Path(folder) / "a.csv", label="") as file:
+    ...         list(split_lines(file, ","))
+    ['a,b', '1']
+    """
     rest, place, number = b"", 0, 0
     while True:
         data = file.read_at(place, _CHUNK)
@@ -120,7 +134,16 @@ def _decode(line: bytes, number: int, delimiter: str) -> str:
     return text.removesuffix("\r")
 
 
-def _split_cells(line: str, number: int, delimiter: str) -> list[str]:
+def split_cells(line: str, number: int, delimiter: str) -> list[str]:
+    """Split a line into its cells, those in double quotes as they were meant.
+
+    Raises
+    ------
+    RefusedError : a quote that is not closed; `number` is the line's.
+
+    >>> split_cells('P-1,"[[1, 2]]",3', 2, ",")
+    ['P-1', '[[1, 2]]', '3']
+    """
     if '"' not in line:
         return line.split(delimiter)
     try:
@@ -132,7 +155,7 @@ def _split_cells(line: str, number: int, delimiter: str) -> list[str]:
 
 def _read_header(line: str, delimiter: str) -> list[str] | None:
     """Give the names of the columns if the first line is one of names."""
-    cells = _split_cells(line, 1, delimiter)
+    cells = split_cells(line, 1, delimiter)
     if cells[0].strip().lower() in _COUNTERS or _is_unnamed_index(cells):
         return cells
     if any(not cell.strip() or _LIKE_DATA.match(cell.strip()) for cell in cells):
@@ -154,7 +177,7 @@ def _read_rows(
     lines: Iterator[str], first: int, columns: int | None, delimiter: str, skipped: bool
 ) -> tuple[array[float], int]:
     numbers = array("d")
-    row = re.compile(rf"{_NUMBER}(?:{re.escape(delimiter)}{_NUMBER})*+")
+    row = re.compile(rf"{NUMBER}(?:{re.escape(delimiter)}{NUMBER})*+")
     ended = 0
     for number, line in enumerate(lines, start=first):
         if not line.strip(" "):
@@ -163,7 +186,7 @@ def _read_rows(
         if ended:
             raise RefusedError(f"line {ended} is empty")
         plain = row.fullmatch(line) is not None
-        cells = line.split(delimiter) if plain else _split_cells(line, number, delimiter)
+        cells = line.split(delimiter) if plain else split_cells(line, number, delimiter)
         if columns is None:
             columns = len(cells)
         if len(cells) != columns:
@@ -192,7 +215,7 @@ def _check_cells(cells: list[str], number: int, delimiter: str) -> list[str]:
     for column, cell in enumerate(stripped, start=1):
         if not cell:
             raise RefusedError(f"line {number} has an empty cell ({column})")
-        if not _ONE.fullmatch(cell):
+        if not ONE_NUMBER.fullmatch(cell):
             hint = _find_delimiter(cell, delimiter) or "; finite numbers such as -1.5e-3 are accepted"
             raise RefusedError(f"line {number}, cell {column} is not a number ({shorten(cell, 20)}){hint}")
     return stripped

@@ -149,13 +149,13 @@ def test_text_that_grows_while_it_is_read_is_bounded(tmp_path, monkeypatch):
     path = write(tmp_path / "t.csv", "1,2\n" * 4)
     monkeypatch.setattr(csv_table, "MAX_TEXT_TABLE_BYTES", 16)
     read_array(path)
-    whole = csv_table._split_lines
+    whole = csv_table.split_lines
 
     def grow(file, delimiter):
         write(path, "1,2\n" * 5)
         return whole(file, delimiter)
 
-    monkeypatch.setattr(csv_table, "_split_lines", grow)
+    monkeypatch.setattr(csv_table, "split_lines", grow)
     assert "grew beyond 16 bytes" in refuse(path)
 
 

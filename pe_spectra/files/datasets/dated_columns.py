@@ -154,13 +154,13 @@ def _read_rows(lines: Iterator[str], names: tuple[str, ...], *, time: str | None
     """Read the rows below the header; `time` and `labels` name the columns that hold such."""
     kept = [name for name in names if name and name not in (time, labels)]
     found = _Columns(names=names, numbers={name: array("d") for name in kept})
-    ended = rows = 0
+    blank = rows = 0
     for number, line in enumerate(lines, start=2):
         if not line.strip():
-            ended = ended or number
+            blank = blank or number
             continue
-        if ended:
-            raise RefusedError(f"line {ended} is empty")
+        if blank:
+            raise RefusedError(f"line {blank} is empty")
         cells = [cell.strip() for cell in split_cells(line, number, ",")]
         if len(cells) != len(names):
             raise RefusedError(f"line {number} has {count(len(cells), 'cell')} where {len(names)} are expected")

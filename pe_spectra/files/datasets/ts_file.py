@@ -114,7 +114,7 @@ def _read(path: Path, label: str) -> tuple[_Header, Cases]:
 
 
 def _read_header(lines: Iterator[tuple[int, str]]) -> _Header:
-    found: dict[str, tuple[int, str]] = {}
+    said: dict[str, tuple[int, str]] = {}
     for number, line in lines:
         text = line.strip()
         if not text or text.startswith("#"):
@@ -124,11 +124,11 @@ def _read_header(lines: Iterator[tuple[int, str]]) -> _Header:
         key, _, value = text[1:].partition(" ")
         key = key.lower()
         if key == "data":
-            return _check_header(found, number)
-        if key in found:
-            raise RefusedError(f"line {number} gives @{shorten(key, 20)} a second time (line {found[key][0]})")
+            return _check_header(said, number)
+        if key in said:
+            raise RefusedError(f"line {number} gives @{shorten(key, 20)} a second time (line {said[key][0]})")
         if key in _KNOWN:
-            found[key] = number, value.strip()
+            said[key] = number, value.strip()
     raise RefusedError("has no line @data")
 
 

@@ -30,6 +30,7 @@ _MODULES = (
     "audits",
     "agreements",
     "lengthenings",
+    "learning",
 )
 
 _FIGURE: Schema = {

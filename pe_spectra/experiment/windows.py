@@ -133,7 +133,7 @@ def _check_part(name: str, part: WindowPart, classes: Sequence[str]) -> list[str
     there = np.unique(part.labels)
     if len(there) == 1 and name != "validation":
         what = f"all {count(len(part.labels), 'window')} of {name} are of one class"
-        raise InputError(what, classes[there[0]], "windows of two classes at least; another length or stride may help")
+        raise InputError(what, classes[there[0]], "windows of two classes at least, with another length or stride")
     missing = [one for number, one in enumerate(classes) if number not in there]
     return [f"no window of {name} is of class {join(missing, 6, word='or')}"] if missing else []
 

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pe_spectra.errors import UndefinedError
+from pe_spectra.plots.accuracies import draw_learning
 from pe_spectra.plots.blur import draw_reconstruction
 from pe_spectra.plots.comparison import draw_compared
 from pe_spectra.plots.distances import draw_separations
@@ -38,6 +39,7 @@ DRAWINGS: dict[str, Callable[[Axes, Any], object]] = {
     "Faithfulness": lambda axes, result: draw_separations(axes, [result]),
     "GridSpectrum": draw_grid_weights,
     "LayerAudit": draw_ladder,
+    "LearningReport": draw_learning,
     "LocalSpectra": draw_local,
     "LowBinCount": draw_count,
     "ModelAudit": draw_audit,

@@ -14,7 +14,9 @@ from tests.reference.answers.freeze import FROZEN
 #: As it was kept by hand in release 0.1.0.
 WRITTEN = json.loads(gzip.decompress((FROZEN.parent / "schema.json.gz").read_bytes()))
 MADE = build_schema()
-NAMES = [one["$ref"].rpartition("/")[2] for one in MADE["oneOf"]]
+#: Kinds of documents that came since then.
+SINCE = {"learning-body"}
+NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]
 
 
 def resolve(node, definitions):

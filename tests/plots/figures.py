@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pe_spectra.answers.learning import LearningReport
 from pe_spectra.encodings import DfsTrans, Dft, Sinusoidal
+from pe_spectra.experiment.comparing import compare_runs
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.metrics.compare import Comparison, compare_encodings
+from pe_spectra.plots.accuracies import compose_learning, compose_numbers
 from pe_spectra.plots.blur import compose_reconstruction
 from pe_spectra.plots.distances import compose_faithfulness
 from pe_spectra.plots.spectrum import compose_spectrum
 from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_spectrum, count_low_bin
+from tests.experiment.made_runs import make_runs
 from tests.making import make_named
 
 
@@ -41,6 +46,12 @@ def kernel_of(d: int) -> np.ndarray:
 
 def separations(*lengths: int, d: int = 16) -> list:
     return [measure_faithfulness(kind(d=d), length=n) for n in lengths for kind in (Sinusoidal, Dft)]
+
+
+@cache
+def make_report() -> LearningReport:
+    """A report on trials that were not trained."""
+    return compare_runs(make_runs(tasks=("lag", "period", "bag"), seeds=4), scale=6)
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -69,6 +80,8 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "low bin": lambda: compose_low_bin(*[count_low_bin(Sinusoidal(d=d)) for d in (256, 512)]),
     "low bin, lattice": lambda: compose_low_bin(count_low_bin(Dft(d=64))),
     "low bin, one frequency": lambda: compose_low_bin(count_low_bin(Sinusoidal(d=2))),
+    "learning": lambda: compose_learning(make_report()),
+    "learning, by number": lambda: compose_numbers(make_report()),
     "low bin, trained length": lambda: compose_low_bin(count_low_bin(Sinusoidal(d=128), length=4096)),
 }
 

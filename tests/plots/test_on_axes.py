@@ -19,6 +19,7 @@ from pe_spectra.plots.on_axes import DRAWINGS, plot_result
 from pe_spectra.quantities import Result
 from pe_spectra.spectrum import compute_local_spectra
 from tests.places import MODELS
+from tests.plots.figures import make_report
 
 SPECTRUM = compute_spectrum(Sinusoidal(d=32))
 PLANE = pe_spectra.compute_grid_spectrum("sincos2d:d=16,height=4,width=6")
@@ -36,6 +37,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Faithfulness": lambda: pe_spectra.measure_faithfulness(Sinusoidal(d=16), length=40),
     "GridSpectrum": lambda: PLANE,
     "LayerAudit": lambda: audit().layers[0],
+    "LearningReport": make_report,
     "LowBinCount": lambda: count_low_bin(Sinusoidal(d=32)),
     "ModelAudit": audit,
     "Portrait": lambda: pe_spectra.draw_portrait(Sinusoidal(d=16), length=40),

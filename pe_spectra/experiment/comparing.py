@@ -1,0 +1,245 @@
+"""A file of results turned into a report: each arm beside the reference, each of our numbers beside accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.answers.learning import REFERENCE, ArmComparison, LearningReport, NumberCorrelation
+from pe_spectra.errors import InputError
+from pe_spectra.experiment.statistics import (
+    PairedDifference,
+    compare_pairs,
+    correct_by_holm,
+    correlate_ranks,
+    measure_spread,
+)
+from pe_spectra.experiment.trial import TrialResult
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import Comparison, compare_encodings
+from pe_spectra.sources import build_encodings
+from pe_spectra.vocabulary import NORMS, TASKS
+
+#: Numbers of `compare` that no scale of the vectors changes.
+_OF_SHAPE = (
+    "relative_separation",
+    "kernel_half_width",
+    "sidelobe_ratio",
+    "low_bin_mass",
+    "effective_bins_entropy",
+    "shift_linearity_mean",
+    "probe_rmse",
+)
+
+
+class _Group(NamedTuple):
+    """What all runs of a group have in common."""
+
+    task: str
+    length: int
+    arm: str
+    norm: str
+
+
+class _Number(NamedTuple):
+    """One of our numbers: what it is, and how it is read of an arm; None where it has none."""
+
+    meaning: str
+    read: Callable[[Comparison, TrialResult, int], float | None]
+
+
+def compare_runs(
+    results: Sequence[TrialResult],
+    *,
+    scale: int,
+    with_numbers: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> LearningReport:
+    """Compare every arm with the reference, and rank our numbers against accuracy.
+
+    Arms are compared with `sinusoidal` at its own norm, which is the one that others are matched to, on the seeds that
+    both have. Our numbers are those of the table of each arm before training, as `compare_encodings` gives them; the
+    norm and the smallest separation are scaled as the table was.
+
+    Parameters
+    ----------
+    results : one for each trial; of a key that stands twice the last.
+    scale : distance in positions at which the tasks plant their differences.
+    with_numbers : whether our numbers are measured, too.
+    progress : is told how many of how many tables are measured.
+
+    Raises
+    ------
+    InputError : no results.
+    FileError : a table that an arm names and that cannot be read.
+
+    >>> def train(arm, seed, accuracy):
+    ...     return TrialResult(
+    ...         task="lag", arm=arm, norm="own", length=32, seed=seed, spec=f"{arm}:d=64", entry="token", rms_norm=1.0,
+    ...         weights=9, rate=1e-3, validation=(0.5,), accuracy=accuracy, precision=None, recall=0.0, f1=0.0,
+    ...         loss=0.7, seconds=3.0,
+    ...     )
+    >>> runs = [train("sinusoidal", 0, 0.75), train("dft", 0, 0.5), train("sinusoidal", 1, 1.0), train("dft", 1, 0.5)]
+    >>> reference, other = compare_runs(runs, scale=6).arms
+    >>> other.difference, other.p, reference.difference
+    (-0.375, 0.5, None)
+    """
+    if not results:
+        raise InputError("there are no results", accepted="one trained network or more")
+    groups: dict[_Group, dict[int, TrialResult]] = {}
+    for one in sorted(results, key=_order):
+        groups.setdefault(_Group(one.task, one.length, one.arm, one.norm), {})[one.seed] = one
+    arms = _correct([_compare(group, runs, groups) for group, runs in groups.items()])
+    if not with_numbers:
+        return LearningReport(arms=tuple(arms), numbers=())
+    tables, notes = _measure_tables(results, progress)
+    numbers = _correlate(arms, groups, tables, scale)
+    return LearningReport(arms=tuple(arms), numbers=tuple(numbers), notes=notes)
+
+
+def _order(one: TrialResult) -> tuple[int, int, bool, str, int, int]:
+    """Tasks as they are listed, then lengths; the reference first, then arms by name, each with its own norm first."""
+    return TASKS.index(one.task), one.length, one.arm != REFERENCE, one.arm, NORMS.index(one.norm), one.seed
+
+
+def _compare(
+    group: _Group, runs: Mapping[int, TrialResult], groups: Mapping[_Group, Mapping[int, TrialResult]]
+) -> ArmComparison:
+    reference = groups.get(group._replace(arm=REFERENCE, norm=NORMS[0]), {})
+    found: PairedDifference | None = None
+    if group.arm != REFERENCE:
+        found = compare_pairs(*({seed: one.accuracy for seed, one in side.items()} for side in (runs, reference)))
+    spread = measure_spread([one.accuracy for one in runs.values()])
+    f1 = [one.f1 for one in runs.values() if one.f1 is not None]
+    norms = [one.rms_norm for one in runs.values() if one.rms_norm is not None]
+    return ArmComparison(
+        **group._asdict(),
+        runs=len(runs),
+        accuracy=spread.mean,
+        deviation=spread.deviation,
+        lowest=spread.low,
+        highest=spread.high,
+        f1=math.fsum(f1) / len(f1) if f1 else None,
+        # of a table that is drawn for each seed the mean
+        rms_norm=math.fsum(norms) / len(norms) if norms else None,
+        pairs=found.pairs if found else 0,
+        missing=found.missing if found else 0,
+        difference=found.difference if found else None,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        p=found.p if found else None,
+        p_corrected=None,
+        seeds=tuple(runs),
+        accuracies=tuple(one.accuracy for one in runs.values()),
+    )
+
+
+def _correct(arms: Sequence[ArmComparison]) -> list[ArmComparison]:
+    """Correct the p of the arms of each task, length and norm for their number."""
+    families: dict[tuple[str, int, str], list[ArmComparison]] = {}
+    for one in arms:
+        families.setdefault((one.task, one.length, one.norm), []).append(one)
+    corrected: dict[int, float | None] = {}
+    for family in families.values():
+        for one, p in zip(family, correct_by_holm([one.p for one in family]), strict=True):
+            corrected[id(one)] = p
+    return [ArmComparison(**{**vars(one), "p_corrected": corrected[id(one)]}) for one in arms]
+
+
+# --------------------------------------------------------------------- our numbers
+
+
+def _scale_with_norm(one: Comparison, run: TrialResult, _scale: int) -> float | None:
+    """The smallest separation of the vectors that are added: that of the table, as it was scaled."""
+    own, separation = one.values["norm_rms"], one.values["min_separation"]
+    if run.rms_norm is None or not own or separation is None:
+        return None
+    return separation * run.rms_norm / own
+
+
+def _read_kernel(one: Comparison, run: TrialResult, scale: int) -> float | None:
+    """k(scale)/k(0), on the task of lags alone."""
+    if run.task != "lag" or one.kernel is None or scale >= len(one.kernel) or one.kernel[0] <= 0:
+        return None
+    return float(one.kernel[scale] / one.kernel[0])
+
+
+def _read_weight(one: Comparison, run: TrialResult, scale: int) -> float | None:
+    """The weight at frequency 2 pi/scale over the mean weight, on the task of periods alone."""
+    if run.task != "period" or one.spectrum is None:
+        return None
+    place = int(np.argmin(np.abs(one.spectrum.omega - 2 * math.pi / scale)))
+    return float(one.spectrum.weights[place] / np.mean(one.spectrum.weights))
+
+
+def _read_metric(name: str) -> Callable[[Comparison, TrialResult, int], float | None]:
+    return lambda one, _run, _scale: one.values[name]
+
+
+_NUMBERS: Mapping[str, _Number] = {
+    "norm_rms": _Number("root mean squared norm of the vectors added", lambda _one, run, _scale: run.rms_norm),
+    "min_separation": _Number("smallest distance between two of the vectors added", _scale_with_norm),
+    **{name: _Number(METRICS[name].text, _read_metric(name)) for name in _OF_SHAPE},
+    "kernel_at_lag": _Number("k(tau)/k(0) at the lag that the task is about", _read_kernel),
+    "weight_at_period": _Number(
+        "weight at the frequency that the task is about, over the mean of all weights", _read_weight
+    ),
+}
+
+
+def _measure_tables(
+    results: Sequence[TrialResult], progress: Callable[[int, int], None] | None
+) -> tuple[dict[tuple[str, int], Comparison], tuple[str, ...]]:
+    """Measure the table of each arm and length; of one that is drawn for each seed that of the smallest."""
+    specs: dict[tuple[int, str], str] = {}
+    for one in sorted(results, key=lambda one: one.seed):
+        if one.spec:
+            specs.setdefault((one.length, one.arm), one.spec)
+    found: dict[tuple[str, int], Comparison] = {}
+    for length in sorted({length for length, _ in specs}):
+        arms = [arm for size, arm in specs if size == length]
+        encodings = [build_encodings([specs[length, arm]], {}, "arm")[0] for arm in arms]
+        compared = compare_encodings(encodings, length=length, progress=progress)
+        found |= {(arm, length): one for arm, one in zip(arms, compared, strict=True)}
+    drawn = sorted({arm for (arm, _), one in found.items() if one.encoding.is_random})
+    notes = [f"numbers of {arm} are those of the table that was drawn for the smallest seed" for arm in drawn]
+    return found, tuple(notes)
+
+
+def _correlate(
+    arms: Sequence[ArmComparison],
+    groups: Mapping[_Group, Mapping[int, TrialResult]],
+    tables: Mapping[tuple[str, int], Comparison],
+    scale: int,
+) -> list[NumberCorrelation]:
+    """Rank each number against mean accuracy over the arms of a task and length, at both norms."""
+    found = []
+    for task, length in dict.fromkeys((one.task, one.length) for one in arms):
+        here = [one for one in arms if (one.task, one.length) == (task, length) and (one.arm, length) in tables]
+        runs = [next(iter(groups[_Group(task, length, one.arm, one.norm)].values())) for one in here]
+        for name, number in _NUMBERS.items():
+            values = [number.read(tables[one.arm, length], run, scale) for one, run in zip(here, runs, strict=True)]
+            known = [(one, value) for one, value in zip(here, values, strict=True) if value is not None]
+            if not known:
+                continue
+            accuracies = [one.accuracy for one, _ in known]
+            told = correlate_ranks([value for _, value in known], accuracies)
+            found.append(
+                NumberCorrelation(
+                    task=task,
+                    length=length,
+                    number=name,
+                    meaning=number.meaning,
+                    arms=told.count,
+                    rho=told.rho,
+                    low=told.low,
+                    high=told.high,
+                    names=tuple(one.name for one, _ in known),
+                    values=tuple(value for _, value in known),
+                    accuracies=tuple(accuracies),
+                )
+            )
+    return found

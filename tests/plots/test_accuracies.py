@@ -1,0 +1,79 @@
+"""The figures of an experiment: every seed a dot, and the numbers of the report at their places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pe_spectra.experiment.comparing import compare_runs
+from pe_spectra.plots.accuracies import _choose_ticks, compose_learning, compose_numbers
+from tests.experiment.made_runs import make_run
+from tests.plots.figures import make_report
+
+
+def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
+    report = make_report()
+    figure = compose_learning(report)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag", "period", "bag"]
+    for axes, task in zip(figure.axes, ("lag", "period", "bag"), strict=True):
+        arms = [one for one in report.arms if one.task == task]
+        dots = [line for line in axes.lines if line.get_marker() == "o"]
+        assert [tuple(line.get_xdata()) for line in dots] == [one.accuracies for one in arms]
+        names = [text.get_text() for text in axes.get_yticklabels()]
+        for line, one in zip(dots, arms, strict=True):
+            assert len(line.get_xdata()) == one.runs == 4
+            # in the row of its arm, the two norms apart
+            rows = {round(float(y) - names.index(one.arm), 2) for y in line.get_ydata()}
+            assert rows == {-0.17 if one.norm == "own" else 0.17}
+        strokes = [line for line in axes.lines if line.get_linewidth() == 1.6]
+        assert_allclose([line.get_xdata()[0] for line in strokes], [one.accuracy for one in arms])
+        low, high = axes.get_xlim()
+        assert low < 0.5 < 1.0 < high
+
+
+def test_norms_have_their_colours_and_a_key() -> None:
+    figure = compose_learning(make_report())
+    words = [text.get_text() for text in figure.texts]
+    assert {"own norm", "norm of the sinusoid"} <= set(words)
+    axes = figure.axes[0]
+    assert len({line.get_color() for line in axes.lines if line.get_marker() == "o"}) == 2
+    alone = compare_runs([make_run("lag", "dft", "own", 0, 0.5)], scale=6, with_numbers=False)
+    assert "norm of the sinusoid" not in [text.get_text() for text in compose_learning(alone).texts]
+
+
+def test_lengths_are_named_where_there_are_several() -> None:
+    runs = [make_run("lag", "dft", "own", 0, 0.5, length=length) for length in (32, 64)]
+    figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag, 32 positions", "lag, 64 positions"]
+
+
+def test_numbers_stand_at_their_places() -> None:
+    report = make_report()
+    figure = compose_numbers(report)
+    names = list(dict.fromkeys(one.number for one in report.numbers))
+    labels = [axes.get_xlabel().partition(" (")[0] for axes in figure.axes]
+    assert labels == [name.replace("_", " ") for name in names]
+    assert "kernel half width (positions)" in [axes.get_xlabel() for axes in figure.axes]
+    for axes, name in zip(figure.axes, names, strict=True):
+        rows = [one for one in report.numbers if one.number == name]
+        dots = [line for line in axes.lines if line.get_marker() == "o"]
+        for line, one in zip(dots, rows, strict=True):
+            assert_allclose(line.get_xdata(), one.values)
+            assert_allclose(line.get_ydata(), one.accuracies)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-0.03, 0.71), (9.0, 17.3), (0.9999, 1.0001), (-1e-7, 3e-7)])
+def test_ticks_are_few_and_within(low: float, high: float) -> None:
+    ticks = _choose_ticks(low, high, is_log=False)
+    assert 1 <= len(ticks) <= 4
+    assert all(low - 1e-12 <= tick <= high + 1e-12 for tick in ticks)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.13, 7.0), (1e-4, 20.0), (0.5, 40.0), (1e-12, 1e12)])
+def test_ticks_of_logarithmic_axes(low: float, high: float) -> None:
+    ticks = _choose_ticks(low, high, is_log=True)
+    assert 1 <= len(ticks) <= 4
+    assert all(low <= tick <= high for tick in ticks)
+    mantissas = [tick / 10.0 ** np.floor(np.log10(tick) + 1e-9) for tick in ticks]
+    assert set(np.round(mantissas, 9)) <= {1.0, 3.0}

@@ -77,9 +77,9 @@ class Design:
     test: int = 1024
     scale: int = 6
     noise: float = 0.1
-    passes: int = 24
-    batch: int = 32
-    rates: tuple[float, ...] = (5e-4, 1e-3, 2e-3)
+    passes: int = 12
+    batch: int = 16
+    rates: tuple[float, ...] = (1e-3, 2e-3, 4e-3)
     warmup: float = 0.1
     decay: float = 0.01
     clip: float = 1.0
@@ -98,14 +98,14 @@ class Design:
         """Return the settings by name, as JSON has them.
 
         >>> FULL.to_dict()["rates"]
-        [0.0005, 0.001, 0.002]
+        [0.001, 0.002, 0.004]
         """
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 #: The study; and a form of it that shows the strongest effects within minutes.
 FULL = Design()
-QUICK = Design(rates=(1e-3,), passes=16)
+QUICK = Design(rates=(2e-3,), passes=6)
 
 
 def list_trials(

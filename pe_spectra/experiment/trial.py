@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.experiment.arms import Arm, build_arm
+from pe_spectra.experiment.design import Design, Trial
+from pe_spectra.experiment.network import Weights, count_weights
+from pe_spectra.experiment.scores import measure_scores
+from pe_spectra.experiment.streams import draw_encoding_seed
+from pe_spectra.experiment.tasks import draw_windows
+from pe_spectra.experiment.training import LabelledWindows, judge_windows, train_network
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import ENTRIES, NORMS, TASKS
 
@@ -54,3 +66,95 @@ class TrialResult(Result):
     def key(self) -> str:
         """The key of its trial."""
         return f"{self.task}|{self.arm}|{self.norm}|{self.length}|{self.seed}"
+
+
+class HasParts(Protocol):
+    """Windows of three parts: planted ones, or those of a data set."""
+
+    @property
+    def training(self) -> LabelledWindows: ...
+
+    @property
+    def validation(self) -> LabelledWindows: ...
+
+    @property
+    def test(self) -> LabelledWindows: ...
+
+
+def learn_windows(
+    data: HasParts, arm: Arm, design: Design, seed: int, importance: tuple[float, float] = (1.0, 1.0)
+) -> dict[str, Any]:
+    """Train a network at each rate, choose one by the validation windows, and judge the test windows with it.
+
+    Test windows are looked at once, after the choice. Of rates with as many right, the first is chosen.
+
+    Parameters
+    ----------
+    data : the windows.
+    arm : what the encoding puts into the network.
+    design : what is the same for all arms.
+    seed : of the first weights and the order of batches.
+    importance : what the losses of windows of label 0 and of label 1 are multiplied with.
+
+    Returns
+    -------
+    dict : the fields of :class:`TrialResult` from `spec` on, but `seconds`.
+
+    Raises
+    ------
+    InputError : labels other than 0 and 1, or fewer windows than a batch has.
+    PeSpectraError : JAX or Optax is not installed.
+    """
+    networks: list[tuple[Weights, F64]] = []
+    validation = []
+    for rate in design.rates:
+        networks.append(train_network(data.training, arm, design, rate, seed, importance))
+        logits = judge_windows(networks[-1][0], data.validation, arm, design)
+        validation.append(measure_scores(data.validation.labels, logits > 0).accuracy)
+    chosen = int(np.argmax(validation))
+    weights, losses = networks[chosen]
+    scores = measure_scores(data.test.labels, judge_windows(weights, data.test, arm, design) > 0)
+    last = max(1, len(losses) // design.passes)
+    return {
+        "spec": arm.spec,
+        "entry": arm.entry,
+        "rms_norm": arm.rms_norm,
+        "weights": count_weights(weights, arm),
+        "rate": design.rates[chosen],
+        "validation": tuple(validation),
+        "loss": float(np.mean(losses[-last:])),
+        **{name: getattr(scores, name) for name in ("accuracy", "precision", "recall", "f1")},
+    }
+
+
+def run_trial(trial: Trial, design: Design) -> TrialResult:
+    """Draw the windows of a trial, train its network at each rate, and judge the best one on the test windows.
+
+    The same on one machine for one seed; another processor, or another version of JAX, rounds otherwise, and where
+    learning hangs on little may end elsewhere.
+
+    Raises
+    ------
+    InputError : an arm that cannot be one, or a window too short for its task.
+    FileError : a table that cannot be read.
+    PeSpectraError : JAX or Optax is not installed.
+    """
+    start = time.process_time()
+    data = draw_windows(
+        trial.task,
+        length=trial.length,
+        seed=trial.seed,
+        scale=design.scale,
+        noise=design.noise,
+        counts=(design.windows, design.validation, design.test),
+    )
+    arm = build_arm(
+        trial.arm,
+        length=trial.length,
+        width=design.width,
+        heads=design.heads,
+        norm=trial.norm,
+        seed=draw_encoding_seed(trial.seed),
+    )
+    learned = learn_windows(data, arm, design, trial.seed)
+    return TrialResult(**vars(trial), **learned, seconds=time.process_time() - start)

@@ -117,6 +117,11 @@ FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 #: What a network is taught; the last but one is a control that position cannot help, the last has the paper's form.
 TASKS = ("where", "lag", "period", "order", "trend-change", "bag", "anomaly")
+#: Those of the small form: a strong effect, and the control.
+QUICK_TASKS = ("lag", "bag")
+#: The encodings that are compared unless others are named, in full and in the small form.
+ARMS = ("none", "sinusoidal", "dft", "learned", "tape", "rope", "alibi", "t5")
+QUICK_ARMS = ("none", "sinusoidal", "dft")
 #: How long the vectors of an arm are: as the encoding has them, or scaled to the root mean square norm of the sinusoid.
 NORMS = ("own", "matched")
 #: Where an encoding enters the network: nowhere, added to tokens, turning queries and keys, added to the scores of

@@ -31,6 +31,7 @@ _MODULES = (
     "agreements",
     "lengthenings",
     "learning",
+    "experiments",
 )
 
 _FIGURE: Schema = {

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from typing import Any
 
 from typer.core import TyperGroup
@@ -32,7 +33,25 @@ _DEEPER = 6
 
 
 class PaperGroup(TyperGroup):
-    """The program: suggests the nearest command for one that does not exist."""
+    """The program, or a family of commands: suggests the nearest command for one that does not exist."""
+
+    families: Mapping[str, PaperGroup] = {}
+
+    def hold(self, commands: Mapping[str, Any], families: Mapping[str, PaperGroup] | None = None) -> None:
+        """Take its commands, and families of more of them."""
+        held: Any = commands  # Typer would change what it holds, if it were asked to
+        self.commands, self.families = held, families or {}
+
+    def every(self) -> dict[str, Any]:
+        """Return every command by its full name, those of families, too."""
+        found = dict(self.commands)
+        for family, group in self.families.items():
+            found |= {f"{family} {name}": command for name, command in group.every().items()}
+        return found
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the words that may come next."""
+        return [*super().list_commands(ctx), *self.families]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse unknown options of the program in our own words."""
@@ -50,7 +69,7 @@ class PaperGroup(TyperGroup):
         ------
         InputError : there is none; the message has the nearest name and all there are.
         """
-        found = super().get_command(ctx, cmd_name)
+        found = self.families.get(cmd_name) or super().get_command(ctx, cmd_name)
         if found is None and not ctx.resilient_parsing:
             names = self.list_commands(ctx)
             accepted = f"{suggest(cmd_name, names)}accepted: {', '.join(names)}"

@@ -2,57 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
 from inspect import getdoc
-from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
 
-from pe_spectra.cli.arguments import Rewriter, fit_terminal
+from pe_spectra.cli.arguments import PaperGroup, Rewriter, fit_terminal
+from pe_spectra.cli.declaring import Declaration
 from pe_spectra.cli.options import OPTIONS
+from pe_spectra.cli.overwriting import refuse_overwriting
 from pe_spectra.cli.run import Outcome, prepare_run
 from pe_spectra.cli.settings import add_notes, load_settings, note_unknown_variables
 from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.spec import FileSpec, parse_spec, split_list
 
-#: What commands share: those that answer with data, those that draw, all.
-_DATA = "format json output full"
+#: What commands share: those that draw, all.
 _FIGURE = "figure no_figure style width height dpi no_title no_caption"
 _TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings")
+_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings", "arms")
 #: Options that exclude each other: where one was set closer to the command line, it wins.
-_RIVALS = (("json", "form"), ("figure", "no_figure"))
+_RIVALS = (("json", "form"), ("figure", "no_figure"), ("resume", "no_resume"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
-    """What is declared of a command.
-
-    Attributes
-    ----------
-    module : where the function of its name stands. takes : its own options and arguments, in the order of its help.
-    examples : command lines that `--help` shows; the tests run them.
-    data : the options for data that it has. figure : where it draws unless told otherwise; None for
-        one that never does.
-    elsewhere : what whoever names a model's file is told, where the command takes none.
-    """
-
-    module: str
-    takes: str = ""
-    examples: tuple[str, ...]
-    data: str = _DATA
-    figure: str | None = None
-    elsewhere: str = ""
-
+#: Words that several commands share as their first.
+FAMILIES: Mapping[str, str] = {"experiment": "Does an encoding matter to a network that learns?"}
 
 COMMANDS: Mapping[str, Declaration] = {
     "spectrum": Declaration(
@@ -163,6 +141,15 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra precision alibi --length 256 --dtype bfloat16 --require injective",
         ),
     ),
+    "experiment run": Declaration(
+        module="experimenting",
+        takes="tasks arms norms seeds lengths workers quick output:results resume no_resume",
+        data="format json full",
+        examples=(
+            "pe-spectra experiment run --quick --output results.csv",
+            "pe-spectra experiment run --tasks lag --arms none sinusoidal dft --output results.csv",
+        ),
+    ),
 }
 
 
@@ -171,7 +158,7 @@ class DeclaredCommand(TyperCommand):
 
     def __init__(self, name: str) -> None:
         declared = COMMANDS[name]
-        function = getattr(import_module(f"pe_spectra.cli.{declared.module}"), name.replace("-", "_"))
+        function = getattr(import_module(f"pe_spectra.cli.{declared.module}"), re.sub("[- ]", "_", name))
         shared = [*declared.data.split(), *(_FIGURE.split() if declared.figure is not None else ()), *_TEXT.split()]
         options = [OPTIONS[key] for key in (*declared.takes.split(), *shared)]
         settings = {"settings": {"is_eager": True, "callback": load_settings}}
@@ -212,7 +199,7 @@ class DeclaredCommand(TyperCommand):
             figure = "--figure" if run.figure_asked else "the figure"
             written = {"--output": run.output or own.get("output"), figure: run.figure}
             texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
-            _refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
+            refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
             outcome = self._function(run, **_join_subject(own))
         except (InputError, FileError) as error:
             raise add_notes(_name_origin(error, ctx), notes) from error
@@ -233,16 +220,41 @@ class DeclaredCommand(TyperCommand):
 
 
 class Commands(Mapping[str, DeclaredCommand]):
-    """The commands by their names, each made when it is asked for."""
+    """The commands by their names, or those of a family by their second words; each made when it is asked for.
+
+    >>> list(Commands("experiment"))
+    ['run']
+    """
+
+    def __init__(self, family: str = "") -> None:
+        self._family = family
 
     def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+        for name in COMMANDS:
+            family, _, last = name.rpartition(" ")
+            if family == self._family:
+                yield last
 
     def __len__(self) -> int:
-        return len(COMMANDS)
+        return len(list(iter(self)))
 
     def __getitem__(self, name: str) -> DeclaredCommand:
-        return _make_command(name)
+        if " " in name:
+            raise KeyError(name)
+        return _make_command(f"{self._family} {name}".lstrip())
+
+
+def make_families() -> dict[str, PaperGroup]:
+    """Make what leads to the commands of each family.
+
+    >>> make_families()["experiment"].every()["run"].name
+    'experiment run'
+    """
+    families = {}
+    for name, text in FAMILIES.items():
+        families[name] = PaperGroup(name=name, help=text, short_help=text, rich_markup_mode=None)
+        families[name].hold(Commands(name))
+    return families
 
 
 _make_command = cache(DeclaredCommand)
@@ -286,45 +298,3 @@ def _name_origin(error: InputError | FileError, ctx: Any) -> InputError | FileEr
             text = f"{key}{str(error)[len(option) :]}"
             return InputError(text) if source == "ENVIRONMENT" else FileError(file, text)
     return error
-
-
-def _refuse_overwriting(outputs: Mapping[str, str | Path | None], texts: Sequence[str]) -> None:
-    """Refuse, before any work, an output that is a file which the command reads, however both are spelled.
-
-    Parameters
-    ----------
-    outputs : option -> where its file goes, or None.
-    texts : what options and arguments name that may be a SPEC or a file.
-    """
-    present = [(option, Path(place)) for option, place in outputs.items() if place and os.path.exists(place)]
-    for text in texts if present else ():
-        for path in _list_files(text):
-            for option, place in present:
-                if _is_same(place, Path(path).expanduser()):
-                    raise FileError(place, f"is read by this command ({option}); another file is accepted")
-
-
-def _list_files(text: str) -> Iterator[str]:
-    """What a SPEC may read: its file, the files that its parameters name, and those of SPECs in it."""
-    yield text
-    try:
-        spec = parse_spec(text)
-    except InputError:
-        return  # refused in its turn, if it is a SPEC at all
-    if isinstance(spec, FileSpec):
-        yield spec.path
-        return
-    for _, value in spec.raw:
-        for part in split_list(value):
-            yield from _list_files(part)
-
-
-def _is_same(output: Path, source: Path) -> bool:
-    """Whether an output is a file that is read, or one of the files of a model that is read."""
-    try:
-        whole_model = source.is_dir() or source.name.endswith(".index.json")
-        if whole_model and output.resolve().parent == (source if source.is_dir() else source.parent).resolve():
-            return output.is_file()
-        return os.path.samefile(output, source)
-    except (OSError, ValueError):
-        return False  # not there, or no possible name

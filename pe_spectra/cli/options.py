@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pkgutil import resolve_name
-from typing import Any
-
-from typer.core import TyperArgument, TyperOption
+from collections.abc import Mapping
+from dataclasses import replace
 
 from pe_spectra import limits
+from pe_spectra.cli.declaring import Option
 from pe_spectra.names import ENCODING_CLASSES
-from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, parse_list
+from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.vocabulary import (
+    ARMS,
     BOUNDARIES,
     CLAIM_SOURCES,
     COLOURS,
@@ -21,86 +19,18 @@ from pe_spectra.vocabulary import (
     EXPORTED,
     FINDING_LEVELS,
     FORMATS,
+    NORMS,
+    QUICK_ARMS,
+    QUICK_TASKS,
     RECIPE_TITLES,
     RESIZE_METHODS,
     STACKS,
+    TASKS,
 )
 
 #: Names for completion, which must not import NumPy.
 ENCODING_NAMES = tuple(ENCODING_CLASSES)
 RECIPE_NAMES = tuple(RECIPE_TITLES.values())
-
-
-@dataclass(frozen=True)
-class Option:
-    """What is typed and said of one option, or of an argument.
-
-    Attributes
-    ----------
-    typed : how it is typed, `--encoding -e`; a bare word before that names its value, alone it is an argument.
-    metavar : what stands for its value; empty for a flag, and for a choice of words, which stand for it themselves.
-    several : whether it takes several values.
-    reads : what its values are; they stay text where what they mean depends on the encoding.
-    words : what its values are completed to, where that is not what it reads; as "module:name" loaded only then.
-    default : what it is where nothing sets it.
-    usual : what it means where it is left out, if not the default: help says so, and no proposal repeats it.
-    name : the name of its value.
-    flag : its long spelling; empty for an argument.
-    """
-
-    typed: str
-    metavar: str
-    help: str
-    reads: Accepts[Any] | None = None
-    several: bool = False
-    words: Sequence[str] | Callable[[str], Sequence[str]] = ()
-    default: str | None = None
-    usual: str | None = None
-    required: bool = False
-    name: str = field(init=False)
-    flag: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        words = self.typed.split()
-        object.__setattr__(self, "name", words[0].lstrip("-").replace("-", "_"))
-        object.__setattr__(self, "usual", self.usual or self.default)
-        object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
-
-    def read(self, given: Any) -> Any:
-        """Read what was typed; None where nothing was.
-
-        >>> OPTIONS["bandwidth"].read(("1,4",)), OPTIONS["grid"].read("300"), OPTIONS["grid"].read(None)
-        ((1.0, 4.0), 300, None)
-        """
-        if given is None or given == ():
-            return None
-        if self.reads is None:
-            return given
-        return parse_list(given, self.flag, self.reads.parse) if self.several else self.reads.parse(given, self.flag)
-
-    def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
-        """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
-        words = "|".join(self.reads.members) + "..." * self.several if isinstance(self.reads, Choice) else ""
-        told = f"{self.help}  [{self.usual}]" if self.usual else self.help
-        declared: dict[str, Any] = {"help": told, "metavar": self.metavar or words or None, "show_default": False}
-        declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
-        if not self.flag:
-            nargs = -1 if self.several else 1
-            return TyperArgument(param_decls=[self.name], required=self.required, nargs=nargs, **declared)
-        if not declared["metavar"]:
-            declared |= {"is_flag": True, "default": False}
-        declared["envvar"] = f"PE_SPECTRA_{command}_{self.flag.lstrip('-')}".replace("-", "_").upper()
-        flags = [word for word in self.typed.split() if word.startswith("-")]
-        return TyperOption(param_decls=[self.name, *flags], multiple=self.several, **declared, **settings)
-
-    def _complete(self, word: str) -> Sequence[str]:
-        if callable(self.words):
-            return self.words(word)
-        words: Any = self.reads.members if isinstance(self.reads, Choice) else self.words
-        if isinstance(words, str):
-            found = resolve_name(words)
-            words = found() if callable(found) else found
-        return [one for one in words if one.startswith(word)]
 
 
 class _Recipes(Choice):
@@ -300,6 +230,47 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
+    # of an experiment
+    "tasks": Option(
+        "--tasks",
+        "",
+        f"what networks are taught  [all; quick: {' '.join(QUICK_TASKS)}]",
+        Choice(members=TASKS),
+        several=True,
+    ),
+    "arms": Option(
+        "--arms",
+        "SPEC...",
+        f"encodings to compare, or none  [{' '.join(ARMS)}; quick: {' '.join(QUICK_ARMS)}]",
+        several=True,
+        words=("none", *ENCODING_NAMES),
+    ),
+    "norms": Option(
+        "--norms",
+        "",
+        "vectors as the encoding has them, or scaled to the norm of the sinusoid  [both]",
+        Choice(members=NORMS),
+        several=True,
+    ),
+    "seeds": Option(
+        "--seeds", "N", "networks of each kind, 1 to 1000  [10; quick: 3]", IntegerRange(minimum=1, maximum=1000)
+    ),
+    "lengths": Option(
+        "--lengths",
+        "N...",
+        "positions of a window, 16 to 512  [32]",
+        IntegerRange(minimum=16, maximum=512),
+        several=True,
+    ),
+    "workers": Option(
+        "--workers", "N|dask:tcp://HOST:PORT", "processes, or the workers of a Dask scheduler  [all processors]"
+    ),
+    "quick": Option("--quick", "", "a small form, within minutes: one learning rate, fewer passes, tasks, arms, seeds"),
+    "output:results": Option(
+        "--output", "FILE", "where each result is a line; a .csv file that is there is gone on with"
+    ),
+    "resume": Option("--resume", "", "go on with FILE, which must be there  [if it is there]"),
+    "no_resume": Option("--no-resume", "", "begin FILE, which must have no results yet"),
     # where the answer goes, and in which form
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),

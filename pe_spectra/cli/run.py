@@ -77,19 +77,23 @@ class Run:
         return compose_command(command, **{**self.typed, **changed})
 
     @contextmanager
-    def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
+    def progress(self, what: str, *, is_long: bool = False) -> Iterator[Callable[[int, int], None]]:
         """Say on a terminal's stderr what is being done and for how long, after the first second.
 
-        What this gives is told how many of how many parts are done.
+        What this gives is told how many of how many parts are done; of long work the time that is left is said, too.
         """
         if self.quiet or not is_terminal(sys.stderr):
             yield lambda *_: None
             return
         is_done, step = threading.Event(), ""
+        first: tuple[int, float] | None = None
 
         def tell(done: int, total: int) -> None:
-            nonlocal step
+            nonlocal step, first
+            first = first or (done, time.monotonic())
             step = f", {done} of {total}"
+            if is_long and done > first[0]:
+                step += f", {_write_left((time.monotonic() - first[1]) / (done - first[0]) * (total - done))} left"
 
         def watch() -> None:
             start = time.monotonic()
@@ -227,6 +231,13 @@ def prepare_run(
         typed=typed,
         drawing=chosen_drawing,
     )
+
+
+def _write_left(seconds: float) -> str:
+    """Write a time that is estimated, in the unit that people would say."""
+    if seconds < 100:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 6000 else f"about {seconds / 3600:.1f} h"
 
 
 def _read_figure(text: str) -> Path:

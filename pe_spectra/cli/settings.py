@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,21 +37,30 @@ def load_settings(ctx: typer.Context, _: object, path: str | None) -> str | None
 
     tables = read_toml(Path(path), label="--settings")
     program: Any = ctx.find_root().command
-    options = {name: _list_options(command) for name, command in program.commands.items()}
+    options = {name: _list_options(command) for name, command in program.every().items()}
     every = set().union(*options.values())
     of_all: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    for key, value in tables.items():
+    for key, value in _join_names(tables, program.families):
         if key not in options:
             of_all[key] = _check(path, key, value, every, key, every | set(options))
             continue
         if not isinstance(value, dict):
             raise FileError(path, f"key {key} has the wrong type ({shorten(repr(value))}); a table is accepted")
         checked = {inner: _check(path, inner, one, options[key], f"{key}.{inner}") for inner, one in value.items()}
-        own |= checked if key == ctx.info_name else {}
-    mine = {key: value for key, value in of_all.items() if key in options[ctx.info_name or ""]}
+        own |= checked if key == ctx.command.name else {}
+    mine = {key: value for key, value in of_all.items() if key in options[ctx.command.name or ""]}
     ctx.default_map = dict(_fit(path, key, value, ctx) for key, value in (mine | own).items())
     return path
+
+
+def _join_names(tables: Mapping[str, Any], families: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Go through the keys and values of a file, those of [experiment.run] as of a table of that command."""
+    for key, value in tables.items():
+        if key in families and isinstance(value, dict):
+            yield from ((f"{key} {name}", inner) for name, inner in value.items())
+        else:
+            yield key, value
 
 
 def _list_options(command: Any) -> set[str]:
@@ -96,9 +106,9 @@ def note_unknown_variables(ctx: typer.Context) -> tuple[str, ...]:
     if set(names) <= {*_OTHERS, *(p.envvar for p in ctx.command.params)}:
         return ()  # the other commands need not be made
     program: Any = ctx.find_root().command
-    known = {*_OTHERS, *(str(p.envvar) for command in program.commands.values() for p in command.params if p.envvar)}
-    prefixes = {name: f"{_PREFIX}{name}_".replace("-", "_").upper() for name in program.commands}
-    mine = prefixes.pop(str(ctx.info_name))
+    known = {*_OTHERS, *(str(p.envvar) for command in program.every().values() for p in command.params if p.envvar)}
+    prefixes = {name: re.sub("[- ]", "_", f"{_PREFIX}{name}_").upper() for name in program.every()}
+    mine = prefixes.pop(str(ctx.command.name))
     own = {name.removeprefix(mine): name for name in sorted(known) if name.startswith(mine)}
     every = own | {name.removeprefix(_PREFIX): name for name in sorted(known)}
     notes = []

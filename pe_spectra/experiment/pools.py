@@ -161,7 +161,7 @@ def run_all(
                     else:
                         waiting.appendleft((number, task))
                 except CancelledError as error:
-                    raise PeSpectraError("the scheduler was lost; what is done is kept") from error
+                    raise PeSpectraError("the scheduler answers no more; what is done is kept") from error
                 else:
                     on_result(task, value)
     finally:

@@ -80,7 +80,7 @@ def test_every_command_in_a_sentence_runs(program, page: str, text: str) -> None
 def list_options() -> set[str]:
     """Every option of every command, and of the program."""
     command = build_command()
-    parameters = [*command.params, *(one for sub in command.commands.values() for one in sub.params)]
+    parameters = [*command.params, *(one for sub in command.every().values() for one in sub.params)]
     return {name for one in parameters for name in (*one.opts, *one.secondary_opts)} | {"--install-completion"}
 
 

@@ -1,0 +1,110 @@
+"""What is declared of an option, and of a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any
+
+from typer.core import TyperArgument, TyperOption
+
+from pe_spectra.numbers import Accepts, Choice, parse_list
+
+#: The options of a command that answers with data.
+DATA = "format json output full"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is typed and said of one option, or of an argument.
+
+    Attributes
+    ----------
+    typed : how it is typed, `--encoding -e`; a bare word before that names its value, alone it is an argument.
+    metavar : what stands for its value; empty for a flag, and for a choice of words, which stand for it themselves.
+    several : whether it takes several values.
+    reads : what its values are; they stay text where what they mean depends on the encoding.
+    words : what its values are completed to, where that is not what it reads; as "module:name" loaded only then.
+    default : what it is where nothing sets it.
+    usual : what it means where it is left out, if not the default: help says so, and no proposal repeats it.
+    name : the name of its value.
+    flag : its long spelling; empty for an argument.
+    """
+
+    typed: str
+    metavar: str
+    help: str
+    reads: Accepts[Any] | None = None
+    several: bool = False
+    words: Sequence[str] | Callable[[str], Sequence[str]] = ()
+    default: str | None = None
+    usual: str | None = None
+    required: bool = False
+    name: str = field(init=False)
+    flag: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = self.typed.split()
+        object.__setattr__(self, "name", words[0].lstrip("-").replace("-", "_"))
+        object.__setattr__(self, "usual", self.usual or self.default)
+        object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
+
+    def read(self, given: Any) -> Any:
+        """Read what was typed; None where nothing was.
+
+        >>> from pe_spectra.cli.options import OPTIONS
+        >>> OPTIONS["bandwidth"].read(("1,4",)), OPTIONS["grid"].read("300"), OPTIONS["grid"].read(None)
+        ((1.0, 4.0), 300, None)
+        """
+        if given is None or given == ():
+            return None
+        if self.reads is None:
+            return given
+        return parse_list(given, self.flag, self.reads.parse) if self.several else self.reads.parse(given, self.flag)
+
+    def build(self, command: str, **settings: Any) -> TyperOption | TyperArgument:
+        """Make of it what Typer parses; an option can also be set by a variable, of which help tells once."""
+        words = "|".join(self.reads.members) + "..." * self.several if isinstance(self.reads, Choice) else ""
+        told = f"{self.help}  [{self.usual}]" if self.usual else self.help
+        declared: dict[str, Any] = {"help": told, "metavar": self.metavar or words or None, "show_default": False}
+        declared |= {"default": self.default, "autocompletion": lambda _ctx, _args, word: self._complete(word)}
+        if not self.flag:
+            nargs = -1 if self.several else 1
+            return TyperArgument(param_decls=[self.name], required=self.required, nargs=nargs, **declared)
+        if not declared["metavar"]:
+            declared |= {"is_flag": True, "default": False}
+        declared["envvar"] = re.sub("[- ]", "_", f"PE_SPECTRA_{command}_{self.flag.lstrip('-')}").upper()
+        flags = [word for word in self.typed.split() if word.startswith("-")]
+        return TyperOption(param_decls=[self.name, *flags], multiple=self.several, **declared, **settings)
+
+    def _complete(self, word: str) -> Sequence[str]:
+        if callable(self.words):
+            return self.words(word)
+        words: Any = self.reads.members if isinstance(self.reads, Choice) else self.words
+        if isinstance(words, str):
+            found = resolve_name(words)
+            words = found() if callable(found) else found
+        return [one for one in words if one.startswith(word)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What is declared of a command.
+
+    Attributes
+    ----------
+    module : where the function of its name stands. takes : its own options and arguments, in the order of its help.
+    examples : command lines that `--help` shows; the tests run them.
+    data : the options for data that it has. figure : where it draws unless told otherwise; None for
+        one that never does.
+    elsewhere : what whoever names a model's file is told, where the command takes none.
+    """
+
+    module: str
+    takes: str = ""
+    examples: tuple[str, ...]
+    data: str = DATA
+    figure: str | None = None
+    elsewhere: str = ""

@@ -221,8 +221,8 @@ def _is_there(values: F64, start: int, span: int, size: float, least: float) -> 
     """Say whether lines through 8, 16 and 24 numbers on either side, and the medians of 24, differ by a change, too.
 
     The lines differ by half of it to twice it, within two of their usual differences: at once; the medians by a
-    quarter or more: for good; both by half of what is worth a sentence. `start` is the first number behind the
-    change, `span` how many before it are of both sides.
+    quarter or more: for good; both, over 24, by half of what is worth a sentence. `start` is the first number behind
+    the change, `span` how many before it are of both sides.
     """
     if min(start - span, len(values) - start) < _FITTED or len(values) < 2 * _LASTING + span:
         return False
@@ -232,7 +232,8 @@ def _is_there(values: F64, start: int, span: int, size: float, least: float) -> 
     for differences, count, fewest, most in shown:
         here = float(differences[min(max(start - span - count, 0), len(differences) - 1)]) / size
         margin = 2 * measure_spread(differences) / abs(size)
-        if not max(fewest - margin, least / 2 / abs(size)) <= here <= most + margin:
+        floor = least / 2 / abs(size) if count == _LASTING else -math.inf  # fewer scatter by more than that
+        if not max(fewest - margin, floor) <= here <= most + margin:
             return False
     return True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,8 @@ _ABRUPT = 1.5
 FITTED_STEPS, _BREAK_FACTOR = 8, 1.3
 #: Or, where neighbours have a cosine below this, a change of norm this many times those behind.
 _ROUGH, _SUDDEN = 0.5, 6.0
+#: A column jumps where its step is so many times those beside it, on either side; so many jumps are a habit.
+_JUMP, _BESIDE, _HABIT = 5.0, 3, 3
 #: Rows on each side over which two means are compared.
 JUMP_WIDTH = 4
 
@@ -108,7 +110,8 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     """Find rows whose norm is far from the others' by the formula of `OUTLIER_ROWS`, and by which factor.
 
     So curves that fade in and the first rows of a ramp are none. Small rows at an end of the table must
-    break off from the others (`breaks_off`), too: a curve may start at zero.
+    break off from the others (`breaks_off`), too: a curve may start at zero; and others lie where a curve passes zero
+    if steps of the usual length lead there (`_keep_unreached`).
 
     Returns
     -------
@@ -128,14 +131,57 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     spread = measure_spread(logs[alive], middle)
     excess = logs - middle
     above = excess > max(np.log(FACTOR_ABOVE), _DEVIATIONS * spread)
-    # noise of m columns has lengths whose logarithms scatter by sqrt(1/2m), and rows shorter by a factor of r with a
-    # probability of about r^m: by this, one table of S rows in 1000 has a shorter one (all fifteen kinds: 2 %)
-    rare = 2 * spread**2 * math.log(1000 * len(logs))
-    below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread, rare)
+    below = excess < -max(np.log(_FACTOR_BELOW), _DEVIATIONS * spread, _bound_shortness(spread, len(logs)))
     flagged = _keep_abrupt(np.where(alive, excess, np.nan), alive & (above | below))
-    flagged = (flagged & above) | _keep_broken(table, norms, flagged & below)
-    found = np.array([s for s in np.flatnonzero(flagged) if not continues(table, int(s))], np.int64)
+    flagged = (flagged & above) | _keep_unreached(table, norms, _keep_broken(table, norms, flagged & below))
+    found = np.array([row for run in _list_runs(flagged) for row in _list_odd(table, *run)], np.int64)
     return found, np.exp(excess[found])
+
+
+def _list_odd(table: F64, first: int, last: int) -> Iterable[int]:
+    """Of a run of flagged rows all where an end of it breaks off, else those that their neighbours do not continue.
+
+    Of a run of a quarter of the table or more, none: it is a part of the table by its own right.
+    """
+    if 4 * (last - first) >= len(table):
+        return ()
+    odd = [row for row in range(first, last) if not continues(table, row)]
+    return range(first, last) if odd and (odd[0] == first or odd[-1] == last - 1) else odd
+
+
+def _bound_shortness(spread: float, count: int) -> float:
+    """How much shorter than usual, in logarithms, one of `count` vectors of noise is in one table of 1000.
+
+    Noise of m columns has lengths whose logarithms scatter by sqrt(1/2m), and is shorter by a factor of r with a
+    probability of about r^m.
+    """
+    return 2 * spread**2 * math.log(1000 * count)
+
+
+def _keep_unreached(table: F64, norms: F64, flagged: Mask) -> Mask:
+    """Drop short rows inside the table that steps of the usual length lead to, and away from.
+
+    Such rows are where a curve or a walk passes zero. They are kept where they are shorter than steps by more than
+    chance makes vectors of as many columns as the lengths of steps scatter like.
+    """
+    kept, size = flagged.copy(), len(table)
+    if not flagged.any():
+        return kept
+    steps = np.concatenate(
+        [
+            np.linalg.norm(np.diff(table[rows.start : rows.stop + 1], axis=0), axis=1)
+            for rows in list_blocks(size, table.shape[1])
+        ]
+    )
+    logs = np.log(np.where(steps > 0, steps, np.nan))
+    usual = float(np.nanmedian(logs))
+    spread = measure_spread(logs[steps > 0], usual)
+    longest, shortest = max(math.log(_ABRUPT), _DEVIATIONS * spread), _bound_shortness(spread, size)
+    for first, last in _list_runs(flagged):
+        beside = logs[[first - 1, last - 1]] if first > 0 and last < size else np.full(1, np.inf)
+        if not (beside > usual + longest).any() and math.log(float(norms[first:last].min())) > usual - shortest:
+            kept[first:last] = False
+    return kept
 
 
 def _keep_abrupt(excess: F64, flagged: Mask) -> Mask:
@@ -243,6 +289,30 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     for row in np.flatnonzero(counts[places.reshape(-1)] > 1).tolist():
         groups[(table[row] + 0.0).tobytes()].append(row)
     return tuple(sorted(tuple(group) for group in groups.values() if len(group) > 1))
+
+
+def find_jumping_columns(table: F64) -> Mask:
+    """Find columns that jump again and again, (d,): three steps are five times as long as the three on either side.
+
+    So do sawtooths, staircases and digits. Of a column of noise, one step in some thousands is so long.
+
+    >>> places = np.arange(64.0)
+    >>> find_jumping_columns(np.stack([places, np.mod(places, 16), np.sin(places)], axis=1)).tolist()
+    [False, True, False]
+    """
+    size, width = table.shape
+    if size < 2 * _BESIDE + 2:
+        return np.zeros(width, dtype=bool)
+    found = np.zeros(width, dtype=bool)
+    for columns in list_blocks(width, size):
+        steps = np.abs(np.diff(table[:, columns], axis=0))
+        # a stair that rounding makes is of one unit
+        around = np.ones_like(steps) * np.min(steps, axis=0, where=steps > 0, initial=np.inf)
+        for apart in range(1, _BESIDE + 1):
+            np.maximum(around[apart:], steps[:-apart], out=around[apart:])
+            np.maximum(around[:-apart], steps[apart:], out=around[:-apart])
+        found[columns] = (steps > _JUMP * around).sum(axis=0) >= _HABIT
+    return found
 
 
 def compute_cosines(first: F64, second: F64) -> F64:

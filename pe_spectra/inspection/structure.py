@@ -38,8 +38,9 @@ _COSINE_GAP = 0.3
 _ABRUPT = 1.85
 #: What so many of all pairs are is usual, however far from most: cosines of few columns lie at both ends.
 _COMMON = 0.1
-#: Steps that those at the end are compared with; a break is this factor longer, and so many robust deviations.
-_COMPARED, _LONGER, _DEVIATIONS = 64, 1.5, 7.0
+#: Steps that those at the end are compared with; a break is this factor longer, and so many robust deviations, and
+#: longer than all but so many.
+_COMPARED, _LONGER, _DEVIATIONS, _ALONE = 64, 1.5, 7.0, 2
 #: What no cosine is below.
 _NEVER = -2.0
 #: Rows that predict one in front of them.
@@ -218,7 +219,7 @@ def count_last_rows(table: F64, steps: F64, odd: Mask) -> int:
     """Count the rows at the end, at most 4, that do not belong to the sequence.
 
     They are found as those in front, or lie behind a step that is longer than those of the last 64 rows by a factor of
-    1.5 and seven robust deviations, and breaks off from the eight before it.
+    1.5 and seven robust deviations, and than all but two of them, and breaks off from the eight before it.
 
     Parameters
     ----------
@@ -237,6 +238,8 @@ def count_last_rows(table: F64, steps: F64, odd: Mask) -> int:
     logs = np.log(np.maximum(back[: MAX_PREFIX + _COMPARED], 1e-300))
     middle = float(np.median(logs[MAX_PREFIX:]))
     limit = middle + max(math.log(_LONGER), _DEVIATIONS * measure_spread(logs[MAX_PREFIX:], middle))
+    # a row that stands alone, and a seam, make two long steps at most: more of them are a habit, as of a sawtooth
+    limit = max(limit, float(np.sort(logs[MAX_PREFIX:])[-_ALONE - 1]))
     broken = (n for n in range(MAX_PREFIX, 0, -1) if logs[n - 1] > limit and breaks_off(back[n - 1 :]))
     return next(broken, 0)
 
@@ -272,4 +275,4 @@ def _describe_cosines(first: F64, second: F64, deviations: float) -> tuple[float
     cosines = compute_cosines(first, second)
     middle = float(np.median(cosines))
     lowest = middle - max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
-    return middle, min(lowest, float(np.quantile(cosines, _COMMON)))
+    return middle, min(lowest, float(np.quantile(cosines, _COMMON)) - _COSINE_GAP)

@@ -108,6 +108,26 @@ def make_few_columns_of_noise(generator):
     return Case(table=generator.standard_normal((rows, width)), also=frozenset({"no-structure"}), lines=())
 
 
+@kind("sound: noise of rank one or two")
+def make_few_factors(generator):
+    """Rows whose lengths scatter as those of one or two numbers do, with some noise of full rank beside them."""
+    (rows, width), rank = SMALL[generator.integers(len(SMALL))], int(generator.integers(1, 3))
+    table = generator.standard_normal((rows, rank)) @ generator.standard_normal((rank, width))
+    noise = generator.choice([0.0, 0.01, 0.1, 0.3]) * generator.standard_normal((rows, width))
+    return Case(table=table + noise, also=frozenset({"no-structure"}), lines=())
+
+
+@kind("sound: sawtooths")
+def make_sawtooths(generator):
+    """Fields of a calendar as numbers that rise and fall back, each in a column, and time itself beside some."""
+    rows = SMALL[generator.integers(len(SMALL))][0]
+    places = np.arange(rows)[:, None]
+    periods = generator.uniform(8, rows / 4, int(generator.integers(2, 9)))
+    table = generator.standard_normal(len(periods)) * np.mod(places / periods + generator.random(len(periods)), 1)
+    table = table if generator.random() < 0.5 else np.hstack([table, 3 * places / rows])
+    return Case(table=table, also=frozenset({"regular-jumps"}))
+
+
 @kind("sound: curves that bend")
 def make_bent(generator):
     """Logistic and exponential curves, or ln(1 + |x|) of smooth ones, which turns at once where these pass zero."""

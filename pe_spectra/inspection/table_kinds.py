@@ -17,10 +17,11 @@ SPECIAL_FIRST_ROW = RowKind(
     reasoning="The first row often stands for a CLS or BOS token, not for a position. Its norm can be many "
     "times the others', and one such row puts a white floor under every spectrum. Leave it out (prefix=1).",
     formula="row 0 has an outlying norm (see outlier-rows), is zero, or has a cosine with row 1 that is lower "
-    "than usual by 0.3 and eight robust deviations and than in a tenth of all pairs, with 1 - cosine at least 1.85 "
-    "times that of rows 1 and 2; "
+    "than usual by 0.3 and eight robust deviations, and by 0.3 than in a tenth of all pairs, with 1 - cosine at least "
+    "1.85 times that of rows 1 and 2; "
     "and the step to row 1 is 1.3 times and two deviations longer than ln ||step|| = a + b ln(1 + j), fitted "
-    "to the next eight, lets expect (a curve that starts at zero has no special row)",
+    "to the next eight, lets expect (a curve that starts at zero has no special row); found without columns that jump, "
+    "too (see seam)",
     references=(_VIT, "Radford et al. 2021, arXiv:2103.00020 (CLIP: row 0 is the class token)"),
 )
 PADDING_OFFSET = RowKind(
@@ -51,8 +52,9 @@ SPECIAL_LAST_ROWS = RowKind(
     "(separators, masks, registers). One to four such rows are no change of training; a spectrum is better without "
     "them (rows=0:N takes the first N).",
     formula="one to four rows at the end that special-first-row or padding-offset would name were the table turned "
-    "round; or that lie behind a step of 1.5 times the median of the 64 before and 7 robust deviations above, which "
-    "breaks off from the eight before it; not as before training (see untrained-tail), or longer than an outlier",
+    "round; or that lie behind a step of 1.5 times the median of the 64 before and 7 robust deviations above, longer "
+    "than all but two of them, which breaks off from the eight before it; found without columns that jump, too (see "
+    "seam); not as before training (see untrained-tail), or longer than an outlier",
     references=("Devlin et al. 2019, arXiv:1810.04805 (few sequences of the full length)",),
 )
 OUTLIER_ROWS = RowKind(
@@ -64,8 +66,10 @@ OUTLIER_ROWS = RowKind(
     reasoning="A row whose norm is far from all others may be damaged, trained on something else, or never used.",
     formula="ln(norm/median) above ln 1.8 or below -ln 2.5, and beyond 7 s, s = 1.4826 x median absolute deviation, "
     "below also beyond 2 s^2 ln(1000 rows); "
-    "the norm changes by 1.5 from one row to the next where the run begins and ends; the row does not lie on "
-    "the straight line through its neighbours",
+    "the norm changes by 1.5 from one row to the next where the run begins and ends, which is shorter than a "
+    "quarter of the table; its first or last row does not lie on the straight line through its neighbours; short rows "
+    "inside the table lie beside a step that is 1.5 times the median and 7 s longer, or are shorter than the median "
+    "step by 2 s^2 ln(1000 rows) in logarithms, s of the steps; found without columns that jump, too (see seam)",
     references=("Rousseeuw & Croux 1993, J. Amer. Statist. Assoc. 88, 1273 (median absolute deviation)",),
 )
 ZERO_ROWS = RowKind(
@@ -161,7 +165,8 @@ SEAM = RowKind(
     "through 8, 16 and 24 rows on either side, and their medians, show it, too; its standard errors are the root of "
     "that gain. Or a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
     "deviations above; or a step of 1.2 times those around whose part that an autoregression (order 12) cannot "
-    "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3",
+    "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3. It is "
+    "found, too, without columns that jump, which have three steps or more of five times the three on either side",
     references=(
         _BERT,
         "Tsay 1988, J. Forecasting 7, 1 (outliers and changes of level in time series)",

@@ -26,7 +26,7 @@ FEW = 4
 #: Held out seeds are beyond every other one; a right program fails the tests about them once in so many commits.
 HELD_OUT, COMMITS = 1_000_000, 1000
 #: Kinds in which more is missed, or false, than there may be; each test about them alone must fail.
-BELOW = frozenset({"norms change", "steps change"})
+BELOW = frozenset({"norms change by 5 to 9 %", "steps change by 5 to 9 %"})
 PLANTED, SOUND = ([kind for kind in kinds if kind not in BELOW] for kinds in (list_planted(), list_sound()))
 EACH = [
     pytest.param(kind, marks=pytest.mark.xfail(reason="below its bound") if kind in BELOW else [])

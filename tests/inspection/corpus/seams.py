@@ -32,17 +32,21 @@ def bound_place(factor, width) -> int:
     return max(1, math.ceil(22 / (2 * width) / math.log(factor) ** 2))
 
 
+#: Which of norms and steps change, and by what factors; norms alone, or steps, wander by some hundredths themselves.
 PARTS = {
-    "norms and steps change": (True, True),
-    "norms change": (True, False),
-    "steps change": (False, True),
+    "norms and steps change": ((True, True), (1.05, 1.3)),
+    "norms change": ((True, False), (1.09, 1.3)),
+    "steps change": ((False, True), (1.09, 1.3)),
+    "norms change by 5 to 9 %": ((True, False), (1.05, 1.09)),
+    "steps change by 5 to 9 %": ((False, True), (1.05, 1.09)),
 }
 
 
 @each(PARTS)
-def make_changed(generator, changed):
+def make_changed(generator, asked):
+    changed, factors = asked
     smooth, noise = make_ladder_and_noise(*BERT, generator)
-    row, factor = draw_row(generator, len(smooth)), draw_factor(generator)
+    row, factor = draw_row(generator, len(smooth)), draw_factor(generator, *factors)
     for part, is_changed in zip((smooth, noise), changed, strict=True):
         part[row:] *= factor if is_changed else 1.0
     within = bound_place(factor, BERT[1])

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from pe_spectra.exact import F64, I64, find_largest
+from pe_spectra.inspection.outliers import FITTED_STEPS, breaks_off, continues, find_outliers
 from pe_spectra.inspection.row_findings import RowRange, group_rows
 from pe_spectra.inspection.rows import (
-    FITTED_STEPS,
     JUMP_WIDTH,
     RowSignals,
-    breaks_off,
     compute_mean_row,
-    continues,
     find_equal_rows,
     find_jumping_columns,
-    find_outliers,
     measure_rows,
 )
 from pe_spectra.inspection.seams import Seams, find_seams
@@ -126,9 +124,8 @@ def dissect(
     plain, equal = _sort_rows(codes, table, exponent, prefix, offset)
     if not is_trained:
         return plain
-    trained = _look_for_training(plain, codes, equal, dtype, is_grid=grid is not None)
-    if trained.seams.seams or trained.seams.stray or trained.special or trained.last_special or len(trained.outliers):
-        trained = _leave_out_habits(trained, plain, codes, equal, dtype, is_grid=grid is not None)
+    look = partial(_look_for_training, equal=equal, dtype=dtype, is_grid=grid is not None)
+    trained = _leave_out_habits(look(plain, codes), plain, codes, look)
     if trained.noise:
         return trained
     # what interpolation makes of the first rows may pass for special ones, and of the last for a tail
@@ -256,29 +253,21 @@ def _look_for_training(
     )
 
 
-def _leave_out_habits(
-    found: Anatomy,
-    plain: Anatomy,
-    codes: F64,
-    equal: tuple[tuple[int, ...], ...],
-    dtype: str,
-    *,
-    is_grid: bool,
-) -> Anatomy:
+def _leave_out_habits(found: Anatomy, plain: Anatomy, codes: F64, look: Callable[[Anatomy, F64], Anatomy]) -> Anatomy:
     """Drop what is only found in columns that jump again and again, as the fields of a calendar do."""
-    steady = ~find_jumping_columns(plain.table)
-    if found.seams.spacing or steady.all():
+    seams = found.seams
+    is_empty = not (seams.seams or seams.stray or found.special or found.last_special or len(found.outliers))
+    if is_empty or seams.spacing or (steady := ~find_jumping_columns(plain.table)).all():
         return found
     again = replace(plain, odd=plain.odd.copy())
     if steady.any():
         table = np.ascontiguousarray(plain.table[:, steady])
         part = replace(plain, table=table, signals=measure_rows(table, compute_mean_row(table[plain.prefix :])))
-        again = _look_for_training(part, codes[:, steady], equal, dtype, is_grid=is_grid)
+        again = look(part, codes[:, steady])
     both = np.isin(found.outliers, again.outliers)
-    seams = tuple(
-        one for one in found.seams.seams if any(abs(one.row - other.row) <= JUMP_WIDTH for other in again.seams.seams)
-    )
-    stray = tuple(row for row in found.seams.stray if row in again.seams.stray)
+    places = [one.row for one in again.seams.seams]
+    kept = tuple(one for one in seams.seams if any(abs(one.row - row) <= JUMP_WIDTH for row in places))
+    stray = tuple(row for row in seams.stray if row in again.seams.stray)
     odd = found.odd & again.odd
     odd[found.zero_rows] = True
     special = min(found.special, again.special)
@@ -288,7 +277,7 @@ def _leave_out_habits(
         outlier_ratios=found.outlier_ratios[both],
         special=special,
         last_special=min(found.last_special, again.last_special),
-        seams=Seams(seams=seams, stray=stray),
+        seams=Seams(seams=kept, stray=stray),
         first=max(special, found.prefix),
         last=max(found.last, again.last) if found.tail is None else found.last,
         odd=odd,

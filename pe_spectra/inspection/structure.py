@@ -15,14 +15,8 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.rows import (
-    FACTOR_ABOVE,
-    RowSignals,
-    breaks_off,
-    compute_cosine,
-    compute_cosines,
-    compute_mean_row,
-)
+from pe_spectra.inspection.outliers import FACTOR_ABOVE, breaks_off
+from pe_spectra.inspection.rows import RowSignals, compute_cosine, compute_cosines, compute_mean_row
 from pe_spectra.inspection.series import Mask, measure_spread
 
 Kind = Literal["noise", "zero"]

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra import inspect_table
 from pe_spectra.errors import InputError
 from pe_spectra.inspection import KINDS, resize_table
-from pe_spectra.inspection.rows import compute_mean_row, find_outliers, measure_rows
+from pe_spectra.inspection.outliers import find_outliers
+from pe_spectra.inspection.rows import compute_mean_row, measure_rows
 from pe_spectra.inspection.table_portrait import compute_helix
 from tests import planted
 from tests.inspection.tables import inspect_codes, put

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from pe_spectra import inspect_table
 from pe_spectra.inspection.resize import resize_table
-from pe_spectra.inspection.rows import find_equal_rows, find_jumping_columns, find_outliers
+from pe_spectra.inspection.rows import find_equal_rows, find_jumping_columns
 from tests import planted
 from tests.inspection.tables import each_base, find_only, find_row_only
 from tests.making import draw_table
@@ -168,22 +168,6 @@ def test_equal_rows_in_the_middle_have_no_edge_to_compare():
         assert "inf" not in message
 
 
-def test_a_short_row_between_long_steps_stands_out_and_one_where_a_walk_passes_zero_does_not():
-    walk = np.log1p(np.abs(np.random.default_rng(4).normal(size=(300, 1)).cumsum(axis=0)))
-    assert np.abs(walk).min() < np.median(np.abs(walk)) / 20  # it passes zero
-    assert not find_outliers(walk, np.abs(walk[:, 0]))[0].size
-    table = np.sin(np.arange(256.0)[:, None] * np.linspace(0.02, 0.2, 16)) + 3
-    table[100] *= 0.1
-    assert find_outliers(table, np.linalg.norm(table, axis=1))[0].tolist() == [100]
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_rows_of_one_factor_may_be_of_any_length(seed):
-    generator = np.random.default_rng(seed)
-    table = generator.normal(size=(256, 1)) * generator.normal(size=32) + 0.01 * generator.normal(size=(256, 32))
-    assert {finding.code for finding in inspect_table(table).findings} <= {"no-structure"}
-
-
 def test_what_jumps_in_columns_that_always_jump_is_no_finding():
     places = np.arange(256.0)[:, None]
     table = np.hstack([np.mod(places, period) / period for period in (9.5, 14.2, 23.7)] + [places / 256])
@@ -202,15 +186,3 @@ def test_a_seam_beside_columns_that_always_jump_is_found():
 def test_stairs_of_rounding_do_not_jump():
     table = np.rint(20 * np.sin(np.arange(512.0)[:, None] * np.geomspace(0.003, 0.3, 8)))
     assert not find_jumping_columns(table).any()
-
-
-def test_a_run_of_short_rows_is_told_whole():
-    table = np.sin(np.arange(256.0)[:, None] * np.linspace(0.02, 0.2, 16)) + np.cos(0.03 * np.arange(256.0))[:, None]
-    table[100:110] *= 0.1
-    assert find_outliers(table, np.linalg.norm(table, axis=1))[0].tolist() == [*range(100, 110)]
-
-
-def test_half_of_a_table_is_not_odd():
-    table = np.sin(np.arange(256.0)[:, None] * np.linspace(0.02, 0.2, 16))
-    table[128:] += 2
-    assert not find_outliers(table, np.linalg.norm(table, axis=1))[0].size

@@ -1,6 +1,7 @@
 """The network of JAX against one written out in Python, and its gradients against finite differences."""
 
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -45,7 +46,8 @@ def apply(spec, weights, windows):
 
 @pytest.fixture
 def double():
-    with jax.enable_x64(True):
+    enable = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
+    with enable(True):
         yield
 
 

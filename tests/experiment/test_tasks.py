@@ -145,8 +145,9 @@ def test_anomalies_that_are_no_spikes_change_the_order_alone():
     for window in windows.training.values[windows.training.labels == 1]:
         angle = np.pi * np.arange(24) / SCALE
         waves = np.stack([np.sin(angle), np.cos(angle)], axis=1)
-        # sorted by place on the wave, tokens are those of a normal window if their squares sum to half the window
-        whole = np.abs(np.sum(window.astype(float) ** 2, axis=0) - 12) < 1e-4
+        # over whole turns the values of a channel sum to 0, and their squares to half the window
+        exact = window.astype(float)
+        whole = (np.abs(np.sum(exact**2, axis=0) - 12) < 1e-4) & (np.abs(np.sum(exact, axis=0)) < 1e-4)
         normal = np.abs(waves @ np.linalg.lstsq(waves, window, rcond=None)[0] - window).max() < 1e-5
         assert not normal
         ordered += bool(whole.all())

@@ -19,6 +19,8 @@ from pe_spectra.encodings import ENCODINGS, calendar
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
 from pe_spectra.exact import DIGITS
+from pe_spectra.experiment import tasks
+from pe_spectra.experiment.design import FULL, QUICK
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import build, recipes
 from pe_spectra.inspection import channels, formulas, levels, periods, ridges
@@ -44,7 +46,7 @@ from tests.pages.docs_numbers import CONDITION, exponent, find_first_lost, group
 
 README, TOUR, FAITHFULNESS, MODELS = "README.md", "docs/commands.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
-CONTRIBUTING = "CONTRIBUTING.md"
+CONTRIBUTING, EXPERIMENT = "CONTRIBUTING.md", "docs/experiment.md"
 #: Where the page on faithfulness draws its lines, and what pi is divided by where a phase breaks a port.
 SEPARATED, CONDITIONED, RECONSTRUCTED = numbers.lines_of_the_page()
 EIGHTH = round(pi / BREAKS, 9)
@@ -356,6 +358,31 @@ SENTENCES = (
             ),
         ),
     ),
+    Sentence(
+        EXPERIMENT,
+        "has {} pre-norm layers of width {} with {} heads",
+        lambda: (FULL.layers, FULL.width, FULL.heads),
+    ),
+    Sentence(
+        EXPERIMENT,
+        "AdamW for {} steps of {} windows: {} passes over {} windows",
+        lambda: (FULL.steps, FULL.batch, FULL.passes, group(FULL.windows)),
+    ),
+    Sentence(EXPERIMENT, "rises for a {} of the steps", lambda: ({10: "tenth"}[round(1 / FULL.warmup)],)),
+    Sentence(
+        EXPERIMENT,
+        "rates are tried, {}, {} and {}; that with the most right of {} validation windows judges {} test windows",
+        lambda: (*FULL.rates, group(FULL.validation), group(FULL.test)),
+    ),
+    Sentence(EXPERIMENT, "`--quick` has {} passes and the middle rate alone", lambda: (QUICK.passes,)),
+    Sentence(EXPERIMENT, "in positions, {} unless a design says otherwise", lambda: (FULL.scale,)),
+    Sentence(EXPERIMENT, "normal noise of standard deviation {}", lambda: (FULL.noise,)),
+    Sentence(
+        EXPERIMENT,
+        "and {} passes became {} and {}, as many steps for half the time",
+        lambda: (FULL.steps // (FULL.windows // 32), FULL.batch, FULL.passes),
+    ),
+    Sentence(EXPERIMENT, "to {} times those of the other tasks", lambda: (tasks.BAG_HEIGHT,)),
     Sentence(CONTRIBUTING, "plants {} faults in copies of the package", lambda: (len(read_mutants()),)),
     Sentence(CONTRIBUTING, "and against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(
@@ -383,6 +410,17 @@ CONVENTIONS = (
     (QUANTITIES, "`log_weights` / ln 10", "the base of the logarithm"),
     (QUANTITIES, "base-10 logarithm", "the base of the logarithm"),
     (MODELS, "a line through such bases at D = 128", "what Men et al. took"),
+    (EXPERIMENT, "(1000 and up)", "history"),
+    (EXPERIMENT, "batches of 32 windows", "history"),
+    (EXPERIMENT, "were raised from 0.3", "history"),
+    (EXPERIMENT, "| | JAX 0.10.2, Optax 0.2.8 | PyTorch 2.15.0 |", "what was measured"),
+    (EXPERIMENT, "| installed, with NumPy | 0.5 GB | 5.3 GB", "measured once"),
+    (EXPERIMENT, "| import | 0.8 s | 2.1 s |", "measured once"),
+    (EXPERIMENT, "once for each shape | 5 s | none |", "measured once"),
+    (EXPERIMENT, "| step of 16 windows of 32 positions | 9 ms | 13 ms |", "measured once"),
+    (EXPERIMENT, "| step of 32 windows | 19 ms | 18 to 22 ms |", "measured once"),
+    (EXPERIMENT, "| a trial of all three rates | 21 s |", "measured once"),
+    (EXPERIMENT, "JAX 0.4.30 and Optax 0.2.3", "stands in pyproject.toml"),
     (CONTRIBUTING, "in about twenty-five minutes", "depends on the machine"),
     (CONTRIBUTING, "about ten minutes", "depends on the machine"),
 )

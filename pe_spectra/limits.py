@@ -100,6 +100,8 @@ MAX_LINE_BYTES = 1 << 22
 MAX_CONFIGURATION_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DIGITS = 310
+#: Points of a sweep.
+MAX_POINTS = 10**6
 #: Processes that one command may start.
 MAX_WORKERS = 1 << 10
 #: What the libraries that do the linear algebra read when they are loaded: how many threads they may use.

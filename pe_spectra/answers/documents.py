@@ -32,6 +32,7 @@ _MODULES = (
     "lengthenings",
     "learning",
     "experiments",
+    "sweeps",
 )
 
 _FIGURE: Schema = {

@@ -35,9 +35,9 @@ _DEEPER = 6
 class PaperGroup(TyperGroup):
     """The program, or a family of commands: suggests the nearest command for one that does not exist."""
 
-    families: Mapping[str, PaperGroup] = {}
+    families: Mapping[str, Any] = {}
 
-    def hold(self, commands: Mapping[str, Any], families: Mapping[str, PaperGroup] | None = None) -> None:
+    def hold(self, commands: Mapping[str, Any], families: Mapping[str, Any] | None = None) -> None:
         """Take its commands, and families of more of them."""
         held: Any = commands  # Typer would change what it holds, if it were asked to
         self.commands, self.families = held, families or {}
@@ -46,7 +46,8 @@ class PaperGroup(TyperGroup):
         """Return every command by its full name, those of families, too."""
         found = dict(self.commands)
         for family, group in self.families.items():
-            found |= {f"{family} {name}": command for name, command in group.every().items()}
+            inner = group.every() if isinstance(group, PaperGroup) else {"": group}
+            found |= {f"{family} {name}".rstrip(): command for name, command in inner.items()}
         return found
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -25,7 +25,7 @@ from pe_spectra.errors import FileError, InputError
 _FIGURE = "figure no_figure style width height dpi no_title no_caption"
 _TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings", "arms")
+_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings", "arms", "over")
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"), ("resume", "no_resume"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
@@ -150,7 +150,18 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra experiment run --tasks lag --arms none sinusoidal dft --output results.csv",
         ),
     ),
+    "sweep": Declaration(
+        module="sweeping",
+        takes="command over grid:sweep workers output:sweep",
+        data="format json full",
+        examples=(
+            "pe-spectra sweep count-low-bin --grid d=64,128,256 --grid rho=100:1000:100 --output sweep.csv",
+            "pe-spectra sweep faithfulness dft:d=64 sinusoidal:d=64 --grid length=16:64:16 --output sweep.csv",
+        ),
+    ),
 }
+#: What writes a file that grows, beside the families.
+_GROWING = ("sweep",)
 
 
 class DeclaredCommand(TyperCommand):
@@ -232,7 +243,7 @@ class Commands(Mapping[str, DeclaredCommand]):
     def __iter__(self) -> Iterator[str]:
         for name in COMMANDS:
             family, _, last = name.rpartition(" ")
-            if family == self._family:
+            if family == self._family and name not in _GROWING:
                 yield last
 
     def __len__(self) -> int:
@@ -244,17 +255,25 @@ class Commands(Mapping[str, DeclaredCommand]):
         return _make_command(f"{self._family} {name}".lstrip())
 
 
-def make_families() -> dict[str, PaperGroup]:
-    """Make what leads to the commands of each family.
+class Families(Mapping[str, Any]):
+    """What else the first word may be: a family of commands, or one that fills a file; each made when it is asked for.
 
-    >>> make_families()["experiment"].every()["run"].name
-    'experiment run'
+    >>> list(Families()), Families()["experiment"].every()["run"].name
+    (['experiment', 'sweep'], 'experiment run')
     """
-    families = {}
-    for name, text in FAMILIES.items():
-        families[name] = PaperGroup(name=name, help=text, short_help=text, rich_markup_mode=None)
-        families[name].hold(Commands(name))
-    return families
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*FAMILIES, *_GROWING)
+
+    def __len__(self) -> int:
+        return len(FAMILIES) + len(_GROWING)
+
+    def __getitem__(self, name: str) -> PaperGroup | DeclaredCommand:
+        if name in _GROWING:
+            return _make_command(name)
+        group = PaperGroup(name=name, help=FAMILIES[name], short_help=FAMILIES[name], rich_markup_mode=None)
+        group.hold(Commands(name))
+        return group
 
 
 _make_command = cache(DeclaredCommand)

@@ -51,6 +51,11 @@ class Option:
         object.__setattr__(self, "usual", self.usual or self.default)
         object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
 
+    @property
+    def is_flag(self) -> bool:
+        """Whether it takes no value."""
+        return bool(self.flag) and not self.metavar and not isinstance(self.reads, Choice)
+
     def read(self, given: Any) -> Any:
         """Read what was typed; None where nothing was.
 

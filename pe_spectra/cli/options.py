@@ -271,6 +271,18 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "resume": Option("--resume", "", "go on with FILE, which must be there  [if it is there]"),
     "no_resume": Option("--no-resume", "", "begin FILE, which must have no results yet"),
+    # of a sweep
+    "command": Option("command", "COMMAND", "the command that answers at every point", required=True),
+    "over": Option(
+        "over", "[SPEC|FILE]...", "encodings or files, each with every point", several=True, words=ENCODING_NAMES
+    ),
+    "grid:sweep": Option(
+        "--grid",
+        "NAME=VALUES",
+        "values of an option of COMMAND: d=64,128 or bandwidth=1:16:1 (half-open)",
+        several=True,
+    ),
+    "output:sweep": Option("--output", "FILE", "where each row is a line; a .csv file that is there is gone on with"),
     # where the answer goes, and in which form
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),

@@ -185,9 +185,6 @@ def limit_threads() -> None:
     '1'
     """
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    flags = os.environ.get("XLA_FLAGS", "")
-    if "xla_cpu_multi_thread_eigen" not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
 
 
 # --------------------------------------------------------------------- this process

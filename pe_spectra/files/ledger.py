@@ -12,9 +12,9 @@ import fcntl
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,7 @@ class Ledger:
         about: Mapping[str, Any] | None = None,
         label: str = "",
         resume: bool = True,
+        is_end: Callable[[str], bool] = lambda _key: True,
     ) -> Iterator[Ledger]:
         """Open a ledger, new or with lines of the same settings, which stay; no other process can until it is closed.
 
@@ -97,6 +98,7 @@ class Ledger:
         about : written down in a new ledger, and not compared.
         label : the option that named the file, for messages; may be empty.
         resume : whether there may be lines already.
+        is_end : of lines that belong together, the key of the last; those without it are cut off, as a torn line is.
 
         Raises
         ------
@@ -111,7 +113,7 @@ class Ledger:
         try:
             with naming(path, label):
                 _lock(descriptor)
-                contents = _read_locked(path, descriptor, header, label)
+                contents = _cut(_read_locked(path, descriptor, header, label), is_end)
                 _compare(contents, json.loads(json.dumps(settings)), wanted)
                 if contents.rows and not resume:
                     raise RefusedError(f"has {count(len(contents.rows), 'line')} already; name another file")
@@ -130,23 +132,34 @@ class Ledger:
         InputError : a key that is there already, other columns than those of the ledger, or a cell with a line break.
         FileError : the line could not be written, and nothing of it is there; or the file was removed or changed.
         """
-        if key in self.done:
-            raise InputError("a line of this key is there already", key, "each key once")
-        if (KEY, *row) != self.columns:
-            raise InputError("the columns are not those of the ledger", ", ".join(row), ", ".join(self.columns[1:]))
-        cells = [key, *map(_write_cell, row.values())]
-        line = _write_line(cells)
+        self.append_all({key: row})
+
+    def append_all(self, rows: Mapping[str, Mapping[str, Cell]]) -> None:
+        """Write lines by their keys, in one piece; of those that a killed process left, the last may be missing.
+
+        Raises
+        ------
+        InputError, FileError : as :meth:`append`; then none of them is there.
+        """
+        lines, cells = b"", []
+        for key, row in rows.items():
+            if key in self.done:
+                raise InputError("a line of this key is there already", key, "each key once")
+            if (KEY, *row) != self.columns:
+                raise InputError("the columns are not those of the ledger", ", ".join(row), ", ".join(self.columns[1:]))
+            cells.append([key, *map(_write_cell, row.values())])
+            lines += _write_line(cells[-1])
         with naming(self.path, self._label), HeldInterrupts() as interrupts:
             self._check()
             try:
-                _write_at(self._descriptor, line, self._end)
+                _write_at(self._descriptor, lines, self._end)
             except OSError:
                 with suppress(OSError):
                     os.ftruncate(self._descriptor, self._end)
                 raise
-            self._end += len(line)
-            self.done.add(key)
-            self.rows.append(dict(zip(self.columns, cells, strict=True)))
+            self._end += len(lines)
+            self.done |= rows.keys()
+            self.rows += [dict(zip(self.columns, one, strict=True)) for one in cells]
         interrupts.raise_pending()
 
     def _check(self) -> None:
@@ -277,6 +290,15 @@ def _parse(data: bytes) -> LedgerContents:
         first[cells[0]] = number
         rows.append(dict(zip(columns, cells, strict=True)))
     return LedgerContents(settings=settings, about=about, columns=columns, rows=tuple(rows), size=len(whole))
+
+
+def _cut(found: LedgerContents, is_end: Callable[[str], bool]) -> LedgerContents:
+    """Leave out the last lines of those that belong together and were not all written."""
+    rows = list(found.rows)
+    cut = 0
+    while rows and not is_end(rows[-1][KEY]):
+        cut += len(_write_line(list(rows.pop().values())))
+    return replace(found, rows=tuple(rows), size=found.size - cut)
 
 
 # --------------------------------------------------------------------- the file

@@ -18,6 +18,7 @@ from tests.benchmarks import (
     reconstruction_rows,
     separation_rows,
     spectrum_rows,
+    sweep_rows,
 )
 from tests.benchmarks.measuring import Measured
 
@@ -486,5 +487,13 @@ ROWS = (
     ),
     Row(
         name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure, margin=2
+    ),
+    Row(
+        name="W",
+        what="sweep of 1000 points, processes that answer one",
+        target=sweep_rows.POINTS / 50,
+        measure=sweep_rows.measure_sweep,
+        gate=True,
+        margin=2,
     ),
 )

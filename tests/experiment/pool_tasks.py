@@ -19,7 +19,7 @@ def add(task):
 
 def describe_process(_):
     """What a worker says of itself."""
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "XLA_FLAGS")
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
     ignores = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     time.sleep(0.2)
     return os.getpid(), [os.environ.get(name) for name in names], ignores

@@ -61,7 +61,7 @@ def test_processes_are_apart_with_one_thread_and_no_ctrl_c(two):
     assert len({pid for pid, *_ in found}) == 2
     assert os.getpid() not in {pid for pid, *_ in found}
     for _, threads, ignores in found:
-        assert threads == ["1", "1", "--xla_cpu_multi_thread_eigen=false"]
+        assert threads == ["1", "1"]
         assert ignores
 
 

@@ -342,3 +342,36 @@ def test_the_lock_goes_with_a_killed_process(path):
         process.kill()
     with Ledger.open(path, {"width": 64}, columns=["square", "text"]) as ledger:
         assert len(ledger.done) < LINES
+
+
+@pytest.mark.parametrize("left", range(5))
+def test_lines_that_belong_together_are_all_there_or_none(path, left):
+    """A kill leaves some of three lines, and a part of the next."""
+
+    def open_groups():
+        return open_ledger(path, is_end=lambda key: key.endswith("3/3"))
+
+    def add(ledger, name):
+        ledger.append_all({f"{name} {n}/3": {"accuracy": n, "arm": "none"} for n in (1, 2, 3)})
+
+    with open_groups() as ledger:
+        add(ledger, "a")
+        whole = path.read_bytes()
+        add(ledger, "b")
+    both = path.read_bytes()
+    lines = both.splitlines(keepends=True)[-3:]
+    path.write_bytes(whole + b"".join(lines[:left]) + (lines[left][:4] if left < 3 else b"c 1/3,"))
+    with open_groups() as ledger:
+        assert len(ledger.rows) == (6 if left >= 3 else 3)
+        assert path.read_bytes() == (both if left >= 3 else whole)
+        if left < 3:
+            add(ledger, "b")
+    assert path.read_bytes() == both
+
+
+def test_of_lines_that_are_refused_none_is_written(path):
+    fill(path, "a")
+    before = path.read_bytes()
+    with open_ledger(path) as ledger, pytest.raises(InputError, match=r"this key is there already \(a\)"):
+        ledger.append_all({key: {"accuracy": 1, "arm": "none"} for key in ("b", "a")})
+    assert path.read_bytes() == before

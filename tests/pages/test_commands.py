@@ -155,9 +155,19 @@ def test_there_are_no_other_blocks_than_those_that_are_checked() -> None:
     fences = {page: set(re.findall(r"^```(\w*)$", text, re.MULTILINE)) - {""} for page, text in PAGES.items()}
     assert set().union(*fences.values()) == {"sh", "console", "python", "json"}
     assert {page for page, kinds in fences.items() if "json" in kinds} == {"docs/json.md"}
-    assert {page for page, kinds in fences.items() if "sh" in kinds} == {"README.md", "CONTRIBUTING.md"}
+    assert {page for page, kinds in fences.items() if "sh" in kinds} == {
+        *("README.md", "CONTRIBUTING.md"),
+        "docs/commands.md",  # sweeps, which write files: below
+    }
     indented = [line for page in PAGES for line in re.findall(r"\n\n    (\S.*)", ELSEWHERE.sub("", PAGES[page]))]
     assert [line.split("(")[0].split()[0] for line in indented] == ["max", "pe-spectra", "numpy.save"]
+
+
+def test_the_sweeps_of_the_tour_run(program, folder) -> None:
+    lines = re.findall(r"^pe-spectra (sweep .*)$", PAGES["docs/commands.md"], re.MULTILINE)
+    assert [program(f"{line} --workers 1").out.partition(" ")[0] for line in lines] == ["18", "30"]
+    assert (folder / "sweep.csv").exists()
+    assert (folder / "spectra.csv").exists()
 
 
 def test_the_line_for_ci_finds_what_is_wrong(program, folder) -> None:

@@ -1,0 +1,264 @@
+"""The command that answers another one over a grid: sweep."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pe_spectra.cli.commands import COMMANDS, Commands
+from pe_spectra.cli.declaring import Option
+from pe_spectra.cli.options import OPTIONS
+from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.errors import InputError, PeSpectraError
+from pe_spectra.limits import MAX_LIST, MAX_POINTS
+from pe_spectra.numbers import Choice, quote
+
+if TYPE_CHECKING:
+    from pe_spectra.answers.sweeps import Sweep
+    from pe_spectra.experiment.pools import Pool
+    from pe_spectra.files.ledger import Ledger
+
+#: The name of what is swept over where SPECs or files are listed, and of the column with what was refused.
+_SPEC, _ERROR = "spec", "error"
+_RANGE = re.compile(r"[^:,]+:[^:,]+:[^:,]+")
+_ACCEPTED = "NAME=1,2,4 or NAME=FROM:TO:STEP, TO excluded, is accepted"
+#: Seconds of work that a worker is given at a time, so that little is lost with it, and the most points.
+_PORTION, _MOST = 0.5, 512
+
+_Answered = tuple[list[str], list[list[str]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Point:
+    """One point of the grid: what is typed for it, and what the lines of the file say of it."""
+
+    words: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+    @property
+    def key(self) -> str:
+        return " ".join(f"{name}={value}" for name, value in self.values)
+
+
+def sweep(
+    run: Run,
+    command: str,
+    over: Sequence[str] | None,
+    grid: Sequence[str] | None,
+    workers: str | None,
+    output: str | None,
+) -> Outcome:
+    """Answer a command at every point of a grid.
+
+    Options of COMMAND by their names, as --grid d=64,128 --grid bandwidth=1:16:1, and SPECs or
+    files; every combination is a point, and the rows of its answer are lines of FILE as soon as
+    they are there. What was interrupted goes on where it was.
+    """
+    place = _read_place(output)
+    command = Choice(members=_list_commands()).parse(command, "COMMAND")
+    points = _list_points(command, tuple(over or ()), _read_grid(command, grid or ()))
+    from pe_spectra.answers.sweeps import answer_sweep
+    from pe_spectra.experiment.pools import open_pool, read_workers
+    from pe_spectra.files.ledger import Ledger
+
+    columns, seconds = _look_at_first(points)
+    names = [name for name, _ in points[0].values]
+    settings = {"command": command, "options": names, "answer": columns}
+    with (
+        open_pool(read_workers(workers)) as pool,
+        Ledger.open(
+            place, settings, columns=[*_name_columns(names), *columns, _ERROR], label="--output", is_end=_is_last
+        ) as ledger,
+    ):
+        return run.finish(answer_sweep(_answer_all(run, pool, ledger, command, points, seconds)))
+
+
+def answer_points(points: Sequence[_Point]) -> list[_Answered | str]:
+    """Answer at each of some points: the columns and rows of CSV, or why it is refused; in any process."""
+    return [_answer(point.words) for point in points]
+
+
+def _answer(words: Sequence[str]) -> _Answered | str:
+    name, *others = words
+    command: Any = Commands()[name]
+    arguments = [*others, "--format", "csv", "--quiet"]
+    if any("--no-figure" in parameter.opts for parameter in command.params):
+        arguments.append("--no-figure")
+    try:
+        with command.make_context(name, arguments) as ctx:
+            outcome = command.invoke(ctx)
+    except PeSpectraError as error:
+        return str(error)
+    columns, *rows = csv.reader(io.StringIO(outcome.text))
+    return columns, rows
+
+
+# --------------------------------------------------------------------- what is typed
+
+
+def _read_place(output: str | None) -> Path:
+    if not output or Path(output).suffix.lower() != ".csv":
+        what = "--output is missing" if output is None else "--output is no name of a file of answers"
+        raise InputError(what, "" if output is None else quote(output), "a file ending in .csv is accepted")
+    return Path(output)
+
+
+def _list_commands() -> tuple[str, ...]:
+    """The commands whose answers have rows."""
+    return tuple(name for name in Commands() if "format" in COMMANDS[name].data)
+
+
+def _read_grid(command: str, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Read --grid: values by the options of the command."""
+    known = _list_options(command)
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not values:
+            raise InputError("--grid has no values", text or "''", _ACCEPTED)
+        if name in found:
+            raise InputError("--grid is given twice", name, "each option once")
+        name = Choice(members=tuple(known)).parse(name, "--grid")
+        found[name] = _read_values(text, values)
+        if known[name].is_flag:
+            found[name] = tuple(Choice(members=("true", "false")).parse(one, f"--grid {name}") for one in found[name])
+    return found
+
+
+def _list_options(command: str) -> dict[str, Option]:
+    """The command's own options, by their names as they are typed, without dashes."""
+    options = [OPTIONS[key] for key in COMMANDS[command].takes.split()]
+    return {one.flag.lstrip("-"): one for one in options if one.flag}
+
+
+def _read_values(text: str, values: str) -> tuple[str, ...]:
+    """Read a list, or a half-open range in decimals: in float64 0.1 three times is more than 0.3."""
+    if not _RANGE.fullmatch(values):
+        return tuple(dict.fromkeys(values.split(",")))
+    try:
+        start, stop, step = map(Decimal, values.split(":"))
+        number = int(((stop - start) / step).to_integral_value(ROUND_CEILING))
+    except (ArithmeticError, ValueError) as error:
+        raise InputError("--grid is no range of numbers", text, _ACCEPTED) from error
+    if not (step > 0 and 0 < number <= MAX_LIST):
+        raise InputError("--grid is an empty range, or one of too many values", text, _ACCEPTED)
+    return tuple(f"{start + place * step:f}" for place in range(number))
+
+
+def _list_points(command: str, over: Sequence[str], grid: Mapping[str, tuple[str, ...]]) -> list[_Point]:
+    """Every combination: of SPECs or files, and of the values of options."""
+    takes = {OPTIONS[key].name for key in COMMANDS[command].takes.split()}
+    if over and not takes & {"encoding", "spec", "specs", "name", "configs"}:
+        raise InputError(f"{command} takes no SPEC or file", over[0], "--grid alone is accepted")
+    axes = [[(_SPEC, one) for one in dict.fromkeys(over)]] if over else []
+    axes += [[(name, value) for value in values] for name, values in grid.items()]
+    if not axes:
+        raise InputError("a sweep has no grid", accepted=_ACCEPTED)
+    number = math.prod(map(len, axes))
+    if number > MAX_POINTS:
+        raise InputError("the grid has too many points", str(number), f"at most {MAX_POINTS} are accepted")
+    flags = {name for name, one in _list_options(command).items() if one.is_flag}
+    before = ("-e",) if "encoding" in takes else ()
+    return [_make_point(command, values, before, flags) for values in itertools.product(*axes)]
+
+
+def _make_point(command: str, values: tuple[tuple[str, str], ...], before: tuple[str, ...], flags: set[str]) -> _Point:
+    words = [command]
+    for name, value in values:
+        if name == _SPEC:
+            words += [*before, value]
+        elif name in flags:
+            words += [f"--{name}"] if value == "true" else []
+        else:
+            words.append(f"--{name}={value}")
+    return _Point(words=tuple(words), values=values)
+
+
+# --------------------------------------------------------------------- points and lines
+
+
+def _look_at_first(points: Sequence[_Point]) -> tuple[list[str], float]:
+    """The columns of the first point that is answered, and how long another one like it takes."""
+    reason = ""
+    for point in points:
+        found = _answer(point.words)
+        if not isinstance(found, str):
+            start = time.perf_counter()
+            _answer(point.words)
+            return found[0], time.perf_counter() - start
+        reason = reason or found
+    raise PeSpectraError(f"every point is refused, the first: {reason}")
+
+
+def _name_columns(names: Iterable[str]) -> list[str]:
+    """The columns of the grid, apart from those of the answers."""
+    return [f"grid_{name}" for name in names]
+
+
+def _is_last(key: str) -> bool:
+    """Whether a key is that of the last row of an answer: .. 3/3."""
+    place, _, rows = key.rpartition(" ")[2].partition("/")
+    return place == rows
+
+
+def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequence[_Point], seconds: float) -> Sweep:
+    """Answer at the points that are missing, in portions, and count what is there."""
+    from pe_spectra.answers.sweeps import Sweep
+    from pe_spectra.experiment.pools import run_all
+
+    there = {key.rpartition(" ")[0] for key in ledger.done}
+    missing = [point for point in points if point.key not in there]
+    size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(missing) // (4 * pool.count()))))
+    portions = [missing[start : start + size] for start in range(0, len(missing), size)]
+    with run.progress("sweeping", is_long=True) as tell:
+        done = len(points) - len(missing)
+        tell(done, len(points))
+
+        def keep(portion: Sequence[_Point], answers: Sequence[_Answered | str]) -> None:
+            nonlocal done
+            lines: dict[str, dict[str, str]] = {}
+            for point, found in zip(portion, answers, strict=True):
+                lines |= _write_lines(point, found, ledger.columns)
+            ledger.append_all(lines)
+            done += len(portion)
+            tell(done, len(points))
+
+        run_all(pool, answer_points, portions, keep, name=lambda portion: portion[0].key)
+    keys = {point.key for point in points}
+    rows = [row for row in ledger.rows if row["key"].rpartition(" ")[0] in keys]
+    refused = [row[_ERROR] for row in rows if row[_ERROR]]
+    return Sweep(
+        command=command,
+        output=str(ledger.path),
+        points=len(points),
+        computed=len(missing),
+        refused=len(refused),
+        lines=len(rows),
+        reason=refused[0] if refused else None,
+    )
+
+
+def _write_lines(point: _Point, found: _Answered | str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The lines of one point: a row of its answer each, or the one that says why there is none."""
+    grid = [value for _, value in point.values]
+    answer = columns[1 + len(grid) : -1]
+    if isinstance(found, str):
+        return {f"{point.key} 1/1": dict(zip(columns[1:], [*grid, *[""] * len(answer), found], strict=True))}
+    names, rows = found
+    if list(answer) != names:
+        other = ", ".join(sorted({*names} ^ {*answer})) or "another order"
+        raise InputError(f"the answer has other columns at {point.key}", other, "a grid of one kind of answers")
+    number = len(rows)
+    return {
+        f"{point.key} {place}/{number}": dict(zip(columns[1:], [*grid, *row, ""], strict=True))
+        for place, row in enumerate(rows, start=1)
+    }

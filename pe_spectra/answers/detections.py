@@ -138,7 +138,7 @@ def _judge(report: DetectionReport) -> Verdict:
     arms = [one for one in report.rows if one.norm is not None]
     highest = max((one for one in report.rows if one.norm is None), key=lambda one: one.f1)
     if not arms:
-        return VERDICTS.say("not-above-baselines", f"No arm was trained; F1 is {highest.f1:.3f} for {highest.arm}.")
+        return VERDICTS.say("not-above-baselines", f"There is no arm; F1 is {highest.f1:.3f} for {highest.arm}.")
     best = max(arms, key=lambda one: one.f1)
     above = best.f1 > highest.f1
     said = f"Mean F1 is {best.f1:.3f} for {best.name} ({count(best.runs, 'seed')})"

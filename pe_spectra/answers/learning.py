@@ -223,13 +223,14 @@ def _list_notes(report: LearningReport) -> list[str]:
     compared = [one for one in report.arms if one.p is not None]
     if compared:
         fewest = min(one.pairs for one in compared)
-        notes.append(f"the sign-flip test of {count(fewest, 'pair')} gives no p below {2.0 ** (1 - fewest):.3g}")
+        notes.append(
+            f"the sign-flip test of {count(fewest, 'pair')} gives no p below {min(1.0, 2.0 ** (1 - fewest)):.3g}"
+        )
     if missing := sum(one.missing for one in compared):
         notes.append(f"{count(missing, 'run')} without a partner of the same seed left out of differences")
     if any(one.pairs == 1 for one in compared):
         notes.append("one pair has no interval")
-    if report.numbers:
-        shown = sum(one.low is not None for one in report.numbers)
+    if shown := sum(one.low is not None for one in report.numbers):
         notes.append(
             f"intervals of {count(shown, 'correlation')} are not corrected for their number: without any relation one "
             "of 20 leaves out 0; two norms of one arm are two points"

@@ -25,7 +25,10 @@ from pe_spectra.errors import FileError, InputError
 _FIGURE = "figure no_figure style width height dpi no_title no_caption"
 _TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = ("encoding", "spec", "specs", "name", "positions", "configs", "sides", "settings", "arms", "over")
+_MAY_NAME_FILES = (
+    *("encoding", "spec", "specs", "name", "positions", "configs", "sides"),
+    *("settings", "arms", "over", "results"),
+)
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"), ("resume", "no_resume"))
 _RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
@@ -150,6 +153,17 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra experiment run --tasks lag --arms none sinusoidal dft --output results.csv",
         ),
     ),
+    "experiment report": Declaration(
+        module="reporting",
+        takes="results by_number",
+        figure="",
+        examples=("pe-spectra experiment report results.csv --figure learning.png",),
+    ),
+    "experiment data": Declaration(
+        module="reporting",
+        takes="data label arms norms seeds length:window stride quick",
+        examples=("pe-spectra experiment data --data table:pump.csv --label state --arms sinusoidal dft",),
+    ),
     "sweep": Declaration(
         module="sweeping",
         takes="command over grid:sweep workers output:sweep",
@@ -234,7 +248,7 @@ class Commands(Mapping[str, DeclaredCommand]):
     """The commands by their names, or those of a family by their second words; each made when it is asked for.
 
     >>> list(Commands("experiment"))
-    ['run']
+    ['run', 'report', 'data']
     """
 
     def __init__(self, family: str = "") -> None:

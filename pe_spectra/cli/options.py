@@ -269,6 +269,18 @@ OPTIONS: Mapping[str, Option] = {
     "output:results": Option(
         "--output", "FILE", "where each result is a line; a .csv file that is there is gone on with"
     ),
+    "results": Option("results", "RESULTS", "the file that `experiment run` wrote", required=True),
+    "by_number": Option("--by-number", "", "a row and a panel for each of our numbers, in place of each arm"),
+    "data": Option(
+        "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ucr:FILE.ts or table:FILE.csv with --label"
+    ),
+    "label": Option("--label", "COLUMN", "of a table, the column with the class of each row"),
+    "length:window": Option(
+        "--length", "N", "rows of a window, 16 to 512  [32; of cases all]", IntegerRange(minimum=16, maximum=512)
+    ),
+    "stride": Option(
+        "--stride", "N", "rows from one window to the next  [half a window]", IntegerRange(minimum=1, maximum=512)
+    ),
     "resume": Option("--resume", "", "go on with FILE, which must be there  [if it is there]"),
     "no_resume": Option("--no-resume", "", "begin FILE, which must have no results yet"),
     # of a sweep

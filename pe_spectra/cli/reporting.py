@@ -1,0 +1,73 @@
+"""What came of training: experiment report, and experiment data, which trains on a data set of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pe_spectra.cli.run import Outcome, Run, plot
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS
+
+#: Networks of each kind on a data set.
+_SEEDS, _QUICK_SEEDS = 10, 3
+
+
+def experiment_report(run: Run, results: str, by_number: bool) -> Outcome:
+    """What an experiment showed, from the file that experiment run wrote.
+
+    Each arm beside the sinusoidal one, seed by seed, with intervals and corrected p; and which of our
+    numbers (norm, separations, kernel, spectrum, probes) go along with accuracy, by ranks.
+    """
+    from pe_spectra.answers.learning import answer_learning
+    from pe_spectra.experiment.comparing import compare_runs
+    from pe_spectra.experiment.runs import read_runs
+
+    found = read_runs(Path(results), label="RESULTS")
+    scale = found.settings.get("scale")
+    if not found.results or not isinstance(scale, int):
+        raise FileError(results, "has no result yet" if isinstance(scale, int) else "does not say its setting scale")
+    with run.progress("measuring tables") as tell:
+        report = compare_runs(found.results, scale=scale, progress=tell)
+    answer = answer_learning(report, file=results, by_number=by_number)
+    figure = plot(f"pe_spectra.plots.accuracies.compose_{'numbers' if by_number else 'learning'}", report)
+    return run.finish(answer, figure)
+
+
+def experiment_data(
+    run: Run,
+    data: str | None,
+    label: str | None,
+    arms: Sequence[str] | None,
+    norms: Sequence[str] | None,
+    seeds: int | None,
+    length: int | None,
+    stride: int | None,
+    quick: bool,
+) -> Outcome:
+    """Train the same small network on a data set of yours, with one encoding after another.
+
+    Windows are split by time without leakage and scaled by training rows alone; precision, recall and F1
+    of single windows, with seeds and spreads, stand beside those of a random and an untrained judge.
+    """
+    if data is None:
+        raise InputError("--data is missing", accepted="smd:FOLDER, table:FILE.csv and others are accepted")
+    from pe_spectra.answers.detections import answer_detections
+    from pe_spectra.experiment.data_trials import learn_dataset
+    from pe_spectra.experiment.design import FULL, QUICK
+    from pe_spectra.experiment.runs import check_extra
+    from pe_spectra.experiment.windows import cut_windows
+    from pe_spectra.files.datasets.data_forms import read_dataset
+
+    check_extra()
+    windows = cut_windows(read_dataset(data, column=label), length=length, stride=stride)
+    with run.progress("training", is_long=True) as tell:
+        report = learn_dataset(
+            windows,
+            arms=arms or (QUICK_ARMS if quick else ARMS),
+            norms=norms or NORMS,
+            seeds=range(seeds or (_QUICK_SEEDS if quick else _SEEDS)),
+            design=QUICK if quick else FULL,
+            progress=tell,
+        )
+    return run.finish(answer_detections(report))

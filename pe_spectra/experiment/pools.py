@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
+import re
 import signal
 import threading
 from collections import deque
@@ -160,8 +162,6 @@ def run_all(
                         given_up.append(_describe_ends(name(task), ends[number]))
                     else:
                         waiting.appendleft((number, task))
-                except CancelledError as error:
-                    raise PeSpectraError("the scheduler answers no more; what is done is kept") from error
                 else:
                     on_result(task, value)
     finally:
@@ -283,6 +283,9 @@ def _open_dask(address: str, name: str) -> Iterator[Pool]:
     except ImportError as error:
         accepted = "pip install 'pe-spectra[distributed]' installs what it needs"
         raise InputError(f"{name}: Dask is not installed", f"{_DASK}{address}", accepted) from error
+    # what goes wrong is said in one line; these would write tracebacks beside it, some when all is over
+    for logger in filter(re.compile("distributed|tornado|asyncio").match, list(logging.root.manager.loggerDict)):
+        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
@@ -294,6 +297,8 @@ def _open_dask(address: str, name: str) -> Iterator[Pool]:
         executor = client.get_executor(pure=False)
         # workers may come and go, so they are counted each time
         yield Pool(executor=executor, count=lambda: _AHEAD * sum(client.nthreads().values()), given_up=(KilledWorker,))
+    except (OSError, CancelledError) as error:
+        raise PeSpectraError("the scheduler answers no more; what is done is kept") from error
     finally:
         with HeldInterrupts():
             client.close(timeout=_PATIENCE)

@@ -8,6 +8,7 @@ import pytest
 from pe_spectra._version import __version__
 from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.experiment.pools import open_pool, run_all
+from pe_spectra.files.ledger import read_ledger
 from tests.experiment.gathering import gather, wait_for
 from tests.experiment.pool_tasks import add, describe_process, end_worker, refuse
 from tests.places import ROOT
@@ -101,3 +102,26 @@ def test_a_task_that_ends_every_worker_is_named(dask, tmp_path):
     assert str(caught.value).startswith("bad: its worker ended each time, killed or out of memory")
     assert sorted(told) == good
     assert (tmp_path / "bad").stat().st_size == 4  # the scheduler allows three
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_ends_is_told_in_one_line_and_what_is_done_is_kept(tmp_path):
+    def start(*words, **more):
+        return subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, **more)
+
+    quiet = ("--host", "127.0.0.1", "--no-dashboard")
+    path = tmp_path / "runs.csv"
+    with start("distributed.cli.dask_scheduler", *quiet, "--port", "0", "--no-show") as scheduler:
+        said = wait_for(lambda: (line := scheduler.stderr.readline()) and "Scheduler at:" in line and line)
+        address = said.split("Scheduler at:")[1].strip()
+        with start("distributed.cli.dask_worker", address, *quiet, "--nthreads", "1", "--no-nanny") as worker:
+            words = f"experiment run --tasks lag --seeds 1000 --workers dask:{address} --output {path}"
+            with start("tests.experiment.fake_trials", *words.split(), stdout=subprocess.PIPE) as program:
+                wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 20)
+                scheduler.kill()
+                out, err = program.communicate(timeout=60)
+            worker.kill()
+            worker.communicate()
+        scheduler.communicate()
+    assert (program.returncode, out, err) == (2, "", "error: the scheduler answers no more; what is done is kept\n")
+    assert len(read_ledger(path).rows) > 15

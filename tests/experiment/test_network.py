@@ -1,6 +1,6 @@
 """The network of JAX against one written out in Python, and its gradients against finite differences."""
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 
 import numpy as np
@@ -38,10 +38,14 @@ def draw_values(count=3):
     return np.random.default_rng(2).normal(size=(count, LENGTH, CHANNELS))
 
 
+@cache
+def compile_network(function, entry):
+    return jax.jit(partial(function, entry=entry, heads=SMALL.heads))
+
+
 def apply(spec, weights, windows):
     arm = make_arm(spec)
-    whole = jax.jit(partial(network.apply_network, entry=arm.entry, heads=SMALL.heads))
-    return np.asarray(whole(weights, windows, arm.index))
+    return np.asarray(compile_network(network.apply_network, arm.entry)(weights, windows, arm.index))
 
 
 @pytest.fixture
@@ -51,6 +55,7 @@ def double():
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ARMS)
 def test_single_precision_agrees_with_the_network_written_out(spec):
     arm, weights, windows = make_arm(spec), make_weights(spec, np.float32), draw_values().astype(np.float32)
@@ -76,7 +81,9 @@ def list_parts(weights):
     ]
 
 
-@pytest.mark.parametrize("spec", ARMS)
+@pytest.mark.parametrize(
+    "spec", ["shaw", *(pytest.param(one, marks=pytest.mark.slow) for one in ARMS if one != "shaw")]
+)
 def test_gradients_agree_with_finite_differences(spec, double):
     arm, weights, windows = make_arm(spec), make_weights(spec), draw_values(2)
     labels = np.array([0.0, 1.0])
@@ -86,7 +93,8 @@ def test_gradients_agree_with_finite_differences(spec, double):
         return (jax.numpy.logaddexp(0.0, logits) - labels * logits).mean()
 
     loss = jax.jit(compute_loss)
-    slopes = jax.jit(jax.grad(compute_loss))(weights)
+    # finished before the weights are changed in place below, for JAX may look at the arrays of NumPy themselves
+    slopes = jax.block_until_ready(jax.jit(jax.grad(compute_loss))(weights))
     generator = np.random.default_rng(4)
     for place, (name, part) in enumerate(list_parts(weights)):
         if not part.size:
@@ -107,9 +115,9 @@ def test_gradients_agree_with_finite_differences(spec, double):
 
 
 def tells_orders_apart(spec, weights=None):
-    """Whether tokens in another order have another logit; of the reversed order, which a distance cannot tell."""
+    """Whether tokens in another order have another logit."""
     weights = make_weights(spec) if weights is None else weights
-    windows = draw_values(1)
+    windows = draw_values()
     shuffled = windows[:, np.random.default_rng(5).permutation(LENGTH)]
     first, second = apply(spec, weights, windows), apply(spec, weights, shuffled)
     return bool(np.abs(first - second).max() > 1e-6)
@@ -124,7 +132,7 @@ def test_with_each_encoding_the_order_of_tokens_matters(spec, double):
     assert tells_orders_apart(spec)
 
 
-@pytest.mark.parametrize("spec", [spec for spec in ARMS if spec != "none"])
+@pytest.mark.parametrize("spec", ["dft", "rope", "t5"])
 def test_an_encoding_that_is_not_added_would_be_found(spec, double, monkeypatch):
     whole = network.apply_network
 

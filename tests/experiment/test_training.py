@@ -82,7 +82,8 @@ def train_by_optax(windows, arm, design, rate, seed):
     return weights, losses
 
 
-@pytest.mark.parametrize("spec", ["dft", pytest.param("t5", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["dft", "t5"])
 def test_training_is_adamw_of_optax(spec):
     windows, arm = draw().training, make_arm(spec)
     weights, losses = training.train_network(windows, arm, SMALL, 3e-3, 7)
@@ -92,7 +93,9 @@ def test_training_is_adamw_of_optax(spec):
         np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
 
 
-@pytest.mark.parametrize(("spec", "changes"), [("dft", False), ("learned", True), ("t5", True)])
+@pytest.mark.parametrize(
+    ("spec", "changes"), [("dft", False), ("learned", True), pytest.param("t5", True, marks=pytest.mark.slow)]
+)
 def test_only_arms_that_are_learned_change(spec, changes):
     arm = make_arm(spec)
     weights, _ = training.train_network(draw().training, arm, SMALL, 1e-2, 0)

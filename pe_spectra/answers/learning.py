@@ -159,17 +159,20 @@ def judge_learning(report: LearningReport) -> Verdict:
     if not compared:
         text = f"No arm was compared with {REFERENCE}: the file has no run of it, or of no other arm."
         return VERDICTS.say("no-reference", text)
-    fewest, most = min(one.pairs for one in compared), max(one.pairs for one in compared)
-    seeds = count(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
-    if min(_find_least(one, report.arms) for one in compared) >= LEVEL:
-        text = f"{seeds} are too few to show that an arm differs from {REFERENCE}: no corrected p can be below {LEVEL}."
-        return VERDICTS.say("too-few-seeds", text if most > 1 else text.replace("are", "is", 1))
     proposed = [one for one in compared if one.arm == PROPOSED]
     chosen = proposed or compared
+    fewest, most = min(one.pairs for one in chosen), max(one.pairs for one in chosen)
+    seeds = count(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
+    if not _can_show(chosen, report):
+        arm = PROPOSED if proposed else "an arm"
+        text = f"{seeds} are too few to show that {arm} differs from {REFERENCE}: no corrected p can be below {LEVEL}."
+        return VERDICTS.say("too-few-seeds", text if most > 1 else text.replace("are", "is", 1))
     parts: list[str] = []
     for norm, where in zip(NORMS, ("at their own norms", "at the same norm"), strict=True):
         here = [one for one in chosen if one.norm == norm]
-        if here:
+        if here and not _can_show(here, report):
+            parts.append(f"{where} the seeds are too few to tell")
+        elif here:
             better = sum(one.differs and (one.difference or 0) > 0 for one in here)
             worse = sum(one.differs and (one.difference or 0) < 0 for one in here)
             said = f"more accurate in {better} of {count(len(here), 'comparison')}, less accurate in {worse}"
@@ -178,6 +181,11 @@ def judge_learning(report: LearningReport) -> Verdict:
     shown = any(one.differs for one in chosen)
     text = f"{who} against {REFERENCE}: {'; '.join(parts)} ({seeds}, corrected p below {LEVEL})."
     return VERDICTS.say("differences-shown" if shown else "no-difference-shown", text[:1].upper() + text[1:])
+
+
+def _can_show(compared: Sequence[ArmComparison], report: LearningReport) -> bool:
+    """Whether any of these comparisons has seeds enough for a corrected p below the level."""
+    return min(_find_least(one, report.arms) for one in compared) < LEVEL
 
 
 def _find_least(one: ArmComparison, arms: Sequence[ArmComparison]) -> float:

@@ -187,12 +187,24 @@ def test_a_verdict_claims_what_was_measured():
 def test_few_seeds_show_nothing_and_the_control_is_not_counted():
     few = say(make_pairs(*[0.4] * 5))
     assert few.code == "too-few-seeds"
-    assert few.text.startswith("5 seeds are too few to show that an arm differs from sinusoidal")
+    assert few.text.startswith("5 seeds are too few to show that dft differs from sinusoidal")
     assert say(make_pairs(0.4)).text.startswith("1 seed is too few")
     assert say(make_pairs(*[0.1] * 6, task="bag")).code == "no-reference"
     # two arms: of six seeds no corrected p is below 0.0625
     both = make_pairs(*[0.4] * 6) + make_pairs(*[0.4] * 6, arm="tape")
     assert say(both).code == "too-few-seeds"
+
+
+def test_where_seeds_are_too_few_at_one_norm_alone_it_says_so():
+    runs = make_pairs(*[0.1] * 6) + make_pairs(*[0.1] * 6, arm="tape") + make_pairs(*[0.1] * 6, norm="matched")
+    expected = (
+        "Dft against sinusoidal: at their own norms the seeds are too few to tell; at the same norm more accurate"
+    )
+    assert say(runs).text.startswith(f"{expected} in 1 of 1 comparison, less accurate in 0 (6 seeds")
+    # other arms may be told apart, but not the one that was proposed
+    runs = [*make_pairs(*[0.1] * 4), *make_pairs(*[0.1] * 8, arm="tape")]
+    assert say(runs).code == "too-few-seeds"
+    assert say(runs).text.startswith("4 seeds are too few to show that dft differs")
 
 
 def test_without_the_proposed_arm_all_are_counted():

@@ -186,6 +186,15 @@ def tell_apart(one: float, other: float) -> tuple[str, str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[-1])
 
 
+def write_range(least: float, most: float, form: str = ".3g") -> str:
+    """Write from where to where numbers go; those that are written alike as one number.
+
+    >>> write_range(1.5, 2.25), write_range(3.2101, 3.2099), write_range(0.25, 0.254, ".0%")
+    ('1.5 to 2.25', '3.21', '25%')
+    """
+    return " to ".join(dict.fromkeys((format(least, form), format(most, form))))
+
+
 def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> str:
     """Write a command line that a shell reads as typed; empty where it could not be printed as it is.
 

@@ -93,7 +93,9 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
     'crowded-low-bin'
     """
     summary, bins = spectrum.summary, len(spectrum.omega)
-    peak, above = f"the largest weight is at {spectrum.omega[summary.peak_bin]:.4g} rad", ""
+    peaks, places = find_peaks(spectrum)
+    weights, above = "largest weight is" if len(peaks) == 1 else "largest weights are", ""
+    peak = f"the {weights} at {_write_run(peaks, [f'{spectrum.omega[k]:.4g}' for k in peaks])} rad"
     empty = summary.empty_upper_band or 0.0
     if empty >= EMPTY_BAND:
         above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
@@ -111,9 +113,27 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
         held = f"the first {LOW_BINS} of {bins} frequencies hold {write_low(summary)} of the weight"
         code, text = "crowded-low-bin", f"Crowded at the bottom: {held}{above}"
     else:
-        where = f"(bin {summary.peak_bin} of {bins}){write_blur(spectrum)}; {write_mean(spectrum)}"
+        where = f"({places} of {bins}){write_blur(spectrum)}; {write_mean(spectrum)}"
         code, text = "uneven", f"Uneven: {peak} {where}{above}"
     return VERDICTS.say(code, f"{name}{text}.")
+
+
+def find_peaks(spectrum: Spectrum) -> tuple[list[int], str]:
+    """Find the bins whose weight is the largest but for rounding, and name them.
+
+    >>> from pe_spectra import DfsTrans, compute_spectrum
+    >>> find_peaks(compute_spectrum(DfsTrans(d=8)))
+    ([1, 2, 3], 'bins 1 to 3')
+    """
+    largest = spectrum.weights[spectrum.summary.peak_bin]
+    peaks: list[int] = np.flatnonzero(spectrum.weights >= (1 - _TIE) * largest).tolist()
+    return peaks, f"bin{'s' if len(peaks) > 1 else ''} {_write_run(peaks, list(map(str, peaks)))}"
+
+
+def _write_run(bins: Sequence[int], words: Sequence[str]) -> str:
+    """Write bins in words of their own: three or more in a row by the first and the last."""
+    is_run = len(bins) > 2 and bins[-1] - bins[0] == len(bins) - 1
+    return f"{words[0]} to {words[-1]}" if is_run else join(words, _MOST_NAMES)
 
 
 def _say_even(spectrum: Spectrum) -> str:

@@ -232,16 +232,23 @@ def _note_norms(compared: Sequence[Comparison], sorted_by: str | None) -> tuple[
 def _judge(compared: Sequence[Comparison], sorted_by: str | None) -> Verdict:
     merged = [one.encoding.label for one in compared if one.injective is False]
     near = [one.encoding.label for one in compared if one.outcome == "distinct-by-rounding"]
+    undecided = [one.encoding.label for one in compared if one.injective is None]
     names = ", ".join(merged[:3]) + (", .." if merged[3:] else "")
-    ranking = _rank(compared, sorted_by)
+    ranking, decided = _rank(compared, sorted_by), len(compared) - len(undecided)
     # begins in small letters where it begins with a label: names, of files too, stay as they are typed
-    text = f"no collisions found{' in the parts compared' if any(one.part for one in compared) else ''}."
+    among = f" in {decided} of {len(compared)}" if undecided else ""
+    text = f"no collisions found{among}{' in the parts compared' if any(one.part for one in compared) else ''}"
     if merged:
-        text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})."
+        text = f"collisions (positions or lags with one vector) in {len(merged)} of {len(compared)} ({names})"
+    if not decided:
+        whom = f" for any of the {len(compared)}" if len(compared) > 1 else ""
+        text = f"not decided{whom} whether vectors are distinct"
+    elif undecided:
+        text += f"; not decided: {join(undecided, most=3)}"
     if near:
-        text = f"{text.removesuffix('.')}; {join(near, most=3)}: {OUTCOMES['distinct-by-rounding']}."
-    text = f"{ranking}; {text}" if ranking else capitalise(text)
-    return Verdict(level="note" if merged or near else "ok", code="compared", text=text)
+        text += f"; {join(near, most=3)}: {OUTCOMES['distinct-by-rounding']}"
+    text = f"{ranking}; {text}." if ranking else f"{capitalise(text)}."
+    return Verdict(level="note" if merged or near or undecided else "ok", code="compared", text=text)
 
 
 def _rank(compared: Sequence[Comparison], sorted_by: str | None) -> str:

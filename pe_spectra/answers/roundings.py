@@ -91,13 +91,24 @@ def _judge(report: PrecisionReport) -> Verdict:
         code = "merged-by-rounding" if first.merged else "not-finite" if first.merges else "misplaced-by-rounding"
         best, others = _say_best(first, report), _count_others(worst, report)
         return VERDICTS.say(code, f"{_say_worst(first, report)}{best}.{others}")
-    if report.exact_distinct is not None and report.exact_distinct < total:
+    if report.repeats:
         exact = f"in exact arithmetic {total:,} {report.domain} have {report.exact_distinct:,} distinct vectors already"
         return VERDICTS.say("not-injective", f"Rounding merges nothing: {exact}.")
     if total == 1:
         return VERDICTS.say("all-apart", f"A single one of the {report.domain}: nothing to distinguish.")
-    every = f"with each of the {len(report.recipes)} recipes" if len(report.recipes) > 1 else report.recipes[0].when
-    return VERDICTS.say("all-apart", f"In {join(report.dtypes)} all {report.count_places()} stay distinct {every}.")
+    return VERDICTS.say("all-apart", f"{capitalise(_say_all_apart(report))}.")
+
+
+def _say_all_apart(report: PrecisionReport) -> str:
+    """That all stay distinct, in which types and with which recipes, as far as anything is rounded to these."""
+    steps = {dtype: {row.stage for row in report.rows if row.dtype == row.type == dtype} for dtype in report.dtypes}
+    rounded, others = [one for one in steps if steps[one]], [one for one in steps if not steps[one]]
+    what = f"{f'in {join(rounded)} ' if rounded else ''}all {report.count_places()} stay distinct"
+    if len(report.recipes) > 1:
+        return f"{what} with each of the {len(report.recipes)} recipes"
+    added = f"after the {_SUM}, " if {"sum"} in steps.values() else ""
+    never = f"; nothing is rounded to {join(others)}" if others else ""
+    return f"{what} {added}{report.recipes[0].when}{never}"
 
 
 def _say_worst(row: Stage, report: PrecisionReport) -> str:
@@ -113,7 +124,8 @@ def _say_worst(row: Stage, report: PrecisionReport) -> str:
         other = f", {code.distinct:,} before it" if row.stage == "sum" else f", {end.distinct:,} after the {_SUM}"
         fewer = other if end.distinct < code.distinct else ""
         pair = f"{report.domain} {s} and {t}{where}"
-        what = f"{pair} share a vector {step} ({row.distinct:,} of {row.total:,} distinct{fewer}{beyond})"
+        left = f"{row.distinct:,} of {row.total:,} distinct{fewer}{_say_exact(report)}{beyond}"
+        what = f"{pair} share a vector {step} ({left})"
     # where it is lost before anything is rounded to the type that is looked at, that is not to blame
     return f"In {row.dtype} {what}" if blames else capitalise(what)
 
@@ -135,7 +147,13 @@ def _say_misplaced(row: Stage, step: str, report: PrecisionReport) -> str:
     """Say by how much angles are off, where that is more than half a turn, and how many vectors are distinct."""
     places = report.count_places() if row.total > 1 else ""
     are = f"all {places}" if row.distinct == row.total else f"{row.distinct:,} of {places}"
-    return f"{_write_error(row)}, more than half a turn, {step}" + (f" ({are} distinct)" if places else "")
+    left = f" ({are} distinct{_say_exact(report)})" if places else ""
+    return f"{_write_error(row)}, more than half a turn, {step}{left}"
+
+
+def _say_exact(report: PrecisionReport) -> str:
+    """How many vectors exact arithmetic has, where that is fewer than positions: more are told apart by rounding."""
+    return f", {report.exact_distinct:,} in exact arithmetic" if report.repeats else ""
 
 
 def _write_error(row: Stage) -> str:
@@ -150,10 +168,12 @@ def _say_best(worst: Stage, report: PrecisionReport) -> str:
         )
     what = f"all {kept.total:,} stay distinct"
     if not worst.merges:
-        what = f"they are off by {kept.max_phase_error or 0.0:.3g} rad at most"
+        what = f"angles are off by {kept.max_phase_error or 0.0:.3g} rad at most"
     elif kept.distinct < kept.total:
         what = f"only those merge that are one in exact arithmetic ({kept.distinct:,} distinct)"
-    return f"; {report.find_recipe(kept).when.removeprefix('when ')} {what}"
+    elif report.repeats:
+        what = f"all {kept.total:,} are distinct{_say_exact(report)}"
+    return f"; {report.find_recipe(kept).when}, {what}"
 
 
 def _say_lacking(worst: Stage, report: PrecisionReport) -> str:

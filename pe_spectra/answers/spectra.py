@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, agree, group_facts
-from pe_spectra.answers.captions import judge_spectrum, name_lines, write_blur, write_centroid, write_low, write_mean
+from pe_spectra.answers.captions import (
+    find_peaks,
+    judge_spectrum,
+    name_lines,
+    write_blur,
+    write_centroid,
+    write_low,
+    write_mean,
+)
 from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
@@ -183,7 +191,8 @@ def _sum_up(spectra: Sequence[Spectrum]) -> Iterator[str]:
 
 def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, str]]:
     summary, bins, width = spectrum.summary, len(spectrum.omega), float(spectrum.omega[1])
-    peak = f"bin {summary.peak_bin} ({spectrum.weights[summary.peak_bin]:.4g})"
+    peaks, places = find_peaks(spectrum)
+    peak = f"{places} ({spectrum.weights[summary.peak_bin]:.4g}{' each' if len(peaks) > 1 else ''})"
     is_cut = spectrum.estimator == "kde" and spectrum.boundary == "none"
     if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
         peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"

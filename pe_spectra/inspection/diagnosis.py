@@ -17,7 +17,7 @@ from pe_spectra.inspection.traces import Resizing
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import explain_signs
 from pe_spectra.vocabulary import Level
-from pe_spectra.wording import capitalise, join, percent
+from pe_spectra.wording import capitalise, join, percent, write_range
 
 #: Numbers, and groups of equal rows, that a finding's data lists.
 _LISTED = 64
@@ -125,9 +125,9 @@ def _find_outliers(anatomy: Anatomy) -> Iterator[RowFinding]:
     kept = (anatomy.outliers >= anatomy.special) & (anatomy.outliers < len(anatomy.table) - anatomy.last_special)
     outliers, ratios = anatomy.outliers[kept], anatomy.outlier_ratios[kept]
     if len(outliers):
-        factor = f"{ratios[0]:.3g}" if len(ratios) == 1 else f"{ratios.min():.3g} to {ratios.max():.3g}"
+        said = {"factor": write_range(ratios.min(), ratios.max())}
         yield kinds.OUTLIER_ROWS.report(
-            anatomy.name_rows(outliers), said={"factor": factor}, norm_ratios=_list(ratios), count=len(outliers)
+            anatomy.name_rows(outliers), said=said, norm_ratios=_list(ratios), count=len(outliers)
         )
 
 

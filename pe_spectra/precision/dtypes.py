@@ -312,7 +312,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.name: recipe
         for recipe in (
-            _tell("fp32", "when kept in float32", _SINGLE, _SINGLE, _SINGLE),
+            _tell("fp32", "when the code is kept in float32", _SINGLE, _SINGLE, _SINGLE),
             Recipe(
                 name="narrow-frequencies",
                 when="when frequencies are rounded first",

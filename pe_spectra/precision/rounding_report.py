@@ -148,6 +148,11 @@ class PrecisionReport(Result):
     notes: tuple[str, ...]
 
     @property
+    def repeats(self) -> bool:
+        """Whether vectors are one already in exact arithmetic, as those of a code with a period."""
+        return self.exact_distinct is not None and self.exact_distinct < self.codes[0].total
+
+    @property
     def codes(self) -> tuple[Stage, ...]:
         """The stage `code` of each recipe in each type: what the model adds, or rotates with."""
         return tuple(row for row in self.rows if row.stage == "code")

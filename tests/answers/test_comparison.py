@@ -271,6 +271,23 @@ def test_a_verdict_by_what_has_no_better_direction(cli):
     )
 
 
+@pytest.mark.parametrize(
+    ("specs", "says"),
+    [
+        (("fire",), "Not decided whether vectors are distinct."),
+        (("fire", "tupe"), "Not decided for any of the 2 whether vectors are distinct."),
+        (("fire", "sinusoidal:d=8"), "No collisions found in 1 of 2; not decided: fire heads=12."),
+        (
+            ("fire", "dft:d=8"),
+            "Collisions (positions or lags with one vector) in 1 of 2 (dft d=8); not decided: fire heads=12.",
+        ),
+    ],
+)
+def test_what_is_not_decided_has_no_verdict_of_the_others(cli, specs, says):
+    verdict = json.loads(cli(f"compare {' '.join(specs)} --length 16 --json").out)["verdict"]
+    assert (verdict["level"], verdict["text"]) == ("note", says)
+
+
 @pytest.mark.parametrize("column", ["encoding", "random", "injective"])
 def test_words_are_in_no_ranking(column):
     assert judge(("sinusoidal:d=32", "dft:d=32"), column)[1] == "No collisions found."

@@ -94,6 +94,15 @@ def check_notes(answer, rows, shared, *, is_asked):
     assert find_named(answer, r"k\(lag 6\) not measurable") == unknown
 
 
+def check_decided(text, total, undecided, merges):
+    """Nothing is said of encodings for which nothing is decided but that."""
+    assert ("ot decided" in text) == bool(undecided)
+    assert ("o collisions found" in text) == (undecided < total and not merges)
+    says = re.search(r"o collisions found in (\d+) of (\d+)", text)
+    assert (says is not None) == (0 < undecided < total and not merges)
+    assert says is None or (int(says[1]), int(says[2])) == (total - undecided, total)
+
+
 def check_verdict(verdict, rows, column):
     merged = [one.encoding.label for one in rows if one.injective is False]
     says = re.search(r"ollisions \(positions or lags with one vector\) in (\d+) of (\d+)", verdict.text)
@@ -101,7 +110,9 @@ def check_verdict(verdict, rows, column):
     assert says is None or (int(says[1]), int(says[2])) == (len(merged), len(rows))
     is_near = any(one.outcome == "distinct-by-rounding" for one in rows)
     assert ("no more than float64 rounds off" in verdict.text) == is_near
-    assert verdict.level == ("note" if merged or is_near else "ok")
+    undecided = [one.encoding.label for one in rows if one.injective is None]
+    assert verdict.level == ("note" if merged or is_near or undecided else "ok")
+    check_decided(verdict.text, len(rows), len(undecided), bool(merged))
     assert ("in the parts compared" in verdict.text) <= any(one.part for one in rows)
     chosen = column or "relative_separation"
     values = {one.encoding.label: one.to_columns()[chosen][0] for one in rows if not one.encoding.is_random}

@@ -65,7 +65,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
     assert done.code == 0
     assert done.out.splitlines()[0] == (
         "In bfloat16 positions 256 and 257 share a vector when positions are cast first (897 of 8,192 distinct); "
-        "computed in float32 and cast at the end all 8,192 stay distinct."
+        "when computed in float32 and cast at the end, all 8,192 stay distinct."
     )
 
 
@@ -77,7 +77,38 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "all-apart",
             "In bfloat16 all 200 positions stay distinct with each of the 4 recipes.",
         ),
-        ("sinusoidal --length 200 --dtype bfloat16 --recipe fp32", "all-apart", "stay distinct when kept in float32."),
+        (
+            "sinusoidal --length 200 --dtype bfloat16 --recipe fp32",
+            "all-apart",
+            (
+                "In bfloat16 all 200 positions stay distinct after the sum with an embedding, when the code is kept in "
+                "float32."
+            ),
+        ),
+        (
+            # a cache of cosines and sines is added to nothing
+            "rope:d=64 --length 30 --dtype bfloat16 --recipe fp32",
+            "all-apart",
+            "All 30 positions stay distinct when the code is kept in float32; nothing is rounded to bfloat16.",
+        ),
+        (
+            "rope:d=64 --length 30 --dtype bfloat16 float32 --recipe fp32",
+            "all-apart",
+            "In float32 all 30 positions stay distinct when the code is kept in float32; nothing is rounded to bf",
+        ),
+        (
+            "rope:d=64 --length 3000 --dtype bfloat16 --recipe narrow-frequencies narrow-positions",
+            "merged-by-rounding",
+            "; when frequencies are rounded first, all 3,000 stay distinct.",
+        ),
+        (
+            "dft:d=32 --length 256 --dtype bfloat16",
+            "misplaced-by-rounding",
+            (
+                "when every step is in it (all 256 positions distinct, 32 in exact arithmetic); when positions are "
+                "cast first, angles are off by 5e-05 rad at most."
+            ),
+        ),
         (
             "sinusoidal --length 600 --dtype bfloat16 --recipe all-bf16",
             "merged-by-rounding",
@@ -113,7 +144,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
             "merged-by-rounding",
             (
                 "positions 0 and 257 share a vector after the sum with an embedding, when positions are cast first "
-                "(64 of 500 distinct, 379 before it)"
+                "(64 of 500 distinct, 379 before it, 64 in exact arithmetic)"
             ),
         ),
         (
@@ -155,7 +186,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
         (
             "sinusoidal --length 5000 --dtype bfloat16 --recipe narrow-frequencies fp32",
             "misplaced-by-rounding",
-            "(all 5,000 positions distinct); kept in float32 they are off by 0.000392 rad at most.",
+            "(all 5,000 positions distinct); when the code is kept in float32, angles are off by 0.000392 rad at most.",
         ),
         (
             "sinusoidal --length 5000 --dtype bfloat16 --recipe narrow-frequencies narrow-positions",
@@ -166,7 +197,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
             # from 2**27 on float32 holds every eighth whole number, and the largest frequency is 1 rad
             "sinusoidal --length 1 --start-position 134217732 --dtype float64 bfloat16 --recipe fp32",
             "misplaced-by-rounding",
-            "Angles are off by up to 6.79 rad, more than half a turn, already when kept in float32. Other types",
+            "Angles are off by up to 6.79 rad, more than half a turn, already when the code is kept in float32. Other",
         ),
         ("dft:d=8 --length 20 --dtype float8_e4m3fn", "merged-by-rounding", "positions 0 and 17 share a vector when"),
         (
@@ -404,7 +435,7 @@ def test_what_is_said_of_angles_is_what_rounding_makes_of_them(data):
         places = f"{length:,} positions{f' from {start} on' if start else ''}"
         assert verdict.text.startswith(f"In {name} angles are off by up to {error:.3g} rad, more than half a turn,")
         assert (f"(all {places} distinct)" in verdict.text) == (length > 1)
-        assert ("kept in float32 they are off by 0.00" in verdict.text) == together
+        assert ("when the code is kept in float32, angles are off by 0.00" in verdict.text) == together
         assert ("none of" in verdict.text) is False
 
 
@@ -415,7 +446,7 @@ def test_the_step_that_merges_is_blamed(ask, tmp_path):
     table[493, 3] = np.nextafter(table[11, 3], 9)
     np.save(tmp_path / "table.npy", table)
     assert ask("table.npy --dtype bfloat16")["verdict"]["text"] == (
-        "Positions 11 and 493 share a vector already when kept in float32 (511 of 512 distinct); "
+        "Positions 11 and 493 share a vector already when the code is kept in float32 (511 of 512 distinct); "
         "none of the 2 recipes keeps all distinct."
     )
     assert ask("table.npy --dtype float32")["verdict"]["text"].startswith("In float32 positions 11 and 493 share")

@@ -2,12 +2,13 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pe_spectra import GivenArray, Sinusoidal, compute_spectrum, read_encoding
-from pe_spectra.answers.captions import entitle_spectra, judge_spectrum
+from pe_spectra.answers.captions import entitle_spectra, find_peaks, judge_spectrum
 from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.features import FourierFeatures
@@ -165,3 +166,24 @@ def test_bins_of_a_centroid_are_those_of_its_axis(step):
     radians = float(rest.partition(" ")[0])
     assert float(bins) * 2 * math.pi / (40 * step) == pytest.approx(radians, rel=0.01)
     assert spectrum.summary.mean_frequency == Sinusoidal(d=8).frequencies().mean
+
+
+@pytest.mark.parametrize(
+    ("spec", "peak", "fact"),
+    [
+        ("dfstrans:d=64", "s are at 0.09817 to 3.043 rad (bins 1 to 31 of 33);", "bins 1 to 31 (0.03175 each)"),
+        ("dfstrans:d=6", "s are at 1.047 and 2.094 rad (bins 1 and 2 of 4);", "bins 1 and 2 (0.4 each)"),
+        ("dfstrans:d=4", " is at 1.571 rad (bin 1 of 3);", "bin 1 (0.6667)"),
+    ],
+)
+def test_weights_that_tie_are_all_the_largest(cli, spec, peak, fact):
+    done = cli(f"spectrum -e {spec} --no-figure")
+    assert done.out.startswith(f"Uneven: the largest weight{peak}")
+    assert f"\npeak: {fact}\n" in done.out
+    assert json.loads(cli(f"spectrum -e {spec} --no-figure --json").out)["summary"]["peak_bin"] == 1
+
+
+def test_peaks_that_are_no_run_are_named_one_by_one():
+    weights = np.array([1.0, 0.2, 1.0, 0.1, 1 - 1e-12])
+    spectrum = SimpleNamespace(weights=weights, summary=SimpleNamespace(peak_bin=0))
+    assert find_peaks(spectrum) == ([0, 2, 4], "bins 0, 2 and 4")

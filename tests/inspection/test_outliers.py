@@ -33,3 +33,12 @@ def test_half_of_a_table_is_not_odd():
     table = np.sin(np.arange(256.0)[:, None] * np.linspace(0.02, 0.2, 16))
     table[128:] += 2
     assert not find_outliers(table, np.linalg.norm(table, axis=1))[0].size
+
+
+@pytest.mark.parametrize(("factors", "words"), [((3.2101, 3.2099), "3.21 times"), ((3.2, 5), "3.2 to 5 times")])
+def test_factors_that_are_written_alike_are_written_once(factors, words):
+    table = np.random.default_rng(0).normal(size=(256, 64))
+    table /= np.linalg.norm(table, axis=1, keepdims=True)
+    table[[90, 170]] *= np.array(factors)[:, None]
+    (found,) = [one for one in inspect_table(table).findings if one.code == "outlier-rows"]
+    assert found.message == f"Rows 90 and 170 have {words} the median norm."

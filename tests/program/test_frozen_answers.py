@@ -211,6 +211,10 @@ JUDGED_ANEW = {
         {"level": "ok", "code": "flat"},
         "at half a bin, too, the smallest of the five weights is 99 % of the largest: no wide kernel makes them even",
     ),
+    "compare sinusoidal:d=8 alibi sincos2d:d=8,height=3,width=4 fire:heads=2 --length 12 --sort stable_rank": (
+        {"level": "note"},
+        "for one of four it is not decided whether vectors are distinct",
+    ),
 }
 
 

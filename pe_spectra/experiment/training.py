@@ -18,8 +18,9 @@ from pe_spectra.experiment.design import Design
 from pe_spectra.experiment.network import Weights, apply_network, draw_weights
 from pe_spectra.experiment.streams import start_stream
 
-#: One thread for each network: more gain nothing at this size, and trials run beside each other.
-_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+#: One thread for each network: more gain nothing at this size, trials run beside each other, and sums are divided
+#: among threads, so that with another number of them training ends elsewhere. The second is read by XLA's thread pool.
+_FLAGS, _THREADS = "--xla_cpu_multi_thread_eigen=false", {"NPROC": "1"}
 #: Scores of attention that are held at a time where windows are judged.
 _MOST_SCORES = 1 << 22
 
@@ -43,6 +44,7 @@ def load_jax() -> Any:
     """
     if "jax" not in sys.modules:
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAGS}".strip()
+        os.environ.update(_THREADS)
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
     try:
         import jax

@@ -74,9 +74,13 @@ class DiffBody(Body):
 
 
 def answer_differences(
-    a: ComparedSide, b: ComparedSide, diff: Diff, setting: Setting, *, notes: tuple[str, ...] = ()
+    a: ComparedSide, b: ComparedSide, diff: Diff, setting: Setting, *, notes: tuple[str, ...] = (), equal: str = ""
 ) -> Answer:
-    """Turn a comparison of rotations into an answer; `notes` are added to its own.
+    """Turn a comparison of rotations into an answer.
+
+    Parameters
+    ----------
+    notes : are added to its own. equal : how it is known that all numbers of both are equal; empty where it is not.
 
     >>> import numpy as np
     >>> from pe_spectra.models.comparison.rotations import compare_rotations
@@ -89,7 +93,7 @@ def answer_differences(
     columns = tabulate(pairs) if setting.full else _list_parts(diff, listed=setting.listed)
     return Answer(
         body=DiffBody(length=diff.length, trained=setting.trained, served=setting.served, a=a, b=b, diff=diff),
-        verdict=_judge(diff),
+        verdict=_judge(diff, equal),
         columns=columns,
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
@@ -102,7 +106,7 @@ def answer_differences(
 # --------------------------------------------------------------------- verdicts
 
 
-def _judge(diff: Diff) -> Verdict:
+def _judge(diff: Diff, equal: str) -> Verdict:
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:
@@ -116,6 +120,8 @@ def _judge(diff: Diff) -> Verdict:
     how = f"the frequencies of {many} pairs agree" if pairs else "nothing is turned"
     if diff.agree:
         return VERDICTS.say("same", f"The same: {how}, and so does every other part.")
+    if equal:  # what neither side says is read from the same numbers
+        return VERDICTS.say("same-as-known", f"The same: {equal}.")
     parts = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
     return VERDICTS.say("same-as-known", f"The same, as far as is known: {how}; unknown: {parts}.")
 

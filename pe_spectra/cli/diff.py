@@ -116,7 +116,15 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
         return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))
     said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
     said += [f"entry by entry: {'; '.join(tables.findings)}"] if tables is not None else []
-    return run.finish(answer_differences(a, b, found, setting, notes=tuple(dict.fromkeys((*said, *notes)))))
+    gathered = tuple(dict.fromkeys((*said, *notes)))
+    return run.finish(answer_differences(a, b, found, setting, notes=gathered, equal=_state_equal(sides, tables)))
+
+
+def _state_equal(sides: Sequence[Side], tables: TableDiff | None) -> str:
+    """Say how it is known that all numbers of two sides are equal; empty where it is not."""
+    if tables is not None and tables.agree and tables.max_difference == 0:
+        return tables.findings[0]
+    return "A and B are one file" if len(sides) == 2 and sides[0].shown == sides[1].shown else ""
 
 
 def _compare_waves(a: Side, b: Side) -> TableDiff | None:

@@ -29,6 +29,8 @@ _COSINE_STEP = 0.02
 _LENGTH_STEP = 0.02
 #: Squares of steps that are so many times what storing rounds off are those of the codes.
 _ROUNDED = 4
+#: Third differences beside a jump are at least this part of it.
+_SUDDEN = 0.5
 #: Steps on each side that a jump is compared with.
 _AROUND = 12
 _MAX_SEAMS = 8
@@ -96,10 +98,13 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "flo
     if pairs.sum() < 8:
         return Seams()
     ratios = _compare_around(signals.steps, pairs, gap=0)
-    jumps = [int(p) for p in np.flatnonzero(_stand_out(ratios, pairs)) if _is_single(signals.steps, pairs, int(p), 1)]
-    # a seam is one long step: two in a row are a row that stands alone
-    stray = tuple(p + 1 for p in jumps if p + 1 in jumps)
-    jumps = [p for p in jumps if p not in stray and p + 1 not in stray]
+    sudden = _is_sudden(signals)
+    found_long = np.flatnonzero(_stand_out(ratios, pairs & sudden))
+    jumps = [int(p) for p in found_long if _is_single(signals.steps, pairs, int(p), 1)]
+    # a seam is one long step: two in a row are a row that stands alone, or a curve that grows ever faster
+    double = [p + 1 for p in jumps if p + 1 in jumps]
+    stray = tuple(row for row in double if _stands_alone(signals.steps, row))
+    jumps = [p for p in jumps if p not in double and p + 1 not in double]
     spacing = _find_spacing(jumps, np.flatnonzero(regular))
     if spacing:
         wraps = tuple(p for p in jumps if (p - jumps[0]) % spacing == 0)
@@ -107,7 +112,7 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "flo
     wide = _compare_around(signals.jumps, pairs, gap=JUMP_WIDTH)
     whole = sliding_window_view(np.pad(regular, JUMP_WIDTH - 1), 2 * JUMP_WIDTH).all(axis=1)
     usable = pairs & whole & ~_near(pairs, [q for p in stray for q in (p - 1, p)], JUMP_WIDTH)
-    peaks = pick_peaks(wide, _stand_out(wide, usable), 2 * JUMP_WIDTH)
+    peaks = pick_peaks(wide, _stand_out(wide, usable & sudden), 2 * JUMP_WIDTH)
     peaks = [p for p in peaks if _is_single(signals.jumps, usable, p, _CLEAR)]
     found = {p: Seam(row=p, jump=float(np.exp(ratios[p]))) for p in jumps}
     lone = (p for p in peaks if all(abs(p - q) > JUMP_WIDTH for q in jumps))
@@ -132,6 +137,17 @@ def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
     return logs - find_medians(logs, gap + _AROUND, gap)
 
 
+def _is_sudden(signals: RowSignals) -> Mask:
+    """Say of each step whether vectors jump there, (S - 1,): a steep curve leads on from one step to the next.
+
+    Of a jump J the third differences beside it are J, -2 J and J, of a curve small.
+    """
+    padded = np.pad(signals.twists, 2, constant_values=np.inf)  # near the ends there are fewer
+    near: F64 = sliding_window_view(padded, 3).max(axis=1)
+    sudden: Mask = near[: len(signals.steps)] >= _SUDDEN * signals.steps
+    return sudden
+
+
 def _stand_out(ratios: F64, valid: Mask) -> Mask:
     spread = max(measure_spread(ratios[valid]), 0.01) if valid.any() else 1.0
     found: Mask = valid & (ratios > max(np.log(_JUMP_RATIO), _JUMP_DEVIATIONS * spread))
@@ -153,6 +169,12 @@ def _is_single(values: F64, pairs: Mask, place: int, gap: int) -> bool:
     equal = [gap == 1 and 0.6 < values[place] / values[p] < 1.6 for p in before + after]
     inside = place >= int(np.argmax(pairs)) + JUMP_WIDTH  # what the first rows do is no seam
     return inside and bool(before and after) and any(longer) and all(a or b for a, b in zip(longer, equal, strict=True))
+
+
+def _stands_alone(steps: F64, row: int) -> bool:
+    """Say whether the steps to and from a row are longer than those before and after them."""
+    before, after = steps[max(row - 2, 0) : row - 1], steps[row + 1 : row + 2]
+    return bool((steps[row - 1] > _SINGLE_RATIO * before).all() and (steps[row] > _SINGLE_RATIO * after).all())
 
 
 def _find_spacing(jumps: list[int], rows: I64) -> int | None:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.outliers import FACTOR_ABOVE, breaks_off
+from pe_spectra.inspection.outliers import breaks_off
 from pe_spectra.inspection.rows import RowSignals, compute_cosine, compute_cosines, compute_mean_row
 from pe_spectra.inspection.series import Mask, measure_spread
 
@@ -158,11 +158,12 @@ def find_tail(table: F64, signals: RowSignals, start: int) -> Tail | None:
     ):
         return None
     first = size - pairs
-    if pairs <= MAX_PREFIX and (signals.norms[first:] > FACTOR_ABOVE * np.median(signals.norms[start:first])).all():
-        return None  # tokens of their own
+    is_noise = bool(signals.norms[first:].any())
+    if is_noise and pairs <= MAX_PREFIX:
+        return None  # so few may be tokens of their own as well
     return Tail(
         start=first,
-        kind="noise" if signals.norms[first:].any() else "zero",
+        kind="noise" if is_noise else "zero",
         cosine=float(level),
         cosine_before=float(usual),
         deviation=float(table[first:].std()),

@@ -142,12 +142,12 @@ UNTRAINED_TAIL = RowKind(
     levels=("warning",),
     phrase="rows at the end that were never trained",
     brief="{rows} {are} untrained",
-    sentence="{Rows} ({count} of {size}) {are} as before training: {what}; training reached row {last}.",
+    sentence="{Rows} ({count} of {size}) {are} as before training: {what}; consistent with training up to row {last}.",
     reasoning="Positions that training never reached keep their first random values. A model that is served "
     "at those positions reads noise.",
     formula=f"{_NOISE}; the start of the tail maximises the joint likelihood of N(m, v) before and N(0, 1/d) "
     "behind; the tail's mean is within 4 standard errors of 0, its scatter that of noise, m >= 0.15 and "
-    "farther than 6 standard errors",
+    "farther than 6 standard errors; of noise at least five rows: fewer may be tokens of their own",
     references=("Press et al. 2022, arXiv:2108.12409 (learned tables beyond the trained length)", _BERT),
 )
 SEAM = RowKind(
@@ -166,7 +166,8 @@ SEAM = RowKind(
     "that gain. Or a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
     "deviations above; or a step of 1.2 times those around whose part that an autoregression (order 12) cannot "
     "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3. It is "
-    "found, too, without columns that jump, which have three steps or more of five times the three on either side",
+    "found, too, without columns that jump, which have three steps or more of five times the three on either side; "
+    "beside a jump the third differences of rows are half of it or more, as those of a steep curve are not",
     references=(
         _BERT,
         "Tsay 1988, J. Forecasting 7, 1 (outliers and changes of level in time series)",

@@ -186,3 +186,15 @@ def test_a_seam_beside_columns_that_always_jump_is_found():
 def test_stairs_of_rounding_do_not_jump():
     table = np.rint(20 * np.sin(np.arange(512.0)[:, None] * np.geomspace(0.003, 0.3, 8)))
     assert not find_jumping_columns(table).any()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 6])
+@pytest.mark.parametrize("factor", [0.3, 1.0, 2.0])
+def test_up_to_four_random_rows_at_the_end_may_be_tokens_and_more_are_untrained(count, factor):
+    table = planted.make_trained(256, 64, 3)
+    rows = np.random.default_rng(count).normal(size=(count, 64))
+    rows *= factor * np.median(np.linalg.norm(table, axis=1)) / np.linalg.norm(rows, axis=1, keepdims=True)
+    table[-count:] = rows
+    code = "special-last-rows" if count <= 4 else "untrained-tail"
+    assert code in {finding.code for finding in inspect_table(table).findings}
+    assert ("untrained-tail" in {finding.code for finding in inspect_table(table).findings}) == (count > 4)

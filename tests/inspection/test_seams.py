@@ -314,3 +314,16 @@ def test_a_lone_step_says_nothing_about_training():
 def test_branches_of_a_tree_are_no_seams():
     (tree,) = [cls() for cls in ENCODINGS if cls.name == "tree"]
     assert "seam" not in inspect_codes(tree.table(256))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_steep_curve_is_no_jump(seed):
+    generator = np.random.default_rng(seed)
+    places = np.arange(int(generator.integers(100, 400)))[:, None]
+    middles, widths = generator.uniform(0, len(places), 32), generator.uniform(5, 60, 32)
+    assert not inspect_table(np.tanh((places - middles) / widths)).findings
+
+
+def test_steps_that_grow_ever_faster_have_no_stray_row():
+    table = np.polynomial.legendre.legvander(np.linspace(-1, 1, 256), 15)
+    assert "stray-rows" not in {finding.code for finding in inspect_table(table).findings}

@@ -17,7 +17,7 @@ from tests.inspection.tables import each_base, find_only, find_row_only, inspect
 @pytest.mark.parametrize("made", each_base())
 def test_an_untrained_tail(table, seed):
     size = len(table)
-    for start in (size - size // 8, size // 2, size - 3):
+    for start in (size - size // 8, size // 2, size - 5):
         finding, anatomy = find_row_only(planted.plant_tail(table, start, seed), "untrained-tail")
         assert finding.rows == group_rows(range(start, size))
         assert finding.data["trained_rows"] == start

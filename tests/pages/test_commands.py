@@ -66,11 +66,15 @@ def program(cli, folder, monkeypatch):
 # ----------------------------------------------------------------------------------- commands and options
 
 
+#: What takes long, and names of commands without the arguments that they need.
+NO_ARGUMENTS = (["figures"], ["precision"], ["experiment", "run"])
+
+
 @pytest.mark.parametrize(("page", "text"), COMMANDS, ids=[f"{page} {text}" for page, text in COMMANDS])
 def test_every_command_in_a_sentence_runs(program, page: str, text: str) -> None:
     words = [PLACEHOLDERS.get(word, word) for word in shlex.split(text)[1:]]
-    if "clock" in text or "--install-completion" in text or words in (["figures"], ["precision"]):
-        # the worked example, a file in the reader's home, what takes long, a name without its arguments
+    if "clock" in text or "--install-completion" in text or words in NO_ARGUMENTS:
+        # the worked example, a file in the reader's home
         words = [*(words[:1] if words[0][0] != "-" else []), "--help"]
     done = program(shlex.join(words))
     assert done.code == 0, done.err
@@ -326,6 +330,7 @@ ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
     "docs/reading-tables.md": ("can run code when they are read, so they are refused",),  # its console block
     "docs/models.md": ("In CI, over all configurations of a repository, exit 1",),  # the line for CI above
     "docs/quantities.md": ("the exit code is 2; `verdict`",),  # the refusal of damaged.json
+    "docs/experiment.md": ("a wider one than the network is refused",),  # tests/experiment/test_arms.py
 }
 
 

@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -44,6 +45,16 @@ def is_named(cls: type[Encoding]) -> bool:
     return cls.__name__ in {name for _, name in ENCODING_CLASSES.values()}
 
 
+@cache
+def needs_extra(name: str) -> bool:
+    """Whether a module trains networks, itself or by what it imports from its room: the plain tests have no JAX."""
+    module = importlib.import_module(name)
+    if not name.startswith("pe_spectra.experiment."):
+        return False
+    used = {getattr(member, "__module__", None) or "" for member in vars(module).values()} - {name}
+    return "import jax" in inspect.getsource(module) or any(needs_extra(one) for one in used if "." in one)
+
+
 def explain_absence(name: str, module: ModuleType) -> str:
     """Why a member needs no example; empty where it needs one. Rules, not names."""
     member = vars(module)[name]
@@ -56,6 +67,8 @@ def explain_absence(name: str, module: ModuleType) -> str:
         return "the numbers of an encoding are its reference values, which a test asks for by its name"
     if member in {function for recipe in RECIPES for function in (recipe.compute, recipe.draw)}:
         return "the numbers of a recipe are the .csv that figures --check compares, and it takes seconds"
+    if needs_extra(module.__name__):
+        return "it needs JAX, which the plain tests do not have; tests/experiment shows it"
     if room == "plots" and not name.startswith("plot_") and not is_exported(name, module):
         return "a part of a drawing, which the example of what is drawn with it and the figures show"
     return ""

@@ -23,7 +23,6 @@ from pe_spectra import (
     reconstruct_positions,
 )
 from pe_spectra.answers.injectivity import answer_faithfulness
-from pe_spectra.cli.program import build_command
 from pe_spectra.encodings.equal_rows import hash_rows
 from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags
@@ -81,11 +80,6 @@ def count_reference_digits() -> int:
         found += [int(row["digits"]) for row in csv.DictReader(lines) if row.get("digits")]
     assert len(found) > 100
     return min(found)
-
-
-def count_commands() -> int:
-    """How many commands the program has."""
-    return len(build_command().commands)
 
 
 def find_merged(bidirectional: str) -> tuple[int, int, int]:

@@ -70,7 +70,6 @@ class Sentence:
 SENTENCES = (
     Sentence(README, "held against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(README, "`pe-spectra encodings` lists {} with formula", lambda: (name_number(len(ENCODINGS)),)),
-    Sentence(README, "All {} commands, each with an answer", lambda: (name_number(numbers.count_commands()),)),
     Sentence(
         README, "what bfloat16 and float16 leave of {} positions", lambda: (group(recipes._STAIRCASES["length"]),)
     ),

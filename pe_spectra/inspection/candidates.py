@@ -111,7 +111,7 @@ def measure_frequencies(table: F64, labels: I64) -> F64 | None:
     >>> measure_frequencies(Sinusoidal(d=4).table(9), np.array([1, -1, 2, -2])).round(6).tolist()
     [1.0, 0.01]
     """
-    sines, cosines = _find_columns(labels)
+    sines, cosines = find_columns(labels)
     both = (sines >= 0) & (cosines >= 0)
     pairs = table[:, cosines[both]] + 1j * table[:, sines[both]]
     products = _multiply_rows(pairs, 1)
@@ -183,6 +183,19 @@ def fit_frequencies(encoding: Pairs, measured: F64) -> Encoding | None:
     return found if missed <= _MISSED else None
 
 
+def miss_frequencies(encoding: Pairs, measured: F64) -> float:
+    """Return the share of the measured frequencies below pi, root mean square, that an encoding misses.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> miss_frequencies(Sinusoidal(d=4), np.array([1.0, 0.01])), miss_frequencies(Sinusoidal(d=4), np.zeros(2))
+    (0.0, inf)
+    """
+    values = _list_frequencies(encoding)
+    usable = (values > 0) & (values < _HIGHEST) & (measured > 0) & (measured < _HIGHEST)
+    size = float(np.linalg.norm(measured[usable]))
+    return float(np.linalg.norm((measured - values)[usable])) / size if size else math.inf
+
+
 def count_digits(encoding: Encoding) -> int:
     """Count the significant digits of the numbers that are not at their default: how much a SPEC has to say.
 
@@ -199,7 +212,12 @@ def _list_frequencies(encoding: Encoding) -> F64:
     return encoding.words()[0] if isinstance(encoding, Pairs) else np.empty(0)
 
 
-def _find_columns(labels: I64) -> tuple[I64, I64]:
+def find_columns(labels: I64) -> tuple[I64, I64]:
+    """Return the columns of the sine and of the cosine of each frequency, (M,) each; -1 where there is none.
+
+    >>> [columns.tolist() for columns in find_columns(np.array([1, -1, 2]))]
+    [[0, 2], [1, -1]]
+    """
     count = int(np.abs(labels).max(initial=0))
     places = np.full((2, count), -1)
     for column, label in enumerate(labels.tolist()):

@@ -18,9 +18,11 @@ from pe_spectra.inspection.candidates import (
     list_candidates,
     list_free,
     measure_frequencies,
+    miss_frequencies,
     multiply,
     vary,
 )
+from pe_spectra.inspection.first_positions import Phases, has_phases, list_ladders, list_located
 from pe_spectra.inspection.formula_fits import (
     FormulaFit,
     bound_frequencies,
@@ -44,8 +46,11 @@ _HALF = 0.5
 _NUMBERS, _FEWEST, _MOST = 4096, 8, 64
 #: How many are fitted and judged by all rows; whose parameters are tried by powers of ten.
 _JUDGED, _STARTED = 4, 2
-#: Numbers that the first position may have, as implementations count it.
+#: Numbers that the first position may have, as implementations count it; others are told by phases.
 _FIRSTS = (0, 1, 2)
+#: Share of the frequencies that a ladder misses whose phases are looked at; what it leaves with them, at least, over
+#: what it leaves with any.
+_NEAR, _LEAVES = 0.1, 1.25
 #: What a parameter that no frequencies tell is multiplied by.
 _STARTS = (1e-3, 1e-2, 0.1, 0.7, 10.0, 100.0, 1e3)
 #: Shares that differ by less are the same; share that rounding may leave.
@@ -145,11 +150,16 @@ def find_formula(
     turning = _Turning(table, orders)
     tried = [one for one in list_candidates(size, width, grid) if turning.allows(one)]
     fits = [sample.find_best(one) for one in tried]
-    told = _Told(table, np.arange(size) if odd is None else np.flatnonzero(~odd), dtype, exponent)
+    rows = np.arange(size) if odd is None else np.flatnonzero(~odd)
+    told = _Told(table, rows, dtype, exponent)
     found = [told.describe(one) for one in _choose_best(fits) if one.share > 1 - told.nearly]
     if not any(one.exact for one in found):
         fits += [sample.find_best(one) for one in _list_fitted(fits, turning)]
-        found += [described for one in _choose_best(fits) for described in told.describe_fitted(one)]
+        ladders = list_ladders(table, rows, turning.list_near(fits), orders)
+        found += told.describe_located(ladders, max((one.share for one in fits), default=0.0))
+        if not any(one.exact for one in found):
+            found += [described for one in _choose_best(fits) for described in told.describe_fitted(one)]
+        found = [one for one in found if one.exact or has_phases(ladders, one.fit, table, rows)]
     level = max(_HALF, _bound_chance(len(fits) * sample.count, width))
     kept = [one for one in found if (one.exact or one.share > level) and 0 < abs(one.factor) < math.inf]
     # the standard error of a variance of as many numbers as there are rows, twice
@@ -238,6 +248,15 @@ class _Turning:
                 self.known[key] = measure_frequencies(self.table, one)
         return [found for found in (self.known[key] for key in ways) if found is not None]
 
+    def list_near(self, fits: Sequence[FormulaFit]) -> list[Encoding]:
+        """List encodings whose frequencies are those of a table, in some order of columns."""
+        encodings = (fit.encoding for fit in fits if isinstance(fit.encoding, Pairs))
+        return [
+            one
+            for one in encodings
+            if any(miss_frequencies(one, measured) <= _NEAR for measured in self.list_measured(one))
+        ]
+
     def allows(self, encoding: Encoding) -> bool:
         """Whether an encoding is worth a try: of one whose columns turn in pairs, whether those of the table do."""
         return not isinstance(encoding, Pairs) or bool(self.list_measured(encoding))
@@ -305,6 +324,19 @@ class _Told:
             factor=factor,
             rows_left_out=size - len(self.rows),
         )
+
+    def describe_located(self, ladders: Sequence[Phases], share: float) -> list[Formula]:
+        """Describe what begins at the position that phases tell, where that may explain more than is explained."""
+        if not ladders or 1 - share <= _LEAVES * (1 - ladders[0].share) + _SAME:
+            return []
+        described: list[Formula] = []
+        for fit in list_located(ladders, self.table, self.rows)[:_JUDGED]:
+            described.append(self.describe(fit))
+            if not described[-1].exact:
+                described += self.describe_fitted(fit)
+            if described[-1].exact:
+                break
+        return described
 
     def describe_fitted(self, fit: FormulaFit) -> list[Formula]:
         """Fit the parameters, and write them with as few digits as the table may allow, and with more."""

@@ -9,6 +9,7 @@ from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.pairs import list_orders
 from pe_spectra.inspection.candidates import fit_frequencies, list_candidates, measure_frequencies
 from pe_spectra.inspection.channels import fit_sinusoid
+from pe_spectra.inspection.first_positions import search_phases
 from pe_spectra.inspection.formulas import _bound_chance, find_formula
 from pe_spectra.precision.dtypes import DTYPES, STORED_TYPES, round_to
 from tests import planted
@@ -82,6 +83,62 @@ def test_the_first_position_and_the_direction_are_told(spec, first, reverse):
     np.testing.assert_allclose(told, encoding.table(positions), atol=1e-12)
     if spec != "dft:d=32":  # which is the same from its end, its sines negated
         assert (found.exact, offset + found.first_position, found.reverse) == (True, first, reverse)
+
+
+@pytest.mark.parametrize(
+    ("spec", "dtype", "reverse"),
+    [
+        ("sinusoidal:d=32,offset=3", "float64", False),
+        ("sinusoidal:d=32,offset=5", "int8", False),
+        ("sinusoidal:d=32,rho=500,offset=1000", "float16", True),
+        ("sinusoidal:d=32,rho=500,layout=concatenated,offset=100000", "float32", False),
+        ("tensor2tensor:d=32,offset=17", "float8_e4m3fn", False),
+        ("tensor2tensor:d=32,max_timescale=777,offset=54321", "bfloat16", True),
+    ],
+)
+def test_a_first_position_is_told_by_the_phases_of_pairs(spec, dtype, reverse):
+    table = store(make(spec, rows=128), dtype)[:: -1 if reverse else 1]
+    found = find_formula(table, dtype="float32" if dtype == "int8" else dtype)
+    assert found.spec == read_encoding(spec).write_spec(brief=True)
+    assert (found.exact, found.first_position, found.reverse, found.factor) == (True, 0, reverse, 1.0)
+
+
+@pytest.mark.parametrize("spec", ["tape:d=32,rho=500,length=1024", "pixel-bands:d=32", "mtan:d=32"])
+def test_a_ladder_without_an_offset_is_read_from_a_later_row(spec):
+    found = find_formula(read_encoding(spec).table(np.arange(40, 140)))
+    assert (found.spec, found.exact) == (read_encoding(spec).write_spec(brief=True), True)
+    assert (found.first_position, found.reverse, found.order) == (40, False, "")
+
+
+@pytest.mark.parametrize("first", [3, 8, 1000])
+def test_a_first_position_is_told_in_noise(first):
+    spec = f"sinusoidal:d=32,rho=500,offset={first}"
+    codes = make(spec, rows=128)
+    table = codes + 0.05 * codes.std() * np.random.default_rng(first).standard_normal(codes.shape)
+    assert find_formula(table).encoding.offset == first
+
+
+@pytest.mark.parametrize("first", [3.5, -5.0, -40.25])
+def test_phases_that_no_first_position_has_are_no_formula(first):
+    """A ladder explains all of it; one with false phases would be told with false parameters."""
+    table = Sinusoidal(d=64).table_at(first + np.arange(128)) if first > 0 else make_shifted(first)
+    assert find_formula(table) is None
+
+
+def make_shifted(first):
+    angles = (first + np.arange(128))[:, None] * 10000.0 ** -(np.arange(0, 64, 2) / 64)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(128, 64)
+
+
+@pytest.mark.parametrize("most", [50, 5000, 100_000])
+def test_the_position_that_is_searched_is_that_of_all(most):
+    """Coarse to fine against all positions, one by one."""
+    generator = np.random.default_rng(most)
+    frequencies = 10000.0 ** -(np.arange(12) / 12)
+    for first in generator.integers(0, most, 5):
+        turned = np.exp(1j * (frequencies * first + 0.1 * generator.standard_normal(12)))
+        scores = np.exp(-1j * np.outer(np.arange(most + 1), frequencies)) @ turned
+        assert search_phases(frequencies, turned, most)[0][0] == int(np.argmax(scores.real))
 
 
 @pytest.mark.parametrize("place", range(7))

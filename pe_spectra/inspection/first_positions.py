@@ -134,8 +134,8 @@ def measure_phases(table: F64, rows: I64, fit: FormulaFit) -> Phases:
 
     >>> from pe_spectra import Sinusoidal
     >>> found = measure_phases(Sinusoidal(d=4).table(64)[::-1], np.arange(64), FormulaFit(Sinusoidal(d=4)))
-    >>> found.fit.reverse, np.angle(found.whole).round(6).tolist()
-    (True, [0.0, 0.0])
+    >>> found.fit.reverse, bool(np.abs(np.angle(found.whole)).max() < 1e-9)
+    (True, True)
     """
     encoding = fit.encoding
     labels = label_columns(encoding) if isinstance(encoding, Pairs) else np.zeros(table.shape[1], dtype=np.int64)

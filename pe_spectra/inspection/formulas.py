@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
-from pe_spectra.encodings.pairs import Columns, Pairs, list_orders
+from pe_spectra.encodings.pairs import Columns, list_orders
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import (
     count_digits,
-    fit_frequencies,
-    label_columns,
     list_candidates,
     list_free,
-    measure_frequencies,
-    miss_frequencies,
     multiply,
     vary,
 )
@@ -36,6 +32,7 @@ from pe_spectra.inspection.formula_fits import (
 )
 from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.series import Mask
+from pe_spectra.inspection.turning import Turning, list_fitted
 from pe_spectra.quantities import Result, quantity
 
 #: Chance that a table without a formula is taken for one.
@@ -44,15 +41,12 @@ _CHANCE = 1e-3
 _HALF = 0.5
 #: Numbers on which candidates are tried, and the rows that these are, at least and at most.
 _NUMBERS, _FEWEST, _MOST = 4096, 8, 64
-#: How many are fitted and judged by all rows; whose parameters are tried by powers of ten.
-_JUDGED, _STARTED = 4, 2
+#: How many are fitted and judged by all rows.
+_JUDGED = 4
 #: Numbers that the first position may have, as implementations count it; others are told by phases.
 _FIRSTS = (0, 1, 2)
-#: Share of the frequencies that a ladder misses whose phases are looked at; what it leaves with them, at least, over
-#: what it leaves with any.
-_NEAR, _LEAVES = 0.1, 1.25
-#: What a parameter that no frequencies tell is multiplied by.
-_STARTS = (1e-3, 1e-2, 0.1, 0.7, 10.0, 100.0, 1e3)
+#: What the phases of a first position leave over what a ladder of any phases leaves, from which on others are tried.
+_LEAVES = 1.25
 #: Shares that differ by less are the same; share that rounding may leave.
 _SAME, _NEARLY = 1e-9, 1e-3
 #: Parts of what rounding may do to a parameter within which it is written with the fewest digits, in turn.
@@ -147,14 +141,14 @@ def find_formula(
     orders = list(list_orders(width))
     count = min(max(_NUMBERS // width, _FEWEST), _MOST)
     sample = _Sample(table, choose_rows(size, count), orders, dict.fromkeys((*_FIRSTS, first)))
-    turning = _Turning(table, orders)
+    turning = Turning(table, orders)
     tried = [one for one in list_candidates(size, width, grid) if turning.allows(one)]
     fits = [sample.find_best(one) for one in tried]
     rows = np.arange(size) if odd is None else np.flatnonzero(~odd)
     told = _Told(table, rows, dtype, exponent)
     found = [told.describe(one) for one in _choose_best(fits) if one.share > 1 - told.nearly]
     if not any(one.exact for one in found):
-        fits += [sample.find_best(one) for one in _list_fitted(fits, turning)]
+        fits += [sample.find_best(one) for one in list_fitted(fits, turning)]
         ladders = list_ladders(table, rows, turning.list_near(fits), orders)
         found += told.describe_located(ladders, max((one.share for one in fits), default=0.0))
         if not any(one.exact for one in found):
@@ -230,54 +224,6 @@ class _Sample:
 
 def _undo(columns: Columns, width: int) -> I64:
     return np.argsort(np.arange(width)[columns])
-
-
-class _Turning:
-    """How fast pairs of columns turn in a table, in every way in which a ladder pairs them."""
-
-    def __init__(self, table: F64, orders: Sequence[tuple[str, Columns]]) -> None:
-        self.table, self.orders = table, orders
-        self.known: dict[bytes, F64 | None] = {}
-
-    def list_measured(self, encoding: Pairs) -> list[F64]:
-        """Frequencies by the pairs of an encoding in each order of columns, where all turn one way."""
-        labels = label_columns(encoding)
-        ways = {np.abs(labels[columns]).tobytes(): labels[columns] for _, columns in self.orders}
-        for key, one in ways.items():
-            if key not in self.known:
-                self.known[key] = measure_frequencies(self.table, one)
-        return [found for found in (self.known[key] for key in ways) if found is not None]
-
-    def list_near(self, fits: Sequence[FormulaFit]) -> list[Encoding]:
-        """List encodings whose frequencies are those of a table, in some order of columns."""
-        encodings = (fit.encoding for fit in fits if isinstance(fit.encoding, Pairs))
-        return [
-            one
-            for one in encodings
-            if any(miss_frequencies(one, measured) <= _NEAR for measured in self.list_measured(one))
-        ]
-
-    def allows(self, encoding: Encoding) -> bool:
-        """Whether an encoding is worth a try: of one whose columns turn in pairs, whether those of the table do."""
-        return not isinstance(encoding, Pairs) or bool(self.list_measured(encoding))
-
-
-def _list_fitted(fits: Sequence[FormulaFit], turning: _Turning) -> Iterator[Encoding]:
-    """List encodings with parameters that the table tells: by its frequencies, else by trying powers of ten."""
-    ladders = [fit.encoding for fit in fits if isinstance(fit.encoding, Pairs) and list_free(fit.encoding)]
-    for encoding in ladders:
-        found = (fit_frequencies(encoding, measured) for measured in turning.list_measured(encoding))
-        yield from (one for one in found if one is not None)
-    others = (fit for fit in fits if not isinstance(fit.encoding, Pairs) and list_free(fit.encoding))
-    for fit in sorted(others, key=lambda one: -one.share)[:_STARTED]:
-        yield from _list_starts(fit.encoding)
-
-
-def _list_starts(encoding: Encoding) -> Iterator[Encoding]:
-    """List the same encoding with each free parameter times powers of ten, and times one half."""
-    for name in list_free(encoding):
-        moved = (multiply(encoding, {name: factor}) for factor in _STARTS)
-        yield from (one for one in moved if one is not None)
 
 
 # --------------------------------------------------------------------- the best of them

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasTable
-from pe_spectra.encodings.pairs import Columns, Pairs
+from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import count_digits, find_columns, label_columns, list_free, vary
 from pe_spectra.inspection.formula_fits import FormulaFit, choose_rows
@@ -18,7 +18,7 @@ from pe_spectra.limits import MAX_LENGTH
 C128 = NDArray[np.complex128]
 
 #: Rows by which phases are measured.
-_MEASURED = 512
+_MEASURED = 256
 #: Positions that are tried first, and how many are followed from step to step; pairs by which the first are judged.
 _COARSE, _KEPT, _FEW = 1 << 14, 256, 16
 #: Positions of one ladder that are judged, and ladders that are.
@@ -171,30 +171,32 @@ def measure_phases(table: F64, rows: I64, fit: FormulaFit) -> Phases:
     return max(sides, key=lambda one: one.share)
 
 
-def list_ladders(
-    table: F64, rows: I64, encodings: Sequence[Encoding], orders: Sequence[tuple[str, Columns]]
-) -> list[Phases]:
+def list_ladders(table: F64, rows: I64, tried: Sequence[FormulaFit]) -> list[Phases]:
     """List the ladders whose pairs explain most of a table with any phases, the best first.
 
     Parameters
     ----------
-    table : (S, d). rows : those that are measured, 512 of them at most. orders : of columns, with the words for them.
+    table : (S, d). rows : those that are measured, 256 of them at most. tried : encodings in orders of columns; of
+        those that are the same the first.
 
     >>> from pe_spectra import Sinusoidal
-    >>> found = list_ladders(Sinusoidal(d=4).table(64), np.arange(64), [Sinusoidal(d=4)], [("", slice(None))])
+    >>> found = list_ladders(Sinusoidal(d=4).table(64), np.arange(64), [FormulaFit(Sinusoidal(d=4))])
     >>> [round(one.share, 6) for one in found]
     [1.0]
     """
-    used = rows[choose_rows(len(rows), _MEASURED)] if len(rows) > _MEASURED else rows
+    used = _choose(rows)
     found: dict[bytes, Phases] = {}
-    known = [(one, label_columns(one), one.words()[0]) for one in encodings if isinstance(one, Pairs)]
-    # the same columns may be one ladder's own, and those of another in an order
-    for order, columns in orders:
-        for encoding, labels, words in known:
-            key = labels[columns].tobytes() + words.tobytes() + str(encoding.rows).encode()
+    for fit in tried:
+        if isinstance(fit.encoding, Pairs):
+            labels, words = label_columns(fit.encoding)[fit.columns], fit.encoding.words()[0]
+            key = labels.tobytes() + words.tobytes() + str(fit.encoding.rows).encode()
             if key not in found:
-                found[key] = measure_phases(table, used, FormulaFit(encoding, order=order, columns=columns))
+                found[key] = measure_phases(table, used, fit)
     return sorted(found.values(), key=lambda one: -one.share)
+
+
+def _choose(rows: I64) -> I64:
+    return rows[choose_rows(len(rows), _MEASURED)] if len(rows) > _MEASURED else rows
 
 
 def list_located(ladders: Sequence[Phases], table: F64, rows: I64) -> list[FormulaFit]:
@@ -206,15 +208,14 @@ def list_located(ladders: Sequence[Phases], table: F64, rows: I64) -> list[Formu
 
     >>> from pe_spectra import Sinusoidal
     >>> table = Sinusoidal(d=8, offset=1234).table(64)
-    >>> ladders = list_ladders(table, np.arange(64), [Sinusoidal(d=8)], [("", slice(None))])
+    >>> ladders = list_ladders(table, np.arange(64), [FormulaFit(Sinusoidal(d=8))])
     >>> [(one.first, round(one.share, 6)) for one in list_located(ladders, table, np.arange(64))][0]
     (1234, 1.0)
     """
     left = 2 * (1 - ladders[0].share) + _LITTLE if ladders else 0.0
     near = [one for one in ladders if 1 - one.share <= left][:_LADDERS]
-    orders = [(one.fit.order, one.fit.columns) for one in near]
-    for one, order in zip(tuple(near), orders, strict=True):
-        near += list_ladders(table, rows, list(_list_written(one.fit.encoding)), [order])
+    written = [replace(one.fit, encoding=encoding) for one in near for encoding in _list_written(one.fit.encoding)]
+    near += list_ladders(table, rows, written)
     found: list[FormulaFit] = []
     for one in near:
         last = one.fit.encoding.rows
@@ -233,14 +234,13 @@ def has_phases(ladders: Sequence[Phases], fit: FormulaFit, table: F64, rows: I64
 
     >>> from pe_spectra import Sinusoidal
     >>> table, rows = Sinusoidal(d=8, offset=5).table(64), np.arange(64)
-    >>> ladders = list_ladders(table, rows, [Sinusoidal(d=8)], [("", slice(None))])
+    >>> ladders = list_ladders(table, rows, [FormulaFit(Sinusoidal(d=8))])
     >>> [has_phases(ladders, FormulaFit(Sinusoidal(d=8), first=first), table, rows) for first in (4, 5)]
     [False, True]
     """
     if not ladders or not isinstance(fit.encoding, Pairs):
         return True
-    used = rows[choose_rows(len(rows), _MEASURED)] if len(rows) > _MEASURED else rows
-    phases = measure_phases(table, used, fit)
+    phases = measure_phases(table, _choose(rows), fit)
     explained = phases.measure(fit.first) if phases.fit.reverse == fit.reverse else 0.0
     return 1 - explained <= _WORSE * (1 - ladders[0].share) + _LITTLE
 

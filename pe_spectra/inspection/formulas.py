@@ -149,7 +149,7 @@ def find_formula(
     found = [told.describe(one) for one in _choose_best(fits) if one.share > 1 - told.nearly]
     if not any(one.exact for one in found):
         fits += [sample.find_best(one) for one in list_fitted(fits, turning)]
-        ladders = list_ladders(table, rows, turning.list_near(fits), orders)
+        ladders = list_ladders(table, rows, turning.list_near(fits))
         found += told.describe_located(ladders, max((one.share for one in fits), default=0.0))
         if not any(one.exact for one in found):
             found += [described for one in _choose_best(fits) for described in told.describe_fitted(one)]

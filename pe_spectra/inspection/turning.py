@@ -8,7 +8,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.pairs import Columns, Pairs
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import (
     fit_frequencies,
     label_columns,
@@ -42,19 +42,25 @@ class Turning:
         """Frequencies by the pairs of an encoding in each order of columns, where all turn one way."""
         labels = label_columns(encoding)
         ways = {np.abs(labels[columns]).tobytes(): labels[columns] for _, columns in self.orders}
-        for key, one in ways.items():
-            if key not in self.known:
-                self.known[key] = measure_frequencies(self.table, one)
-        return [found for found in (self.known[key] for key in ways) if found is not None]
+        return [found for found in (self._measure(one) for one in ways.values()) if found is not None]
 
-    def list_near(self, fits: Sequence[FormulaFit]) -> list[Encoding]:
-        """List encodings whose frequencies are those of a table, in some order of columns."""
-        encodings = (fit.encoding for fit in fits if isinstance(fit.encoding, Pairs))
-        return [
-            one
-            for one in encodings
-            if any(miss_frequencies(one, measured) <= _NEAR for measured in self.list_measured(one))
-        ]
+    def _measure(self, labels: I64) -> F64 | None:
+        key = np.abs(labels).tobytes()
+        if key not in self.known:
+            self.known[key] = measure_frequencies(self.table, labels)
+        return self.known[key]
+
+    def list_near(self, fits: Sequence[FormulaFit]) -> list[FormulaFit]:
+        """List the encodings of fits in each order of columns in which their frequencies are those of the table."""
+        encodings = [fit.encoding for fit in fits if isinstance(fit.encoding, Pairs)]
+        near: list[FormulaFit] = []
+        # the same columns may be one ladder's own, and those of another in an order
+        for order, columns in self.orders:
+            for one in encodings:
+                measured = self._measure(label_columns(one)[columns])
+                if measured is not None and miss_frequencies(one, measured) <= _NEAR:
+                    near.append(FormulaFit(one, order=order, columns=columns))
+        return near
 
     def allows(self, encoding: Encoding) -> bool:
         """Whether an encoding is worth a try: of one whose columns turn in pairs, whether those of the table do."""

@@ -26,6 +26,8 @@ COLUMN_WIDTH = 3.4  # inches: one column of a journal
 PAGE_WIDTH = 7.0  # inches: both columns
 
 TITLE_SIZE = 8.5  # points
+#: Share of a line by which letters may be wider in pixels.
+_ROUNDED = 0.015
 LABEL_SIZE = 8.0
 TICK_SIZE = 7.5
 SMALL_SIZE = 7.0  # nothing is smaller
@@ -186,7 +188,11 @@ def wrap_text(text: str, size: float, width: float) -> tuple[str, ...]:
 
 
 def balance_text(text: str, size: float, width: float) -> tuple[str, ...]:
-    """Break text into as few lines as `wrap_text`, of about the same length."""
+    """Break text into as few lines as `wrap_text`, of about the same length.
+
+    Few pixels to the inch widen letters, for which a part of the line is left.
+    """
+    width *= 1 - _ROUNDED
     lines = wrap_text(text, size, width)
     narrower = width
     while len(lines) > 1 and narrower > width / 2:

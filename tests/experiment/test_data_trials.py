@@ -68,6 +68,7 @@ def test_of_many_windows_as_many_are_taken_as_the_design_has(seen, windows):
         assert f"of {len(whole.labels):,} windows of {name} {most} are taken, evenly spaced" in report.notes
     assert (report.training, report.validation, report.test) == (40, 20, 30)
     assert_allclose(report.test_share, np.mean(data.test.labels))
+    assert_allclose(report.training_share, np.mean(data.training.labels))
 
 
 def test_rows_are_means_and_paired_differences(seen, windows):
@@ -75,6 +76,7 @@ def test_rows_are_means_and_paired_differences(seen, windows):
     assert list(rows)[:4] == [("sinusoidal", "own"), ("dft", "own"), ("dft", "matched"), ("none", "own")]
     dft = rows["dft", "own"]
     assert_allclose([dft.f1, dft.f1_deviation], [0.74, np.std([0.71, 0.74, 0.77], ddof=1)])
+    assert_allclose([dft.f1_lowest, dft.f1_highest], [0.71, 0.77])
     assert_allclose([dft.difference, dft.p, dft.p_corrected], [0.02, 0.25, 0.5])
     # the mean of those runs that have one
     assert (dft.precision, dft.runs) == (0.25, 3)

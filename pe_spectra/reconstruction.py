@@ -40,7 +40,9 @@ class PositionReconstruction(Result):
         least=2,
         column=None,
     )
-    peak: int = quantity("Where the reconstruction is largest.", unit="positions", minimum=0)
+    peak: int = quantity(
+        "Where the reconstruction is largest; of equal peaks the first from s on.", unit="positions", minimum=0
+    )
     peak_value: float = quantity("Its value there; 1 in the original.")
     fwhm: float | None = quantity(
         "Full width at half of the peak on the circular lattice, with linear interpolation; null where the curve "
@@ -61,11 +63,9 @@ class PositionReconstruction(Result):
 
     @cached_property
     def shift(self) -> int:
-        """How far the peak is from the position on the circular lattice; of equal peaks the one at s counts."""
-        peak, size = int(np.argmax(self.values)), self.values.size
-        if self.values[self.s] >= (1 - _EQUAL) * self.values[peak]:
-            return 0
-        return min((peak - self.s) % size, (self.s - peak) % size)
+        """How far the peak is from the position on the circular lattice."""
+        size = self.values.size
+        return min((self.peak - self.s) % size, (self.s - self.peak) % size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -302,7 +302,8 @@ def _norm(power: F64, n: int) -> float:
 def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
     # error before rescaling, by Parseval: the coefficients of a one-hot all have magnitude 1
     left = _norm((1.0 - spectrum.multipliers) ** 2, spectrum.grid)
-    peak = int(np.argmax(response))
+    # the curve is even: its peaks on both sides differ by rounding alone
+    peak = int(np.argmax(response >= (1 - _EQUAL) * response.max()))
     return PositionReconstruction(
         s=0,
         values=response,

@@ -16,6 +16,8 @@ from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, ro
 #: Positions at which columns that were put together are held against the encoding's own table.
 _PROBES = (0, 1, 2, 3, 7, 100, 1001)
 _SAME = 1e-11
+#: Two doubles hold a product to 2**-105 of it: what is left below this share is their rounding, not an error.
+_SETTLED = 2.0**-100
 _EPS = 2.0**-52
 
 
@@ -209,6 +211,7 @@ class Front:
             if exactly:
                 product, error = _multiply_exactly(ends[:, None], self.waves.high)
                 result: F64 = np.abs((angles - product) - (error + ends[:, None] * self.waves.low))
+                result[result <= _SETTLED * np.abs(product)] = 0.0
                 return result
             # the product's own rounding is 2**-29 or less of what float32 makes
             return np.abs(angles - ends[:, None] * self.waves.high)

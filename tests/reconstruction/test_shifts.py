@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from pe_spectra import Dft, compute_spectrum, read_encoding, reconstruct_positions
 
@@ -31,11 +32,11 @@ def test_a_shift_is_that_of_the_sums(previous_heads, s):
     assert one.shift == 1
 
 
-def test_equal_peaks_are_no_shift():
-    (one,) = reconstruct_positions(compute_spectrum(Dft(d=4)), [0]).positions
-    for curve, s, shift in (
-        ([1.0, 0.0, 1.0 + 1e-12, 0.0], 0, 0),
-        ([1.0, 0.0, 1.0 + 1e-12, 0.0], 1, 1),
-        ([0.0] * 4 + [1.0], 0, 1),
-    ):
-        assert dataclasses.replace(one, values=np.array(curve), s=s).shift == shift
+@pytest.mark.parametrize("s", [0, 3])
+def test_of_equal_peaks_the_first_from_the_position_on_counts(s):
+    spectrum = compute_spectrum(Dft(d=8))
+    for bin_, places in ((0, range(8)), (4, range(0, 8, 2))):
+        weights = np.where(np.arange(5) == bin_, 1.0, 0.0)
+        (one,) = reconstruct_positions(dataclasses.replace(spectrum, weights=weights), [s]).positions
+        assert_allclose(one.values[[(s + t) % 8 for t in places]], one.peak_value, rtol=1e-12)
+        assert (one.peak, one.shift) == (s, 0)

@@ -18,6 +18,8 @@ VERDICTS = Verdicts(
 REFERENCE, PROPOSED, CONTROL = "sinusoidal", "dft", "bag"
 #: Corrected p below which two arms are said to differ.
 LEVEL = 0.05
+#: What stands behind the name of an arm at the norm of the sinusoid.
+MATCHED = " (matched)"
 _SHOWN = ("task", "length", "arm", "norm", "runs", "accuracy", "deviation", "difference", "low", "high", "p_corrected")
 _SHOWN_NUMBERS = ("task", "length", "number", "arms", "rho", "low", "high")
 _DIGITS = 3
@@ -61,7 +63,7 @@ class ArmComparison(Result):
     @property
     def name(self) -> str:
         """The arm, and whether its norm was matched."""
-        return f"{self.arm} (matched)" if self.norm == NORMS[1] else self.arm
+        return f"{self.arm}{MATCHED}" if self.norm == NORMS[1] else self.arm
 
     @property
     def differs(self) -> bool:
@@ -102,6 +104,12 @@ class LearningReport(Result):
 
     arms: tuple[ArmComparison, ...] = quantity("One for each task, length, arm and norm.", key="rows", least=1)
     numbers: tuple[NumberCorrelation, ...] = quantity("One for each task, length and number.", column=None)
+    planned: int | None = quantity(
+        "How many networks the study is to have; null of a file that is not the study.", default=None, minimum=1
+    )
+    missing: tuple[str, ...] = quantity(
+        "What of the plan is not there, in words, for each length of windows.", default=(), column=None
+    )
     notes: tuple[str, ...] = ()
 
     @property
@@ -207,7 +215,8 @@ def _list_first(numbers: Sequence[NumberCorrelation]) -> list[NumberCorrelation]
 def _list_facts(report: LearningReport) -> list[tuple[str, str]]:
     lengths = join([str(length) for length in sorted({one.length for one in report.arms})])
     arms = len({one.arm for one in report.arms})
-    facts = [("runs", f"{report.runs:,}: {count(arms, 'arm')}, windows of {lengths} positions")]
+    planned = "" if report.planned is None else f" of {report.planned:,} planned"
+    facts = [("runs", f"{report.runs:,}{planned}: {count(arms, 'arm')}, windows of {lengths} positions")]
     control = [one for one in report.arms if one.task == CONTROL and one.difference is not None]
     if control:
         shown = sum(one.differs for one in control)
@@ -227,7 +236,7 @@ def _list_facts(report: LearningReport) -> list[tuple[str, str]]:
 
 
 def _list_notes(report: LearningReport) -> list[str]:
-    notes = []
+    notes = [f"the study is not complete: {one}" for one in report.missing]
     compared = [one for one in report.arms if one.p is not None]
     if compared:
         fewest = min(one.pairs for one in compared)

@@ -25,16 +25,16 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
     """
     place = _read_directory(output)
     from pe_spectra.answers.drawn import answer_checked, answer_drawn
-    from pe_spectra.figures import RECIPES, build_figures, check_figures, compare_figures, list_figure_files
+    from pe_spectra.figures import ALL_RECIPES, build_figures, check_figures, compare_figures, list_figure_files
     from pe_spectra.files.places import check_writable
 
     with run.progress("computing figures") as progress:
         if check:
             found = check_figures(place, grid=grid, progress=progress)
-            return run.finish(answer_checked(output, found, len(RECIPES)))
+            return run.finish(answer_checked(output, found, len(ALL_RECIPES)))
         check_writable([place / name for name in list_figure_files()], label="--output", create_parents=True)
         files = build_figures(grid=grid, progress=progress)
-        titles = {recipe.name: recipe.title for recipe in RECIPES}
+        titles = {recipe.name: recipe.title for recipe in ALL_RECIPES}
         before = compare_figures(files, place)
         answer = answer_drawn(titles, tuple(files), output, before)
         outcome = run.finish(answer, then=run.propose("figures", check=True))

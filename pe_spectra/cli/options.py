@@ -269,7 +269,7 @@ OPTIONS: Mapping[str, Option] = {
     "output:results": Option(
         "--output", "FILE", "where each result is a line; a .csv file that is there is gone on with"
     ),
-    "results": Option("results", "RESULTS", "the file that `experiment run` wrote", required=True),
+    "results": Option("results", "[RESULTS]", "the file that `experiment run` wrote  [the study of this version]"),
     "by_number": Option("--by-number", "", "a row and a panel for each of our numbers, in place of each arm"),
     "data": Option(
         "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ucr:FILE.ts or table:FILE.csv with --label"

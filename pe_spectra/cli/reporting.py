@@ -6,30 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pe_spectra.cli.run import Outcome, Run, plot
-from pe_spectra.errors import FileError, InputError
+from pe_spectra.errors import InputError
 from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS
 
 #: Networks of each kind on a data set.
 _SEEDS, _QUICK_SEEDS = 10, 3
 
 
-def experiment_report(run: Run, results: str, by_number: bool) -> Outcome:
-    """What an experiment showed, from the file that experiment run wrote.
+def experiment_report(run: Run, results: str | None, by_number: bool) -> Outcome:
+    """What an experiment showed, from the file that experiment run wrote; without a file, the study.
 
     Each arm beside the sinusoidal one, seed by seed, with intervals and corrected p; and which of our
     numbers (norm, separations, kernel, spectrum, probes) go along with accuracy, by ranks.
     """
     from pe_spectra.answers.learning import answer_learning
-    from pe_spectra.experiment.comparing import compare_runs
+    from pe_spectra.experiment.committed import report_runs, report_study
     from pe_spectra.experiment.runs import read_runs
 
-    found = read_runs(Path(results), label="RESULTS")
-    scale = found.settings.get("scale")
-    if not found.results or not isinstance(scale, int):
-        raise FileError(results, "has no result yet" if isinstance(scale, int) else "does not say its setting scale")
     with run.progress("measuring tables") as tell:
-        report = compare_runs(found.results, scale=scale, progress=tell)
-    answer = answer_learning(report, file=results, by_number=by_number)
+        if results is None:
+            report = report_study(progress=tell)
+        else:
+            report = report_runs(read_runs(Path(results), label="RESULTS"), results, progress=tell)
+    answer = answer_learning(report, file=results or "the study", by_number=by_number)
     figure = plot(f"pe_spectra.plots.accuracies.compose_{'numbers' if by_number else 'learning'}", report)
     return run.finish(answer, figure)
 

@@ -10,18 +10,19 @@ import numpy as np
 
 from pe_spectra.answers.learning import REFERENCE, ArmComparison, LearningReport, NumberCorrelation
 from pe_spectra.errors import InputError
-from pe_spectra.experiment.statistics import (
+from pe_spectra.experiment.trial import TrialResult
+from pe_spectra.metrics import METRICS
+from pe_spectra.metrics.compare import Comparison, compare_encodings
+from pe_spectra.sources import build_encodings
+from pe_spectra.study.statistics import (
     PairedDifference,
     compare_pairs,
     correct_by_holm,
     correlate_ranks,
     measure_spread,
 )
-from pe_spectra.experiment.trial import TrialResult
-from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.compare import Comparison, compare_encodings
-from pe_spectra.sources import build_encodings
 from pe_spectra.vocabulary import NORMS, TASKS
+from pe_spectra.wording import join
 
 #: Numbers of `compare` that no scale of the vectors changes.
 _OF_SHAPE = (
@@ -33,6 +34,9 @@ _OF_SHAPE = (
     "shift_linearity_mean",
     "probe_rmse",
 )
+
+#: Tasks with something at a lag of the scale, and how many scales long the period of a task is.
+_OF_LAG, _PERIODS = ("lag", "period", "anomaly"), {"period": 1, "anomaly": 2}
 
 
 class _Group(NamedTuple):
@@ -161,17 +165,24 @@ def _scale_with_norm(one: Comparison, run: TrialResult, _scale: int) -> float | 
 
 
 def _read_kernel(one: Comparison, run: TrialResult, scale: int) -> float | None:
-    """k(scale)/k(0), on the task of lags alone."""
-    if run.task != "lag" or one.kernel is None or scale >= len(one.kernel) or one.kernel[0] <= 0:
+    """k(scale)/k(0), on tasks that plant something at this lag."""
+    if run.task not in _OF_LAG or one.kernel is None or scale >= len(one.kernel) or one.kernel[0] <= 0:
         return None
     return float(one.kernel[scale] / one.kernel[0])
 
 
-def _read_weight(one: Comparison, run: TrialResult, scale: int) -> float | None:
-    """The weight at frequency 2 pi/scale over the mean weight, on the task of periods alone."""
-    if run.task != "period" or one.spectrum is None:
+def _read_contrast(one: Comparison, run: TrialResult, scale: int) -> float | None:
+    """|k(scale + 1) - k(scale - 1)|/k(0), on the task that tells these lags apart."""
+    if run.task != "lag" or one.kernel is None or scale + 1 >= len(one.kernel) or one.kernel[0] <= 0:
         return None
-    place = int(np.argmin(np.abs(one.spectrum.omega - 2 * math.pi / scale)))
+    return float(abs(one.kernel[scale + 1] - one.kernel[scale - 1]) / one.kernel[0])
+
+
+def _read_weight(one: Comparison, run: TrialResult, scale: int) -> float | None:
+    """The weight at the frequency of the task over the mean weight, on tasks that have one."""
+    if run.task not in _PERIODS or one.spectrum is None:
+        return None
+    place = int(np.argmin(np.abs(one.spectrum.omega - 2 * math.pi / (_PERIODS[run.task] * scale))))
     return float(one.spectrum.weights[place] / np.mean(one.spectrum.weights))
 
 
@@ -184,6 +195,7 @@ _NUMBERS: Mapping[str, _Number] = {
     "min_separation": _Number("smallest distance between two of the vectors added", _scale_with_norm),
     **{name: _Number(METRICS[name].text, _read_metric(name)) for name in _OF_SHAPE},
     "kernel_at_lag": _Number("k(tau)/k(0) at the lag that the task is about", _read_kernel),
+    "kernel_contrast": _Number("difference of k(tau)/k(0) at the two lags that the task tells apart", _read_contrast),
     "weight_at_period": _Number(
         "weight at the frequency that the task is about, over the mean of all weights", _read_weight
     ),
@@ -205,8 +217,8 @@ def _measure_tables(
         compared = compare_encodings(encodings, length=length, progress=progress)
         found |= {(arm, length): one for arm, one in zip(arms, compared, strict=True)}
     drawn = sorted({arm for (arm, _), one in found.items() if one.encoding.is_random})
-    notes = [f"numbers of {arm} are those of the table that was drawn for the smallest seed" for arm in drawn]
-    return found, tuple(notes)
+    of = f"numbers of {join(drawn, 20)} are those of what was drawn for the smallest seed"
+    return found, (of,) if drawn else ()
 
 
 def _correlate(

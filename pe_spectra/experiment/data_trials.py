@@ -19,11 +19,11 @@ from pe_spectra.experiment.arms import NONE, build_arm
 from pe_spectra.experiment.design import Design, Trial, list_trials
 from pe_spectra.experiment.network import draw_weights
 from pe_spectra.experiment.scores import RandomScores, Scores, expect_random_scores, measure_scores
-from pe_spectra.experiment.statistics import PairedDifference, compare_pairs, correct_by_holm, measure_spread
 from pe_spectra.experiment.streams import draw_encoding_seed, start_stream
 from pe_spectra.experiment.training import judge_windows
 from pe_spectra.experiment.trial import learn_windows
 from pe_spectra.experiment.windows import WindowPart, WindowSet
+from pe_spectra.study.statistics import PairedDifference, compare_pairs, correct_by_holm, measure_spread
 from pe_spectra.vocabulary import NORMS
 
 #: The planted task of this form; it stands for the data set in the list of trials.

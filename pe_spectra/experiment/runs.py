@@ -7,17 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import as_file
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_origin
 
 from pe_spectra._version import __version__
-from pe_spectra.errors import FileError, PeSpectraError
+from pe_spectra.errors import FileError, InputError, PeSpectraError
 from pe_spectra.experiment.design import Design, Trial
 from pe_spectra.experiment.trial import TrialResult
 from pe_spectra.faces import Cell
 from pe_spectra.files.ledger import KEY, Ledger, read_ledger
 from pe_spectra.quantities import find_hint
+from pe_spectra.study import lines
 
 #: What training needs, an extra of the package.
 _NEEDED = ("jax", "optax")
@@ -138,6 +140,23 @@ def read_runs(path: Path, *, label: str = "") -> Runs:
         return Runs(settings=found.settings, about=found.about, results=tuple(map(read_row, found.rows)))
     except (ValueError, KeyError) as error:
         raise FileError(path, f"is a ledger, but not of trials{f' ({label})' if label else ''}") from error
+
+
+def read_study() -> Runs:
+    """Read the study that is in the package.
+
+    Raises
+    ------
+    InputError : this version has none.
+
+    >>> lines.find_study() is None or len(read_study().results) > 0
+    True
+    """
+    place = lines.find_study()
+    if place is None:
+        raise InputError("this version has no study of its own", accepted="a file of experiment run is accepted")
+    with as_file(place) as path:
+        return read_runs(path)
 
 
 def select_results(rows: Iterable[Mapping[str, str]], trials: Sequence[Trial]) -> list[TrialResult]:

@@ -1,4 +1,4 @@
-"""Recipes to bytes: .png, .svg and .csv of each figure, and manifest.json; and the check of bytes that are there."""
+"""Recipes to bytes: drawings and .csv of each figure, and manifest.json; and the check of bytes that are there."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra._version import __version__
 from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import FileError, InputError, shorten
-from pe_spectra.exact import F64
 from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
+from pe_spectra.figures.study_figures import list_study_recipes
 from pe_spectra.files.reading import read_bytes
 from pe_spectra.numbers import RealRange
 
@@ -25,8 +27,8 @@ from pe_spectra.numbers import RealRange
 Progress = Callable[[int, int], None]
 
 MANIFEST = "manifest.json"
-#: Endings of the drawings; the numbers are in a .csv.
-_DRAWINGS = (".png", ".svg")
+#: All figures that this version has.
+ALL_RECIPES = (*RECIPES, *list_study_recipes())
 #: Two numbers agree within this share of the largest absolute value of their column.
 TOLERANCE = 1e-9
 #: Bytes of one .csv: more than those of the longest lattice need.
@@ -40,7 +42,7 @@ def list_figure_files() -> tuple[str, ...]:
     >>> list_figure_files()[:3]
     ('fig1_spectrum.png', 'fig1_spectrum.svg', 'fig1_spectrum.csv')
     """
-    names = [f"{recipe.name}{suffix}" for recipe in RECIPES for suffix in (*_DRAWINGS, ".csv")]
+    names = [f"{recipe.name}{suffix}" for recipe in ALL_RECIPES for suffix in (*recipe.suffixes, ".csv")]
     return (*names, MANIFEST)
 
 
@@ -71,7 +73,7 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     for recipe in _list_recipes(progress):
         result = recipe.compute(_choose_grid(recipe, grid))
         figure = recipe.draw(result)
-        files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in _DRAWINGS}
+        files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in recipe.suffixes}
         files[f"{recipe.name}.csv"] = write_columns(recipe.tabulate(result))
     files[MANIFEST] = _write_manifest(grid)
     return files
@@ -94,17 +96,24 @@ def write_columns(columns: Columns) -> bytes:
     >>> write_columns({"lag": np.array([1.0, 2.0]), "separation": np.array([0.1, np.nan])}).decode().splitlines()
     ['lag,separation', '1.0,0.1', '2.0,']
     """
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    lines = [",".join(repr(value) if math.isfinite(value) else "" for value in row) for row in rows]
-    return ("\n".join([",".join(columns), *lines]) + "\n").encode("ascii")
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+        writer.writerow([value if isinstance(value, str) else _write_number(value) for value in row])
+    return stream.getvalue().encode("ascii")
+
+
+def _write_number(value: float) -> str:
+    return repr(value) if math.isfinite(value) else ""
 
 
 def _list_recipes(progress: Progress | None) -> Iterator[FigureRecipe]:
     """All recipes; when the next is asked for, the one before is done."""
-    for done, recipe in enumerate(RECIPES, start=1):
+    for done, recipe in enumerate(ALL_RECIPES, start=1):
         yield recipe
         if progress is not None:
-            progress(done, len(RECIPES))
+            progress(done, len(ALL_RECIPES))
 
 
 def _choose_grid(recipe: FigureRecipe, grid: int | None) -> int:
@@ -121,7 +130,7 @@ def _write_manifest(grid: int | None) -> bytes:
             "parameters": {**recipe.parameters, "grid": _choose_grid(recipe, grid)},
             "rounding": dict(recipe.rounding),
         }
-        for recipe in RECIPES
+        for recipe in ALL_RECIPES
     }
     versions = {
         "pe-spectra": __version__,
@@ -180,16 +189,21 @@ def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bo
     {}
     """
     found = {}
-    for recipe in RECIPES:
+    for recipe in ALL_RECIPES:
         if (directory / f"{recipe.name}.csv").exists():
             header, *rows = _read_table(files[f"{recipe.name}.csv"])
             cells = zip(*rows, strict=True) if rows else [()] * len(header)
-            columns = {
-                name: np.array([float(cell or "nan") for cell in column])
-                for name, column in zip(header, cells, strict=True)
-            }
+            columns = {name: _read_column(column) for name, column in zip(header, cells, strict=True)}
             found[recipe.name] = not _check_figure(recipe, columns, directory)
     return found
+
+
+def _read_column(cells: Sequence[str]) -> NDArray[Any]:
+    """The numbers of a column that :func:`write_columns` wrote, or its words."""
+    try:
+        return np.array([float(cell or "nan") for cell in cells])
+    except ValueError:
+        return np.array(cells)
 
 
 def _check_figure(recipe: FigureRecipe, columns: Columns, directory: Path) -> list[Mismatch]:
@@ -236,11 +250,14 @@ def _check_rows(figure: str, columns: Columns, table: Sequence[Sequence[str]]) -
     return [Mismatch(figure=figure, row=odd, expected=str(expected), got=str(got), reason=reason)]
 
 
-def _check_column(recipe: FigureRecipe, column: tuple[str, F64], cells: Sequence[str]) -> Mismatch | None:
+def _check_column(recipe: FigureRecipe, column: tuple[str, NDArray[Any]], cells: Sequence[str]) -> Mismatch | None:
     name, expected = column
-    largest = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
-    allowed = max(TOLERANCE * largest, recipe.rounding.get(name, 0.0))
-    reasons = [_judge_cell(want, cell, allowed) for want, cell in zip(expected, cells, strict=True)]
+    if expected.dtype.kind == "U":
+        reasons = ["" if want == cell else "differs" for want, cell in zip(expected.tolist(), cells, strict=True)]
+    else:
+        largest = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
+        allowed = max(TOLERANCE * largest, recipe.rounding.get(name, 0.0))
+        reasons = [_judge_cell(want, cell, allowed) for want, cell in zip(expected, cells, strict=True)]
     rows = [index for index, reason in enumerate(reasons) if reason]
     if not rows:
         return None
@@ -250,7 +267,7 @@ def _check_column(recipe: FigureRecipe, column: tuple[str, F64], cells: Sequence
         figure=recipe.name,
         column=name,
         row=first + 2,
-        expected=repr(float(expected[first])) if math.isfinite(expected[first]) else "",
+        expected=value if isinstance(value := expected[first].item(), str) else _write_number(value),
         got=shorten(cells[first]),
         reason=reasons[first] + more,
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
@@ -26,7 +27,8 @@ from pe_spectra.vocabulary import RECIPE_TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Columns = Mapping[str, F64]
+#: Numbers, or words.
+Columns = Mapping[str, NDArray[Any]]
 Parameters = Mapping[str, int | float | str | tuple[float, ...] | tuple[str, ...]]
 
 #: Lattice length of the paper's figures.
@@ -48,6 +50,7 @@ class FigureRecipe:
     compute : lattice length -> a result.
     tabulate : the result -> columns, each (rows,); nan where a number does not exist.
     rounding : absolute tolerance of columns that are themselves rounding errors.
+    suffixes : endings of its drawings; the numbers are in a .csv.
 
     >>> recipe = RECIPES[0]
     >>> recipe.name, list(recipe.tabulate(recipe.compute(16)))
@@ -61,9 +64,11 @@ class FigureRecipe:
     tabulate: Callable[[Any], Columns]
     follows_grid: bool = True
     rounding: Mapping[str, float] = field(default_factory=dict)
+    suffixes: tuple[str, ...] = (".png", ".svg")
 
     def draw(self, result: Any) -> Figure:
         """Draw the result; only here the drawing library is needed."""
+        from pe_spectra.plots.accuracies import compose_learning, compose_numbers
         from pe_spectra.plots.blur import compose_reconstruction, compose_widths
         from pe_spectra.plots.distances import compose_faithfulness, compose_gram
         from pe_spectra.plots.spectrum import compose_agreement, compose_spectrum
@@ -79,6 +84,8 @@ class FigureRecipe:
             "fig6_precision_staircase": lambda: compose_precision(result),
             "fig7_separation": lambda: compose_faithfulness(result, maps=0),
             "fig8_gram": lambda: compose_gram(result),
+            "fig9_learning": lambda: compose_learning(result),
+            "fig10_predictors": lambda: compose_numbers(result),
         }
         return drawings[self.name]()
 
@@ -236,6 +243,7 @@ def _tabulate_gram(result: Faithfulness) -> Columns:
     return {"s": s.ravel().astype(float), "t": t.ravel().astype(float), "dot_product": gram.ravel()}
 
 
+#: Those that are computed of formulas alone; `study_figures` has the others.
 RECIPES: tuple[FigureRecipe, ...] = (
     FigureRecipe(
         name="fig1_spectrum",

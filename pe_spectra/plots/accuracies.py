@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, judge_learning
+from pe_spectra.answers.learning import MATCHED, ArmComparison, LearningReport, NumberCorrelation, judge_learning
 from pe_spectra.metrics import METRICS
 from pe_spectra.plots.axes import find_range, head_panel, write_number
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
+    BLACK,
     BLUE,
     COLUMN_WIDTH,
     GREY,
+    LABEL_SIZE,
     PAGE_WIDTH,
+    SMALL_SIZE,
     TICK_SIZE,
     VERMILION,
     LineStyle,
-    curve_style,
     escape_sentence,
     escape_text,
     fixed_style,
@@ -29,106 +31,134 @@ from pe_spectra.plots.style import (
 )
 from pe_spectra.vocabulary import NORMS
 
-#: Inches of one arm, of the names at the left of a panel, and of a panel of a number.
-_ROW, _NAMES, _SQUARE = 0.17, 1.30, 1.25
-#: Of the two norms: colour, and how far its dots stand above or below the middle of the row.
-_STYLES: dict[str, tuple[str, float]] = {NORMS[0]: (BLUE, -0.17), NORMS[1]: (VERMILION, 0.17)}
+#: Inches of one arm, of the names at the left, of the height of a panel of a number, and left of such panels.
+_ROW, _NAMES, _SQUARE, _LEFT = 0.17, 1.55, 0.62, 0.55
+#: Inches of a task where there are few, of white between two, and from a panel to the label left of the names.
+_TASK, _BESIDE, _LABEL = 1.6, 0.09, -1.43
+#: Of the two norms: colour, how far its dots stand above or below the middle of the row, and how they are filled.
+_STYLES: dict[str, tuple[str, float, str]] = {NORMS[0]: (BLUE, -0.17, "none"), NORMS[1]: (VERMILION, 0.17, VERMILION)}
 _KEY: tuple[tuple[str, LineStyle], ...] = (
-    ("own norm", {"color": BLUE, "linestyle": "-"}),
-    ("norm of the sinusoid", {"color": VERMILION, "linestyle": "-"}),
+    ("own norm (upper dots, open)", {"color": BLUE, "linestyle": "-"}),
+    ("norm of the sinusoid (lower dots, filled)", {"color": VERMILION, "linestyle": "-"}),
 )
 _DOT = 2.6
 #: Accuracy of a judge who does not look.
 _CHANCE = 0.5
 #: From this quotient of the largest and the smallest on an axis is logarithmic.
 _WIDE = 30.0
-#: Colours before line styles change, and with them the marks.
-_COLOURS = 6
+#: From this one of the first and the last tick those between are left out.
+_FAR = 1e4
 
 
 @fixed_style()
 def compose_learning(report: LearningReport) -> Figure:
-    """The figure of `pe-spectra experiment report`: a panel for each task and length, a row for each arm."""
-    places = _list_places(report.arms)
-    across = min(2, len(places))
-    rows = -(-len(places) // across)
-    heights = tuple(
-        _ROW * max(len(_list_arms(report, place)) for place in places[row * across : (row + 1) * across]) + 0.1
-        for row in range(rows)
-    )
+    """The figure of `pe-spectra experiment report`: a row for each arm, a column for each task."""
+    lengths = sorted({one.length for one in report.arms})
+    tasks = list(dict.fromkeys(one.task for one in report.arms))
+    names = [_list_names(one for one in report.arms if one.length == length) for length in lengths]
     layout = Layout(
         title=escape_sentence(judge_learning(report).text.removesuffix(".")),
-        heights=heights,
+        heights=tuple(_ROW * len(rows) + 0.1 for rows in names),
         key=_KEY if any(one.norm == NORMS[1] for one in report.arms) else _KEY[:1],
         small_print=(
+            *report.missing,
             "A dot is a network (one seed), a stroke the mean over seeds. Dotted: chance.",
             "Accuracy: the share of test windows judged rightly.",
         ),
-        left=_NAMES,
+        left=_BESIDE,
+        right=_BESIDE,
         top=0.26,
-        gap=0.52,
-        width=COLUMN_WIDTH if across == 1 else PAGE_WIDTH,
-        columns=across,
-        cells=len(places),
+        gap=0.62,
+        width=max(COLUMN_WIDTH, min(PAGE_WIDTH, _NAMES + _TASK * len(tasks))),
+        columns=len(tasks),
     )
     figure, panels = lay_out(layout)
-    for axes, place in zip(panels, places, strict=True):
-        _draw_arms(axes, report, place)
-    for axes in panels[::across]:
-        axes.set_ylabel("encoding")
+    _make_room(figure, panels, len(tasks), _NAMES)
+    limits = _find_limits([one.accuracies for one in report.arms])
+    for place, axes in enumerate(panels):
+        row, column = divmod(place, len(tasks))
+        here = [one for one in report.arms if (one.task, one.length) == (tasks[column], lengths[row])]
+        _draw_arms(axes, here, names[row], limits)
+        head_panel(axes, f"{tasks[column]}, {lengths[row]}" if len(lengths) > 1 else tasks[column])
+        if column:
+            axes.set_yticklabels([])
+        else:
+            axes.set_ylabel("encoding")
+            axes.yaxis.set_label_coords(_LABEL / (axes.get_position().width * figure.get_figwidth()), 0.5)
+    for row, length in enumerate(lengths):
+        words = "accuracy (share of test windows)" + (f", {length} positions" if len(lengths) > 1 else "")
+        _name_row(panels[row * len(tasks) : (row + 1) * len(tasks)], words)
     return figure
+
+
+def _make_room(figure: Figure, panels: Sequence[Axes], across: int, room: float) -> None:
+    """Push the panels of each row together at the right, so that the words at their left stand once."""
+    width = figure.get_figwidth()
+    pitch = (width - room - _BESIDE) / across
+    for place, axes in enumerate(panels):
+        box, left = axes.get_position(), room + place % across * pitch
+        axes.set_position((left / width, box.y0, (pitch - _BESIDE) / width, box.height))
 
 
 def draw_learning(axes: Axes, report: LearningReport) -> None:
     """Draw the first task of a report, with its labels."""
-    _draw_arms(axes, report, _list_places(report.arms)[0])
+    first = [one for one in report.arms if (one.task, one.length) == (report.arms[0].task, report.arms[0].length)]
+    _draw_arms(axes, first, _list_names(first), _find_limits([one.accuracies for one in first]))
+    axes.set_xlabel("accuracy (share of test windows)", labelpad=1)
     axes.set_ylabel("encoding")
+    head_panel(axes, first[0].task)
 
 
 @fixed_style()
 def compose_numbers(report: LearningReport) -> Figure:
-    """The figure of `pe-spectra experiment report --by-number`: accuracy against each number, tasks by colour."""
+    """The figure of `pe-spectra experiment report --by-number`: a row for each number, a column for each task."""
     names = list(dict.fromkeys(one.number for one in report.numbers))
     tasks = list(dict.fromkeys(one.task for one in report.numbers))
-    across = min(3, len(names))
-    dashed = " Marks of tasks with a broken line are open." if len(tasks) > _COLOURS else ""
+    lengths = sorted({one.length for one in report.numbers})
+    several = f" Circles: {lengths[0]} positions; squares: longer windows." if len(lengths) > 1 else ""
     layout = Layout(
         title="Mean accuracy of an arm against each of our numbers",
-        heights=(_SQUARE,) * -(-len(names) // across),
-        key=tuple((task, _find_style(place)) for place, task in enumerate(tasks)),
+        heights=(_SQUARE,) * len(names),
         small_print=(
-            f"A mark is an arm at one norm, on one task.{dashed}",
+            *report.missing,
+            f"A mark is an arm, open at its own norm, filled at that of the sinusoid. Dotted: chance.{several}",
+            "In a panel: the rank correlation, black where its interval of 95 % leaves out 0.",
             "What goes along with accuracy need not be its cause.",
         ),
-        left=0.50,
-        right=0.10,
-        top=0.12,
-        gap=0.50,
-        width=(COLUMN_WIDTH, 0.75 * PAGE_WIDTH, PAGE_WIDTH)[across - 1],
-        columns=across,
-        cells=len(names),
+        left=_BESIDE,
+        right=_BESIDE,
+        top=0.26,
+        gap=0.38,
+        width=max(COLUMN_WIDTH, min(PAGE_WIDTH, _LEFT + _TASK * len(tasks))),
+        columns=len(tasks),
     )
     figure, panels = lay_out(layout)
-    low, high = _find_limits([one.accuracies for one in report.numbers])
-    for place, (axes, name) in enumerate(zip(panels, names, strict=True)):
-        _draw_number(axes, [one for one in report.numbers if one.number == name], tasks)
-        axes.set_ylim(low, high)
-        if place % across == 0:
-            axes.set_ylabel("accuracy")
+    _make_room(figure, panels, len(tasks), _LEFT)
+    limits = _find_limits([one.accuracies for one in report.numbers])
+    for row, name in enumerate(names):
+        here = [one for one in report.numbers if one.number == name]
+        line = panels[row * len(tasks) : (row + 1) * len(tasks)]
+        for axes, task in zip(line, tasks, strict=True):
+            _draw_number(axes, [one for one in here if one.task == task], here, limits, lengths[0])
+            if row == 0:
+                head_panel(axes, task)
+            axes.set_yticks([_CHANCE, 1.0], ["0.5", "1"] if axes is line[0] else ["", ""])
+            axes.set_visible(axes is line[0] or any(one.task == task for one in here))
+        unit = METRICS[name].unit if name in METRICS else ""
+        _name_row(line, f"{name.replace('_', ' ')} ({unit or 'no unit'})")
+    figure.supylabel("accuracy", x=0.01, fontsize=LABEL_SIZE)
     return figure
 
 
-def _find_style(place: int) -> LineStyle:
-    """Colour of a task; of those beyond the colours the line is broken, and marks are open."""
-    return {"color": curve_style(place)["color"], "linestyle": "-" if place < _COLOURS else (0, (2, 1.5))}
+def _name_row(line: Sequence[Axes], words: str) -> None:
+    """Write what stands along the axes of a row once, below its middle."""
+    first, last = line[0].get_position(), line[-1].get_position()
+    line[0].set_xlabel(words, labelpad=1, x=((first.x0 + last.x1) / 2 - first.x0) / first.width)
 
 
-def _list_places(arms: Sequence[ArmComparison]) -> list[tuple[str, int]]:
-    return list(dict.fromkeys((one.task, one.length) for one in arms))
-
-
-def _list_arms(report: LearningReport, place: tuple[str, int]) -> list[str]:
-    return list(dict.fromkeys(one.arm for one in report.arms if (one.task, one.length) == place))
+def _list_names(arms: Iterable[ArmComparison]) -> list[str]:
+    """Names of arms: those that are said of first as they come, each once."""
+    return list(dict.fromkeys(one.arm for one in arms))
 
 
 def _find_limits(accuracies: Sequence[Sequence[float]]) -> tuple[float, float]:
@@ -137,54 +167,71 @@ def _find_limits(accuracies: Sequence[Sequence[float]]) -> tuple[float, float]:
     return low - 0.03, high + 0.03
 
 
-def _draw_arms(axes: Axes, report: LearningReport, place: tuple[str, int]) -> None:
-    """Draw the seeds of every arm as dots, the mean as a stroke."""
-    names = _list_arms(report, place)
+def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], limits: tuple[float, float]) -> None:
+    """Draw the seeds of every arm of one task as dots, the mean as a stroke."""
     axes.axvline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
-    for one in report.arms:
-        if (one.task, one.length) != place:
-            continue
-        colour, beside = _STYLES[one.norm]
-        row = names.index(one.arm) + beside
+    for row in range(0, len(names), 2):
+        axes.axhspan(row - 0.5, row + 0.5, color=GREY, alpha=0.09, linewidth=0, zorder=-1)
+    for one in arms:
+        colour, beside, face = _STYLES[one.norm]
+        height = names.index(one.arm) + beside
         shade: dict[str, Any] = {"color": colour, "linestyle": "none", "markeredgewidth": 0.5}
-        axes.plot(one.accuracies, [row] * one.runs, marker="o", markersize=_DOT, markerfacecolor="none", **shade)
-        axes.plot([one.accuracy] * 2, [row - 0.2, row + 0.2], color=colour, linewidth=1.6, solid_capstyle="butt")
-    axes.set(xlim=_find_limits([one.accuracies for one in report.arms]), ylim=(len(names) - 0.4, -0.6))
+        axes.plot(one.accuracies, [height] * one.runs, marker="o", markersize=_DOT, markerfacecolor=face, **shade)
+        axes.plot([one.accuracy] * 2, [height - 0.2, height + 0.2], color=colour, linewidth=1.6, solid_capstyle="butt")
+    axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]
     axes.set_yticks(range(len(names)), labels)
+    axes.set_xticks([_CHANCE, 0.75, 1.0], ["0.5", "0.75", "1"])
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel("accuracy (share of test windows)", labelpad=1)
-    several = len({length for _, length in _list_places(report.arms)}) > 1
-    head_panel(axes, f"{place[0]}, {place[1]} positions" if several else place[0])
 
 
-def _draw_number(axes: Axes, rows: Sequence[NumberCorrelation], tasks: Sequence[str]) -> None:
-    """Draw accuracy against one number, a colour for each task."""
-    known = np.concatenate([np.asarray(one.values, dtype=float) for one in rows])
+def _draw_number(
+    axes: Axes,
+    rows: Sequence[NumberCorrelation],
+    all_tasks: Sequence[NumberCorrelation],
+    limits: tuple[float, float],
+    shortest: int,
+) -> None:
+    """Draw accuracy on one task against one number; tasks that have the number share its axis."""
+    known = np.concatenate([np.asarray(one.values, dtype=float) for one in all_tasks])
     if known.min() > 0 and known.max() > _WIDE * known.min():
         axes.set_xscale("log")
-    axes.axhline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
-    for one in rows:
-        place = tasks.index(one.task)
-        colour = curve_style(place)["color"]
-        face = colour if place < _COLOURS else "none"
-        axes.plot(
-            one.values,
-            one.accuracies,
-            linestyle="none",
-            marker="o",
-            markersize=_DOT,
-            color=colour,
-            markerfacecolor=face,
-            markeredgewidth=0.6,
-        )
-    name = rows[0].number
-    unit = METRICS[name].unit if name in METRICS else ""
-    axes.set_xlabel(f"{name.replace('_', ' ')} ({unit or 'no unit'})", fontsize=TICK_SIZE, labelpad=1)
-    low, high = axes.get_xlim()
-    axes.set_xticks(_choose_ticks(low, high, is_log=axes.get_xscale() == "log"))
+        low, high = known.min() / 1.4, known.max() * 1.4
+    else:
+        low, high = find_range(known)
+        room = 0.05 * (high - low) or 0.5 * abs(high) or 0.5
+        low, high = low - room, high + room
+    axes.set(xlim=(low, high), ylim=limits)
+    ticks = _choose_ticks(low, high, is_log=axes.get_xscale() == "log")
+    # long names of small numbers would touch
+    axes.set_xticks([ticks[0], ticks[-1]] if ticks[-1] > _FAR * abs(ticks[0]) > 0 else ticks)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda value, _: write_number(value))
+    axes.axhline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
+    for one in rows:
+        for norm, (colour, _, face) in _STYLES.items():
+            marks = [
+                pair[1:]
+                for pair in zip(one.names, one.values, one.accuracies, strict=True)
+                if pair[0].endswith(MATCHED) == (norm == NORMS[1])
+            ]
+            axes.plot(
+                [value for value, _ in marks],
+                [accuracy for _, accuracy in marks],
+                linestyle="none",
+                marker="o" if one.length == shortest else "s",
+                markersize=_DOT,
+                color=colour,
+                markerfacecolor=face,
+                markeredgewidth=0.5,
+            )
+    for place, one in enumerate(rows):
+        if one.rho is not None:
+            colour = BLACK if one.is_told else GREY
+            where = (0.97, 0.12 + 0.17 * place)
+            axes.text(
+                *where, f"{one.rho:+.2f}", transform=axes.transAxes, ha="right", fontsize=SMALL_SIZE, color=colour
+            )
 
 
 def _choose_ticks(low: float, high: float, *, is_log: bool) -> list[float]:

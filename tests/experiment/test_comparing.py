@@ -122,6 +122,9 @@ def test_numbers_are_those_of_the_vectors_that_are_added(report):
                 assert_allclose(value, naive, rtol=1e-9, err_msg=f"{name} {arm}")
             elif name == "kernel_at_lag":
                 assert_allclose(value, tables[plain].kernel[6] / tables[plain].kernel[0], err_msg=arm)
+            elif name == "kernel_contrast":
+                kernel = tables[plain].kernel / tables[plain].kernel[0]
+                assert_allclose(value, abs(kernel[7] - kernel[5]), atol=1e-15, err_msg=arm)
             else:
                 assert value == tables[plain].values[name], (name, arm)
         assert list(one.names) == [each for each in names if each in one.names]
@@ -131,14 +134,15 @@ def test_numbers_are_those_of_the_vectors_that_are_added(report):
     assert "weight_at_period" not in by_number
 
 
-def test_weights_are_those_at_the_period_of_the_task():
-    runs = [make_run("period", arm, "own", 0, 0.5) for arm in ("sinusoidal", "dft", "tape")]
+@pytest.mark.parametrize(("task", "period"), [("period", 8), ("anomaly", 16)])
+def test_weights_are_those_at_the_period_of_the_task(task, period):
+    runs = [make_run(task, arm, "own", 0, 0.5) for arm in ("sinusoidal", "dft", "tape")]
     found = {one.number: one for one in compare_runs(runs, scale=8).numbers}
-    assert "kernel_at_lag" not in found
+    assert "kernel_contrast" not in found
     one = found["weight_at_period"]
     for arm, value in zip(one.names, one.values, strict=True):
         (table,) = compare_encodings([read_encoding(build_arm(arm, length=32).spec)], length=32)
-        place = min(range(len(table.spectrum.omega)), key=lambda k: abs(table.spectrum.omega[k] - 2 * np.pi / 8))
+        place = min(range(len(table.spectrum.omega)), key=lambda k: abs(table.spectrum.omega[k] - 2 * np.pi / period))
         assert_allclose(
             value, table.spectrum.weights[place] * len(table.spectrum.weights) / table.spectrum.weights.sum()
         )

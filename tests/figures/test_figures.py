@@ -16,6 +16,7 @@ import pytest
 from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import InputError
 from pe_spectra.figures import (
+    ALL_RECIPES,
     RECIPES,
     FigureRecipe,
     build,
@@ -26,6 +27,7 @@ from pe_spectra.figures import (
 )
 from pe_spectra.figures.build import compute_columns, write_columns
 from pe_spectra.figures.recipes import Columns
+from pe_spectra.study.lines import find_study
 from tests.places import ROOT
 
 NAMES = (
@@ -38,6 +40,8 @@ NAMES = (
     "fig7_separation",
     "fig8_gram",
 )
+#: Of the study, where there is one.
+OF_STUDY = () if find_study() is None else ("fig9_learning", "fig10_predictors")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +68,7 @@ def compute_once(name: str, grid: int | None) -> Columns:
 
 
 def recipe_of(name: str) -> FigureRecipe:
-    return next(recipe for recipe in RECIPES if recipe.name == name)
+    return next(recipe for recipe in ALL_RECIPES if recipe.name == name)
 
 
 def edit_cell(path: Path, line: int, column: int, text: str) -> None:
@@ -79,7 +83,8 @@ def test_every_figure_has_its_files(built: dict[str, bytes]) -> None:
     assert tuple(recipe.name for recipe in RECIPES) == NAMES
     assert set(built) == set(list_figure_files())
     assert set(built) == {f"{name}{suffix}" for name in NAMES for suffix in (".png", ".svg", ".csv")} | {
-        "manifest.json"
+        *(f"{name}{suffix}" for name in OF_STUDY for suffix in (".png", ".svg", ".pdf", ".csv")),
+        "manifest.json",
     }
     for name in NAMES:
         assert built[f"{name}.png"].startswith(b"\x89PNG")
@@ -229,7 +234,7 @@ def test_manifest_says_what_the_figures_depend_on(built: dict[str, bytes], tmp_p
     manifest = json.loads(built["manifest.json"])
     assert set(manifest) == {"figures", "versions"}
     assert set(manifest["versions"]) == {"pe-spectra", "numpy", "matplotlib", "python"}
-    assert tuple(manifest["figures"]) == NAMES
+    assert tuple(manifest["figures"]) == (*NAMES, *OF_STUDY)
     assert manifest["figures"]["fig2_reconstruction"]["parameters"]["positions"] == [5, 40, 75]
     assert str(tmp_path.parent).encode() not in built["manifest.json"]
 
@@ -241,10 +246,10 @@ def test_fresh_build_passes_its_check(folder: Path) -> None:
 
 
 def test_files_are_compared_with_those_that_are_there(built: dict[str, bytes], folder: Path) -> None:
-    assert compare_figures(built, folder) == dict.fromkeys(NAMES, True)
+    assert compare_figures(built, folder) == dict.fromkeys((*NAMES, *OF_STUDY), True)
     edit_cell(folder / "fig1_spectrum.csv", 4, 2, "0.5")
     (folder / "fig8_gram.csv").unlink()
-    assert compare_figures(built, folder) == {"fig1_spectrum": False, **dict.fromkeys(NAMES[1:7], True)}
+    assert compare_figures(built, folder) == {"fig1_spectrum": False, **dict.fromkeys((*NAMES[1:7], *OF_STUDY), True)}
 
 
 def test_changed_cell_is_named(folder: Path) -> None:

@@ -29,6 +29,7 @@ FAULTS = [
     ("JAX and Optax", "cli/run.py", "def train():\n    from optax import adamw"),
     ("Dask", "experiment/design.py", "from distributed import Client"),
     ("Only the command line", "figures/recipes.py", "from pe_spectra.experiment.design import FULL"),
+    ("The mathematics", "study/lines.py", "from pe_spectra.files.ledger import read_ledger"),
     ("Only the command line", "library.py", "from pe_spectra.experiment import design"),
     ("Nobody", "cli/options.py", "import click"),
     ("Nobody", "files/reading.py", "from pickle import load"),

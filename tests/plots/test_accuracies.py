@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from pe_spectra.experiment.comparing import compare_runs
 from pe_spectra.plots.accuracies import _choose_ticks, compose_learning, compose_numbers
-from tests.experiment.made_runs import make_run
+from tests.experiment.made_runs import ARMS, make_run
 from tests.plots.figures import make_report
 
 
@@ -16,11 +16,12 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
     report = make_report()
     figure = compose_learning(report)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag", "period", "bag"]
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == [arm for arm, _ in ARMS]
     for axes, task in zip(figure.axes, ("lag", "period", "bag"), strict=True):
         arms = [one for one in report.arms if one.task == task]
         dots = [line for line in axes.lines if line.get_marker() == "o"]
         assert [tuple(line.get_xdata()) for line in dots] == [one.accuracies for one in arms]
-        names = [text.get_text() for text in axes.get_yticklabels()]
         for line, one in zip(dots, arms, strict=True):
             assert len(line.get_xdata()) == one.runs == 4
             # in the row of its arm, the two norms apart
@@ -35,32 +36,55 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
 def test_norms_have_their_colours_and_a_key() -> None:
     figure = compose_learning(make_report())
     words = [text.get_text() for text in figure.texts]
-    assert {"own norm", "norm of the sinusoid"} <= set(words)
+    assert {"own norm (upper dots, open)", "norm of the sinusoid (lower dots, filled)"} <= set(words)
     axes = figure.axes[0]
-    assert len({line.get_color() for line in axes.lines if line.get_marker() == "o"}) == 2
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert len({line.get_color() for line in dots}) == 2
+    # told apart without colours, too
+    assert len({line.get_markerfacecolor() for line in dots}) == 2
     alone = compare_runs([make_run("lag", "dft", "own", 0, 0.5)], scale=6, with_numbers=False)
-    assert "norm of the sinusoid" not in [text.get_text() for text in compose_learning(alone).texts]
+    assert not any("norm of the" in text.get_text() for text in compose_learning(alone).texts)
 
 
 def test_lengths_are_named_where_there_are_several() -> None:
     runs = [make_run("lag", "dft", "own", 0, 0.5, length=length) for length in (32, 64)]
     figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag, 32 positions", "lag, 64 positions"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag, 32", "lag, 64"]
+    assert [axes.get_xlabel().rpartition(", ")[2] for axes in figure.axes] == ["32 positions", "64 positions"]
 
 
 def test_numbers_stand_at_their_places() -> None:
     report = make_report()
     figure = compose_numbers(report)
     names = list(dict.fromkeys(one.number for one in report.numbers))
-    labels = [axes.get_xlabel().partition(" (")[0] for axes in figure.axes]
+    tasks = ["lag", "period", "bag"]
+    grid = [figure.axes[row * 3 : row * 3 + 3] for row in range(len(names))]
+    assert [axes.get_title(loc="left") for axes in grid[0]] == tasks
+    labels = [line[0].get_xlabel().partition(" (")[0] for line in grid]
     assert labels == [name.replace("_", " ") for name in names]
-    assert "kernel half width (positions)" in [axes.get_xlabel() for axes in figure.axes]
-    for axes, name in zip(figure.axes, names, strict=True):
-        rows = [one for one in report.numbers if one.number == name]
-        dots = [line for line in axes.lines if line.get_marker() == "o"]
-        for line, one in zip(dots, rows, strict=True):
-            assert_allclose(line.get_xdata(), one.values)
-            assert_allclose(line.get_ydata(), one.accuracies)
+    assert "kernel half width (positions)" in [line[0].get_xlabel() for line in grid]
+    for line, name in zip(grid, names, strict=True):
+        for axes, task in zip(line, tasks, strict=True):
+            rows = [one for one in report.numbers if (one.number, one.task) == (name, task)]
+            own, matched = [], []
+            for drawn in (each for each in axes.lines if each.get_marker() == "o"):
+                place = own if drawn.get_markerfacecolor() == "none" else matched
+                place += list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))
+            expected = [each for one in rows for each in zip(one.names, one.values, one.accuracies, strict=True)]
+            assert own == [each[1:] for each in expected if not each[0].endswith("(matched)")]
+            assert matched == [each[1:] for each in expected if each[0].endswith("(matched)")]
+            assert [text.get_text() for text in axes.texts] == [
+                f"{one.rho:+.2f}" for one in rows if one.rho is not None
+            ]
+            assert axes.get_visible() or not rows
+
+
+def test_lengths_of_numbers_have_marks_of_their_own() -> None:
+    runs = [make_run("lag", arm, "own", 0, 0.5, length=n) for arm in ("dft", "tape", "alibi") for n in (32, 48)]
+    figure = compose_numbers(compare_runs(runs, scale=6))
+    marks = {line.get_marker() for line in figure.axes[0].lines}
+    assert marks >= {"o", "s"}
+    assert "squares: longer windows" in " ".join(text.get_text() for text in figure.texts)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-0.03, 0.71), (9.0, 17.3), (0.9999, 1.0001), (-1e-7, 3e-7)])

@@ -132,7 +132,7 @@ STEPS = {
 def _draw_few_figures():
     from pe_spectra.figures import build
 
-    build.RECIPES = build.RECIPES[:2]
+    build.ALL_RECIPES = build.ALL_RECIPES[:2]
 
 
 def _plant_after_verdict(make):

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from pe_spectra.errors import InputError
-from pe_spectra.experiment import statistics
-from pe_spectra.experiment.statistics import (
+from pe_spectra.study import statistics
+from pe_spectra.study.statistics import (
     bootstrap_mean,
     compare_pairs,
     compute_sign_flip_p,

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.drawing import leave_most_to_the_slow_run
 from tests.planted import make_trained, plant_tail
 
 # the same examples at every run: a test that fails does so for everybody
@@ -29,6 +30,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Variables that change what the program prints.
 TOUCHY = ("NO_COLOR", "FORCE_COLOR", "TERM", "LINES", "COLUMNS")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Draw the cases of tests that are marked `few`, before marks and names choose among them."""
+    if not config.option.keyword and not any("[" in argument for argument in config.args):
+        leave_most_to_the_slow_run(items)
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,7 @@ def read_missing(notes, compared):
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("length", [None, 1, 2, 12])
 def test_every_cell_without_a_value_has_a_note(length):
     tables = {

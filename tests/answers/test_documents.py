@@ -29,6 +29,7 @@ def answer(cli, answered):
     return run
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("line", LINES)
 def test_document(cli, answer, validate, line):
     done = answer(line)
@@ -40,6 +41,7 @@ def test_document(cli, answer, validate, line):
     assert cli(f"{draw_nothing(line)} --json").out == done.out
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("line", FILE_LINES)
 def test_document_about_a_file(cli, validate, tables, line):
     done = cli(f"{draw_nothing(line)} --json")
@@ -47,6 +49,7 @@ def test_document_about_a_file(cli, validate, tables, line):
     validate(read_strictly(done.out))
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("line", "code"), MODEL_LINES.items())
 @pytest.mark.usefixtures("models")
 def test_document_about_models(cli, validate, line, code):
@@ -171,6 +174,7 @@ def list_null_fields(document):
     return {[key for key in path if isinstance(key, str)][-1] for path in list_nulls(document)}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("field", NULLS)
 def test_what_is_null_is_explained(cli, field):
     line, words = NULLS[field]

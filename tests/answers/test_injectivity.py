@@ -72,6 +72,7 @@ def test_one_code_is_one(cli, tmp_path):
     assert "another, 2 distinct)" in cli("faithfulness -e two.npy --no-figure").out
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("specs", "length"),
     [

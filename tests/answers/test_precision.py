@@ -69,6 +69,7 @@ def test_the_sentence_that_an_engineer_needs(cli):
     )
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("line", "code", "words"),
     [
@@ -318,6 +319,7 @@ def test_a_full_table_is_in_the_order_of_the_steps(cli):
     assert seen == STAGES
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", ["sinusoidal -S 30000 --dtype float8_e4m3fnuz", "alibi -S 5000", "t5", "ramp"])
 def test_tables_of_all_sizes_are_tables(on_terminal, line):
     lines = on_terminal(f"{line} --full")

@@ -48,6 +48,7 @@ def watched(cli_on_terminal, monkeypatch):
     return cli_on_terminal
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("line", ONE)
 def test_an_answer_fits_a_screen(watched, line):
     done = watched(line + ("" if line.startswith(PLAIN) else " --no-figure"))
@@ -57,6 +58,7 @@ def test_an_answer_fits_a_screen(watched, line):
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("name", ENCODING_CLASSES)
 def test_all_that_is_known_of_an_encoding_fits_a_screen_or_is_counted(watched, name):
     done = watched(f"encodings {name}")
@@ -74,6 +76,7 @@ def test_findings_that_leave_no_room_are_seen_before_the_curve(watched):
     assert "kernel k(lag)" in watched("inspect three.npy --full").out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["spectrum", "reconstruct", "faithfulness"])
 def test_each_of_several_encodings_has_one_line(watched, command):
     done = watched(f"{command} -e sinusoidal rope alibi dft --no-figure")

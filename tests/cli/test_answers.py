@@ -19,6 +19,7 @@ PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 # ----------------------------------------------------------------------------------- answers
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", DRAWING)
 def test_an_answer_and_its_figure(cli, tmp_path, command):
     done = cli(f"{command} --d 8")
@@ -30,6 +31,7 @@ def test_an_answer_and_its_figure(cli, tmp_path, command):
     assert verdict == json.loads(cli(f"{command} --d 8 --json --no-figure").out)["verdict"]["text"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("command", PAPER)
 def test_formats_agree(cli, command):
     document = cli(f"{command} --d 8 --json --no-figure")
@@ -132,6 +134,7 @@ def test_limit_zero_names_no_pair_and_counts_all(cli):
     assert row["closest_pair"] == [0, 4]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("demands", "code"),
     [

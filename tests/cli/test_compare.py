@@ -267,6 +267,7 @@ def test_start_and_step_fill_what_a_calendar_leaves_open(cli, refuse, command):
     assert "--step has no meaning for sinusoidal (5min)" in refuse(f"{command} -e sinusoidal --step 5min")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("command", ["spectrum -e", "faithfulness -e", "compare", "inspect", "export --output -"])
 def test_real_positions(cli, refuse, tmp_path, command):
     (tmp_path / "times.csv").write_text("0\n0.5\n1\n1.5\n")

@@ -29,6 +29,7 @@ def test_inspect_in_every_format(cli, tables):
     assert "rows used: 1 to 127" in text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "code", "rows"),
     [
@@ -52,6 +53,7 @@ def test_nothing_is_found_where_nothing_is_planted(cli, tables):
     assert (document["findings"], document["verdict"]["code"]) == ([], "clean")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("level", "name", "code"),
     [("note", "table", 0), ("warning", "cls", 1), ("note", "cls", 1), ("error", "cls", 0)],

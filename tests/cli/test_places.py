@@ -16,6 +16,7 @@ PNG, SVG, PDF = b"\x89PNG", b"<?xml", b"%PDF"
 # ----------------------------------------------------------------------------------- places
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "start"), [("a.png", PNG), ("a.svg", SVG), ("a.PDF", PDF), ("b/a.png", PNG)])
 def test_figure(cli, tmp_path, name, start):
     (tmp_path / "b").mkdir()

@@ -120,6 +120,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.few(21)
 @pytest.mark.parametrize("given", VARIANTS, ids=lambda given: "-".join(map(str, given.values())))
 def test_keys_are_equal_where_rows_are(given):
     narrow = {"width": 5} if given["kind"] != "cyclic" else {}

@@ -178,6 +178,7 @@ def is_alive(pid):
     return False
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_the_program_and_its_workers_with_one_line(tmp_path, times):
     process, pids = begin_waiting(tmp_path, 2)

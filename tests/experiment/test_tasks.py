@@ -32,6 +32,7 @@ def sort_tokens(windows):
 # ----------------------------------------------------------------------------------- what is planted
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("task", SYMMETRIC)
 @pytest.mark.parametrize(("length", "scale"), [(32, 6), (33, 6), (64, 6), (32, 3), (40, 11)])
 def test_the_tokens_alone_say_nothing(task, length, scale):

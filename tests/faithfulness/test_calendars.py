@@ -25,6 +25,7 @@ CALENDARS = [
 ]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("parameters", CALENDARS, ids=lambda each: "-".join(map(str, each.values())))
 def test_calendars_over_a_week_are_as_far_apart_as_all_pairs_are(parameters):
     width = {} if parameters["kind"] == "cyclic" else {"width": 6}

@@ -57,6 +57,7 @@ SPANS = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("start", "step", "seconds", "length"), SPANS)
 @pytest.mark.parametrize("rows", ["cyclic", "fixed", "learned"])
 def test_fields_side_by_side_collide_as_their_tuples(start, step, seconds, length, rows):

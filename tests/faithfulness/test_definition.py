@@ -14,6 +14,7 @@ BASES = [0.3, 1.0, 2.5, 1e4, 1e9]
 # ----------------------------------------------------------------------------------- faithfulness
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("rho", BASES)
 @pytest.mark.parametrize("d", SIZES)
 def test_smallest_separation(d, rho):

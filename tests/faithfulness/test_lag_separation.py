@@ -22,6 +22,7 @@ from tests.making import make_encoding
 # ----------------------------------------------------------------------------------- biases, and ties
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("ratio", ["multiply", "divide"])
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("heads", [1, 3, 8])
@@ -48,6 +49,7 @@ def test_sandwich_of_many_lags_has_a_bound_of_its_own():
     assert 0 < np.abs(many - few).max() < encoding.bound_error(many.T) < 1e-6
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("spec", "pair"), [("shaw:clip=16", (16, 17)), ("shaw:clip=3,d=1024", (3, 4))])
 def test_keys_of_a_million_lags_need_no_vectors(spec, pair):
     found = measure_faithfulness(make_encoding(spec), length=1_000_000)

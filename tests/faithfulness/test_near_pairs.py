@@ -34,6 +34,7 @@ def compare(found, expected, limit):
     assert {(near.s, near.t) for near in found.examples} <= {(s, t) for _, s, t in expected}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("width", [1, 3, 20])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-660, 2.0**660])
 def test_near_pairs_are_those_of_all_pairs(width, scale):
@@ -48,6 +49,7 @@ def test_near_pairs_are_those_of_all_pairs(width, scale):
         assert (found.method, found.error, found.unsure, found.proved) == ("blocks", 0.0, 0, True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("limit", [1, 5, 400])
 def test_a_tree_finds_what_blocks_find(limit, monkeypatch):
     random = np.random.default_rng(5)

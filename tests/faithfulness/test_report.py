@@ -288,6 +288,7 @@ def test_separation_agrees_with_brute_force(spec, length):
     assert_allclose(np.linalg.norm(rows[s] - rows[t]), distance, rtol=1e-11, atol=1e-13 * largest)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spec", ["rope", "rope:scaling=linear,factor=4", "tensor2tensor", "tape", "sinusoidal:d=65"])
 def test_a_million_positions(spec):
     encoding = make_encoding(spec)

@@ -45,6 +45,7 @@ def search_slowly(d, rho, length):
 # ----------------------------------------------------------------------------------- ladders
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rho", RHO)
 def test_every_small_ladder_in_50_digits(rho):
     """Exhaustive: d from 2 to 7, S from 2 to 12."""
@@ -171,6 +172,7 @@ def test_lags_that_are_given_up_are_none_that_could_win(monkeypatch):
         assert_allclose(found.distance, exact.min(), rtol=1e-15)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -211,6 +213,7 @@ def test_tables_grow_to_their_last_row():
 # ----------------------------------------------------------------------------------- the DFT
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 64, 65, 256, 257])
 def test_duplicates_of_the_dft_are_exact(d):
     for length in (d, d + 1, 2 * d):
@@ -248,6 +251,7 @@ def test_longer_lengths_are_told_in_words():
     assert biases["rank"].startswith("8 of 8")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("spec", "length", "pair"),
     [

@@ -166,6 +166,7 @@ def test_figure_8_holds_the_dot_products() -> None:
     assert len(set(zip(columns["s"], columns["t"], strict=True))) == 64**2
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
     """Each column is a line of the drawing or an axis of one."""
@@ -196,6 +197,7 @@ def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
         assert is_line or any(np.isin(np.round(scaled, 9), np.round(band, 9)).all() for band in bands), name
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_lines_of_a_key_differ_without_their_colours(recipe: FigureRecipe) -> None:
     lines = recipe.draw(recipe.compute(256)).lines
@@ -313,6 +315,7 @@ def drop_last_line(data: bytes) -> bytes:
     return data[: data.rstrip(b"\n").rindex(b"\n") + 1]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("damage", "words"),
     [

@@ -93,6 +93,7 @@ def test_every_call_that_a_run_makes_is_made_to_fail_or_harmless(tmp_path, way):
 
 
 # one call fails
+@pytest.mark.few(3)
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("code", CODES, ids=errno.errorcode.get)
 def test_any_one_failing_call_leaves_all_or_nothing(tmp_path, monkeypatch, code):

@@ -65,6 +65,7 @@ def list_wrong(kinds, seeds, what):
 # ----------------------------------------------------------------------------------- the corpus
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_table_of_the_corpus_is_the_same_every_time(kind):
     first, again, other = make(kind, 3), make(kind, 3), make(kind, 4)
@@ -73,6 +74,7 @@ def test_a_table_of_the_corpus_is_the_same_every_time(kind):
     assert np.isfinite(first.table).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", list(KINDS)[::8])
 def test_what_is_judged_is_what_an_inspection_says(kind):
     case = make(kind, 0)

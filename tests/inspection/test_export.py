@@ -56,6 +56,7 @@ def test_every_array_is_read_back_bit_for_bit(encoding, what, length, tmp_path):
         assert back.tobytes() == np.squeeze(found.values).reshape(back.shape).tobytes()
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("cls", [cls for cls in ENCODINGS if hasattr(cls, "table") and cls is not Learned])
 def test_a_table_analysed_again_is_the_same(cls, suffix, cli):

@@ -59,6 +59,7 @@ def test_every_fixed_encoding_is_among_those_that_are_tried():
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "dtype", ["float32", *(pytest.param(one, marks=SLOW) for one in ("float64", "float16", "bfloat16"))]
 )
@@ -71,6 +72,7 @@ def test_a_formula_is_named_so_that_it_can_be_typed(spec, dtype):
     np.testing.assert_array_equal(make(found.spec, dtype), table)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("first", [0, 1, 2, 40])
 @pytest.mark.parametrize("spec", ["sinusoidal:d=32", "tensor2tensor:d=32", "mtan:d=32", "dft:d=32"])
 @pytest.mark.parametrize("reverse", [False, True])
@@ -85,6 +87,7 @@ def test_the_first_position_and_the_direction_are_told(spec, first, reverse):
         assert (found.exact, offset + found.first_position, found.reverse) == (True, first, reverse)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("spec", "dtype", "reverse"),
     [
@@ -110,6 +113,7 @@ def test_a_ladder_without_an_offset_is_read_from_a_later_row(spec):
     assert (found.first_position, found.reverse, found.order) == (40, False, "")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("first", [3, 8, 1000])
 def test_a_first_position_is_told_in_noise(first):
     spec = f"sinusoidal:d=32,rho=500,offset={first}"
@@ -118,6 +122,7 @@ def test_a_first_position_is_told_in_noise(first):
     assert find_formula(table).encoding.offset == first
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("first", [3.5, -5.0, -40.25])
 def test_phases_that_no_first_position_has_are_no_formula(first):
     """A ladder explains all of it; one with false phases would be told with false parameters."""
@@ -141,6 +146,7 @@ def test_the_position_that_is_searched_is_that_of_all(most):
         assert search_phases(frequencies, turned, most)[0][0] == int(np.argmax(scores.real))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("place", range(7))
 @pytest.mark.parametrize("spec", ["sinusoidal:d=24", "tensor2tensor:d=24", "pixel-bands:d=24,length=80"])
 def test_columns_in_every_order_are_the_formula(spec, place):
@@ -152,6 +158,7 @@ def test_columns_in_every_order_are_the_formula(spec, place):
     np.testing.assert_allclose(found.factor * found.encoding.table(80)[:, told], codes[:, order] / 8, atol=1e-13)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("spec", ["sinusoidal:d=64", "tensor2tensor:d=64", "dft:d=64", "sincos2d:d=64"])
 @pytest.mark.parametrize("size", [0.05, 0.3, 0.8])
 def test_what_training_left_of_a_formula_is_its_share(spec, size):
@@ -235,6 +242,7 @@ def test_a_row_in_front_that_is_special_stays_so():
     assert [one.code for one in found.findings] == ["special-first-row"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", [(14, 14), (12, 27), (4, 36)])
 def test_nothing_is_told_of_the_rows_that_a_formula_gives(shape):
     """A grid behind a row of zeros, read as a line: no old size, no regular jumps."""
@@ -251,6 +259,7 @@ def test_a_formula_that_was_asked_for_is_not_looked_for():
     assert draw_portrait(Sinusoidal(d=8)).formula is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_sentence_says_what_was_measured(seed):
     generator = np.random.default_rng(seed)
@@ -295,6 +304,7 @@ def compute_in_float32(d, rows, layout):
     return np.stack(both, axis=2).reshape(rows, d) if layout == "interleaved" else np.concatenate(both, axis=1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("layout", ["interleaved", "halves"])
 @pytest.mark.parametrize(("d", "rows"), [(64, 512), (64, 2048), (256, 512), (256, 1024), (512, 256), (768, 512)])
 def test_angles_in_float32_give_no_false_digits(d, rows, layout):
@@ -317,6 +327,7 @@ def test_the_type_is_told_where_the_numbers_tell_it():
         assert ("(" in say_formula(found)) is bool(said)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("factor", [0.0123456789, 1 / 3, 2**0.5, 1.2345678, 1.3, 0.02])
 def test_a_factor_has_the_digits_that_its_table_settles(dtype, factor):
@@ -335,6 +346,7 @@ def test_a_factor_goes_with_the_length_of_the_table():
     assert (found.spec, found.factor, found.exact) == ("ramp:d=4", 1.0, True)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("factor", [1e-300, 1e-100, 1e100, 1e150, 1e300])
 @pytest.mark.parametrize("spec", ["sinusoidal:d=32", "tensor2tensor:d=32", "dft:d=32"])
 def test_a_formula_of_any_magnitude_is_told(spec, factor):
@@ -354,6 +366,7 @@ def store(table, dtype):
     return np.rint(table / step) * step
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", STORED_TYPES)
 def test_a_formula_is_found_in_every_type_that_tables_are_stored_in(dtype):
     found = find_formula(store(Sinusoidal(d=32).table(64), dtype), dtype=dtype)
@@ -363,6 +376,7 @@ def test_a_formula_is_found_in_every_type_that_tables_are_stored_in(dtype):
 COARSE = ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "int8")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("dtype", COARSE)
 @pytest.mark.parametrize(
     "spec",

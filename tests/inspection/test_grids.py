@@ -9,6 +9,7 @@ from tests import planted
 from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shape", [(14, 14), (7, 20), (16, 16), (24, 24)], ids=str)
 @pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_grid_has_no_seam(shape, seed):
@@ -25,6 +26,7 @@ def test_a_grid_with_cls():
     assert all(one.along is not None for one in result.dominant_periods)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("height", "width"), [(14, 14), (8, 16), (10, 24)])
 def test_a_grid_read_as_a_line_is_said_to_be_one(height, width):
     finding, _ = find_only(planted.make_grid(height, width, 768), "regular-jumps")

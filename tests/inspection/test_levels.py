@@ -58,12 +58,14 @@ NOTHING = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NOTHING)
 def test_nothing_changes(name):
     found = [seed for seed in range(50) if find_changes(NOTHING[name](make_generator(seed), 320))]
     assert len(found) <= 1, found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("errors", "kind"), [(3.0, "white"), (9.0, "walk")])
 def test_a_change_is_found_at_its_place(errors, kind):
     """A change of three deviations of white noise; of a walk one of nine of its steps."""

@@ -23,6 +23,7 @@ EACH_TABLE = [
 ]
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(("size", "seed"), EACH_TABLE, ids=str)
 @pytest.mark.parametrize("name", CONTROLS)
 def test_nothing_is_found_where_nothing_was_planted(name, size, seed):
@@ -30,22 +31,26 @@ def test_nothing_is_found_where_nothing_was_planted(name, size, seed):
     assert look_at_rows(CONTROLS[name](*size, seed))[0] == ()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [*EACH_SIZE, (2050, 64)], ids=str)
 @pytest.mark.parametrize("rho", [100.0, 10000.0, 500000.0])
 def test_nothing_is_found_in_a_sinusoid(size, rho):
     assert inspect_codes(planted.make_sinusoid(*size, rho)) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [0.01, 0.25, 3.0])
 def test_nothing_is_found_in_a_slow_or_fast_sinusoid(step):
     assert inspect_codes(planted.make_sinusoid(512, 128, step=step)) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("size", planted.SIZES, ids=str)
 def test_nothing_is_found_in_a_ramp(size):
     assert inspect_codes(planted.make_ramp(*size)) == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [16, 64, 256, 768])
 def test_nothing_is_found_in_one_hot(size):
     assert inspect_codes(np.eye(size)) == []
@@ -80,6 +85,7 @@ def test_noise_of_another_shape_is_noise_too():
     assert inspect_codes(planted.make_noise(256, 128) * 1e-30) == ["no-structure"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_noise_of_few_columns_has_no_special_rows(rank):
     """Cosines of its rows lie at both ends, and its norms scatter widely, so that none there is unusual."""

@@ -14,6 +14,7 @@ from tests.making import draw_table
 # ----------------------------------------------------------------------------------- rows
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("made", each_base())
 def test_a_first_row_of_five_times_the_norm(table, seed):
     finding, anatomy = find_row_only(planted.plant_cls(table, 5.0, seed), "special-first-row")
@@ -28,6 +29,7 @@ def test_a_first_row_of_the_usual_norm_that_is_unlike_the_others():
     assert abs(finding.data["cosines"][0]) < 0.2
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("kind", ["mixed", "noise", "zero", "large"])
 @pytest.mark.parametrize("made", each_base(seeds=(0, 1, 2)))
 def test_a_padding_offset_of_two(table, seed, kind):
@@ -37,6 +39,7 @@ def test_a_padding_offset_of_two(table, seed, kind):
     assert (anatomy.first, anatomy.last) == (2, len(table))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("made", each_base(seeds=(0, 1)))
 def test_two_equal_rows(table, seed):
     finding, _ = find_row_only(planted.plant_copies(table, 17, 40), "duplicate-rows")
@@ -127,6 +130,7 @@ def test_a_part_that_is_there_twice_is_no_period():
     assert found.message.startswith("10 rows are equal to an earlier row (first 0 and 10)")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("period", [10, 44, 60])
 def test_whole_table_that_repeats_is_a_period(period):
     once = draw_table(period, 16)
@@ -136,6 +140,7 @@ def test_whole_table_that_repeats_is_a_period(period):
     assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("count", [2, 3, 5, 40])
 @pytest.mark.parametrize("period", [2, 3, 17])
 def test_two_rows_that_come_again_in_their_order_are_a_period(period, count):
@@ -188,6 +193,7 @@ def test_stairs_of_rounding_do_not_jump():
     assert not find_jumping_columns(table).any()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("count", [1, 2, 4, 6])
 @pytest.mark.parametrize("factor", [0.3, 1.0, 2.0])
 def test_up_to_four_random_rows_at_the_end_may_be_tokens_and_more_are_untrained(count, factor):

@@ -14,6 +14,7 @@ from tests.inspection.tables import each_base, find_only, find_row_only, inspect
 # ----------------------------------------------------------------------------------- tail, seams
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("made", each_base())
 def test_an_untrained_tail(table, seed):
     size = len(table)
@@ -53,6 +54,7 @@ SEAMS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", SEAMS)
 @pytest.mark.parametrize("made", each_base(sizes=[(512, 768), (1024, 768), (512, 128)]))
 def test_a_seam_at_row_127(table, seed, kind):
@@ -129,6 +131,7 @@ TWENTY = range(20)
 FEW = "sound: few smooth columns"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2, 0.3])
 def test_two_lively_tables_joined_at_row_127(noise):
     found = 0
@@ -139,6 +142,7 @@ def test_two_lively_tables_joined_at_row_127(noise):
     assert found >= 19
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("factor", [0.5, 0.7, 1.4, 2.0])
 @pytest.mark.parametrize("size", [(256, 64), (512, 128)])
 def test_a_change_of_scale_is_found_at_its_row(factor, size):
@@ -153,6 +157,7 @@ def test_a_change_of_scale_is_found_at_its_row(factor, size):
     assert found >= 18
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("deviation", [0.02, 0.04])
 @pytest.mark.parametrize(("count", "code"), [(1, "special-first-row"), (2, "padding-offset")])
 def test_rows_in_front_of_a_lively_table(deviation, count, code):
@@ -187,6 +192,7 @@ def test_a_weak_lasting_change_with_an_odd_row_at_the_break_is_a_seam(seed):
     assert f"step (x{finding.data['step_ratio']:.3g}, {finding.data['step_errors']:.0f}" in finding.message
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("factor", [0.6, 0.75, 1.5, 1.7])
 @pytest.mark.parametrize("odd", [None, 127, 128])
 def test_the_ratio_of_norms_is_that_of_the_medians_of_both_sides(factor, odd):
@@ -214,6 +220,7 @@ def test_the_ratio_of_norms_is_right_where_they_change_a_thousandfold():
     assert_norms_are_said(finding.data, table)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("place", ["first", "middle", "last", "two last"])
 def test_odd_rows_are_no_seam(seed, place):
@@ -316,6 +323,7 @@ def test_branches_of_a_tree_are_no_seams():
     assert "seam" not in inspect_codes(tree.table(256))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_steep_curve_is_no_jump(seed):
     generator = np.random.default_rng(seed)

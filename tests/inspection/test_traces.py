@@ -20,6 +20,7 @@ CONVENTIONS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("method", "align_corners"), CONVENTIONS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("seed", EACH_SEED)
@@ -73,6 +74,7 @@ def test_both_axes_of_a_narrow_grid(align_corners):
         assert [one.old for one in find_resizing(table, grid=(8, 32))] == [6, 24], seed
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float16", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("method", "align_corners"), CONVENTIONS[:4])
 @pytest.mark.parametrize(
@@ -91,6 +93,7 @@ def test_a_longer_line_betrays_itself(sizes, method, align_corners, dtype):
     assert (axis["old"], axis["new"], axis["method"], axis["align_corners"]) == (*sizes[:2], method, align_corners)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8])
 def test_a_smooth_grid_was_not_interpolated(dtype, length):
@@ -102,6 +105,7 @@ def test_a_smooth_grid_was_not_interpolated(dtype, length):
     assert find_resizing(table.astype(dtype).astype(float), grid=(24, 24), dtype=dtype) == ()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow), "float16"])
 @pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.slow), 0.2])
 def test_tables_of_their_own_size_were_not_interpolated(dtype, noise):
@@ -118,6 +122,7 @@ def test_tables_of_their_own_size_were_not_interpolated(dtype, noise):
         assert find_resizing(table.astype(dtype).astype(float), grid=grid, dtype=dtype) == ()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("change", [0.005, 0.02])
 @pytest.mark.parametrize(("method", "align_corners"), [*CONVENTIONS, ("nearest", None)])
 @pytest.mark.parametrize("seed", EACH_SEED)
@@ -133,6 +138,7 @@ def test_what_was_changed_a_little_since_betrays_itself(seed, method, align_corn
     assert f"{100 * axis['change']:.1f} % of a row's length" in finding.message
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("method", "align_corners"), [("bicubic", False), ("bilinear", True), ("nearest", False)])
 def test_a_seam_of_an_interpolated_table_is_that_of_its_rows(method, align_corners):
     table = planted.make_trained(256, 96, 1)
@@ -143,6 +149,7 @@ def test_a_seam_of_an_interpolated_table_is_that_of_its_rows(method, align_corne
     assert findings["seam"].rows == (255, 256)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prefix", [0, 1])
 def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
     resized = resize_table(planted.make_trained(256, 96, 1), 512)

@@ -96,6 +96,7 @@ def test_a_decaying_kernel_is_below_that_of_its_frequencies(encoding):
     assert far < 0.7 * undamped  # zeta is at most 0.83 for these, and 1500 lags are nearly three of its 512
 
 
+@pytest.mark.few(5)
 @every(HasKernel, HasFrequencies, where=lambda e: not (is_decaying(e) or has_still_channels(e)))
 @pytest.mark.parametrize("bandwidth", [1.0, 4.0, 16.0])
 def test_eq_15_with_reflection_is_the_spectrum_of_the_kernel(encoding, bandwidth):

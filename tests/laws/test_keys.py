@@ -1,6 +1,7 @@
 """Exact keys and theorems of every encoding: equal keys are equal rows."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings import Encoding, HasTable
@@ -16,6 +17,7 @@ def compare_rows(table):
     return equal
 
 
+@pytest.mark.few(6)
 @every(Encoding, HasTable, where=has_theorem)
 def test_equal_keys_are_equal_rows(encoding):
     for length in (1, 2, 3, encoding.d, 2 * encoding.d + 3, 60):

@@ -28,6 +28,7 @@ from tests.laws.variants import (
 # ----------------------------------------------------------------------------------- tables
 
 
+@pytest.mark.few(10)
 @every(HasTable, where=lambda e: not is_of_lags(e))
 def test_table_has_shape_type_and_finite_numbers(encoding):
     some = choose_positions(encoding)
@@ -47,6 +48,7 @@ def test_no_entry_is_larger_than_its_amplitude(encoding):
     assert largest <= bound * (1 + 1e-15)
 
 
+@pytest.mark.few(10)
 @every(HasTable)
 def test_table_is_the_same_every_time(encoding):
     some = choose_positions(encoding)
@@ -67,6 +69,7 @@ def test_who_changes_a_table_does_not_change_the_encoding(encoding):
     assert_array_equal(encoding.table(1), kept)
 
 
+@pytest.mark.few(5)
 @every(HasTable, where=lambda e: not any(has_ends(member) for member in list_members(e)))
 def test_a_row_is_the_same_whatever_others_are_asked_for(encoding):
     some = choose_positions(encoding)

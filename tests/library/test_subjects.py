@@ -31,6 +31,7 @@ def test_every_public_function_of_an_encoding_is_wrapped():
 OF_TABLES = sorted(set(WRAPPED) - {"count_low_bin", "compute_density_spectrum", "compute_grid_spectrum"})
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", OF_TABLES)
 @pytest.mark.parametrize("subject", [TABLE, list(TABLE), TABLE.tolist(), wave], ids=["array", "rows", "lists", "rule"])
 def test_a_table_in_any_form_is_that_table(name, subject):

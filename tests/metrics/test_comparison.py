@@ -42,6 +42,7 @@ def list_catalogue():
     return [find_encoding("learned")(init="normal") if cls.name == "learned" else cls() for cls in ENCODINGS]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("length", [1, 2, 7, 50])
 def test_all_spectra_stand_on_one_lattice(length):
     found = [one.spectrum for one in compare_encodings(list_catalogue(), length=length) if one.spectrum is not None]

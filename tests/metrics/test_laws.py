@@ -125,6 +125,7 @@ def read_catalogue():
 CATALOGUE = read_catalogue()
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("encoding", CATALOGUE)
 def test_tables_of_the_catalogue_follow_the_law(encoding, name):
@@ -152,6 +153,7 @@ def draw_rows(draw):
     return {"noise": 1, "constant": 0, "zero": 0}[kind] * rows + (kind == "constant") * np.arange(1.0, width + 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", OPERATIONS)
 @settings(max_examples=25, deadline=None)
 @given(rows=draw_rows())

@@ -163,6 +163,7 @@ def test_the_base_for_a_length_by_trying_each(d, length):
     assert found.settled == found.base or find_first_negative_lag(compute_ladder(below, d), length) is not None
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("length", "base"),
     [
@@ -195,6 +196,7 @@ def test_no_base():
 # ----------------------------------------------------------------------------------- the literature
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("base", "trained", "target", "expected"),
     [

@@ -74,6 +74,7 @@ def compute_naively(method, d, base, trained, target):
     return kept * theta + (1 - kept) * theta / s
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "model",
     [
@@ -125,6 +126,7 @@ def test_what_is_known_of_llama3(context_report):
     assert "; llama3 with factor " in answer_lengthenings(context_report).verdict.text
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("d", "base", "trained", "never"),
     [(128, 1e4, 4096, 18), (128, 5e5, 8192, 29), (128, 1e6, 32768, 24), (256, 1e4, 8192, 28)],
@@ -136,6 +138,7 @@ def test_pairs_that_never_turned_are_those_that_see_new_phases(d, base, trained,
     assert by_name["yarn"].unseen_pairs == by_name["yarn-paper"].unseen_pairs == by_name["linear"].unseen_pairs == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("trained", [1000, 4096, 10007])
 @pytest.mark.parametrize("factor", [1.3, *(pytest.param(f, marks=pytest.mark.slow) for f in (3, 7.7)), 100])
 def test_rounding_of_the_factor_makes_no_new_phases(trained, factor):

@@ -84,6 +84,7 @@ def make_config(choice, rng):
     return state(scaling, 10 ** rng.uniform(3, 7), head_dim=width, max_position_embeddings=length)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("choice", ["none", "linear", "yarn", "llama3", "dynamic", "longrope"])
 def test_no_length_that_is_named_has_the_finding(choice):
     rng = random.Random(choice)

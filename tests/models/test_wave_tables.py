@@ -86,6 +86,7 @@ def compare(a, b):
     return found, rotations, shows_rotations(found, rotations)
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_entries_that_differ_are_never_the_same(change):
     other = make_table(**change)
@@ -110,6 +111,7 @@ def test_a_check_of_tables_fails_where_entries_differ(diff, name):
     assert "The same" not in text
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("a", "b"), [*itertools.product(NAMED, repeat=2)])
 def test_any_two_of_them_are_the_same_or_not_as_their_entries_are(a, b):
     found, rotations, as_rotations = compare(NAMED[a], NAMED[b])
@@ -224,6 +226,7 @@ def compute_in_float32(rows, **change):
     return np.hstack(parts) if change else np.stack(parts, axis=-1).reshape(rows, -1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rows", [200, 4096, 32768])
 def test_angles_in_float32_are_no_difference(rows):
     exact, computed = make_table(rows=rows), compute_in_float32(rows)

@@ -47,6 +47,7 @@ def visible_words(figure):
     return " ".join(text.get_text() for text in figure.texts)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", DRAWN)
 def test_figure_has_a_message_and_everything_inside(name):
     figure = DRAWN[name]()
@@ -119,6 +120,7 @@ def texts_of(figure):
     return [text for text in texts if text.get_text() and text.get_visible()]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "model", [(128, 5e5, 8192, 131072), (4, 2.0, 8, 100), (64, 1e18, 8, 1 << 30), (128, 1e3, 4096, 8192)]
 )

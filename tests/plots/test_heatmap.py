@@ -49,6 +49,7 @@ def test_number_of_values_in_a_cell_is_said() -> None:
     assert describe_cells((400, 801), 2.0, 1.0) == "a cell is the mean of 3 × 3 values"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-300, 1e300, -1e-12])
 @pytest.mark.parametrize("options", [{}, {"diverging": True}, {"logarithmic": True}], ids=str)
 def test_maps_of_one_value(value: float, options: dict[str, bool]) -> None:

@@ -304,6 +304,7 @@ def test_columns_of_a_grid_lie_on_it() -> None:
     np.testing.assert_allclose(drawn[:2, :8], first / np.abs(first).max(), rtol=1e-15)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("prefix", [0, 1, 4])
 def test_norms_of_a_grid_lie_on_it(prefix: int) -> None:
     table = make_grid(6, 9, 16)

@@ -47,6 +47,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_draws_itself_on_axes_that_it_labels_and_returns(name):
     result, axes = RESULTS[name](), Figure().subplots()

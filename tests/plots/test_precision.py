@@ -58,6 +58,7 @@ def test_pipelines_that_fare_alike_share_a_curve():
     assert "fp32, fp32-then-cast: every type" in [text.get_text() for text in figure.texts]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -136,6 +136,7 @@ def words(figure: Figure) -> str:
 # ----------------------------------------------------------------------------------- every figure
 
 
+@pytest.mark.few(3)
 def test_no_two_texts_overlap_and_none_is_cut(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]

@@ -46,6 +46,7 @@ def test_zeros_have_no_sign_and_nans_are_one(name):
     assert len({value.tobytes() for value in found[2:]}) == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NARROW)
 @given(data=st.data())
 def test_rounding_of_float64_is_done_once(name, data):
@@ -78,6 +79,7 @@ def test_products_and_sums_of_a_type_are_rounded_once(name):
     same(add(a, b, kind), [round_fraction(x + y, name) for x, y in pairs])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"])
 def test_products_and_sums_of_every_two_numbers_of_eight_bits(name):
     every = np.arange(256, dtype=np.uint8).view(find_dtype(name)).astype(np.float32)

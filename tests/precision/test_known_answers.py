@@ -69,6 +69,7 @@ def test_channels_of_a_rotary_cache_that_no_longer_turn():
     assert (cosines == cosines[0]).all(axis=0).sum() == 6
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("dtype", "left"), [("float64", 8192), ("float32", 8192), ("float16", 3604), ("bfloat16", 1316)]
 )

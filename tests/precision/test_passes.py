@@ -55,6 +55,7 @@ def test_more_columns_than_are_sampled_tell_rows_apart():
     assert report.rows[0].first_collision is None
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("encoding", [Sinusoidal(d=8, rho=3.0), Sinusoidal(d=16), Sinusoidal(d=7), Rope(d=8)])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float32"])
 def test_the_closest_rows_of_a_ladder_are_found_by_their_lags(encoding, dtype, monkeypatch):

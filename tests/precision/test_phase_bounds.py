@@ -18,6 +18,7 @@ NARROW_PHASES = Recipe(
 )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("length", [1, 2, 257, 449, 2049, 66000])
 @pytest.mark.parametrize(
     "encoding",

@@ -100,6 +100,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"])
 @pytest.mark.parametrize("recipe", [*RECIPES.values(), PHASES_ONLY], ids=lambda recipe: recipe.name)
 @pytest.mark.parametrize(("d", "rho", "size", "offset"), CASES)
@@ -143,6 +144,7 @@ def check_stages(report, tables, errors):
         assert stages["sum"].max_phase_error == stages["phases"].max_phase_error
 
 
+@pytest.mark.few(17)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
 @pytest.mark.parametrize("start", [250, 65_536 - 9, (1 << 24) - 5, (1 << 53) - 31])

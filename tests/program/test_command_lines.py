@@ -96,6 +96,7 @@ def run_lines(bench, count, *, again=False, phases=tuple(Phase), **drawn):
 # ----------------------------------------------------------------------------------- random lines
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_lines_keep_the_laws(quick_bench, capfd, name):
     run_lines(quick_bench, 16, names=(name,))
@@ -262,6 +263,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_law_is_seen_to_fail(quick_bench, monkeypatch, name):
     plant, text, law = FAULTS[name]

@@ -366,6 +366,7 @@ def test_every_line_is_frozen():
     assert {"comparison", "inspection", "precision", "audit", "diff", "conformance", "context", "explanation"} <= kinds
 
 
+@pytest.mark.few(36)
 @pytest.mark.parametrize("answer", ANSWERS, ids=[answer["line"] for answer in ANSWERS])
 def test_answers_are_as_they_were(program, answer):
     answer = change(copy.deepcopy(answer), program)

@@ -231,6 +231,7 @@ def test_headers_of_texts_are_not_run(cli, line):
 # ----------------------------------------------------------------------------------- models
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("where", CONFIGURATIONS)
 def test_a_configuration(plain_files, where):
     Path("m.json").write_bytes(CONFIGURATIONS[where](ALL))
@@ -404,6 +405,7 @@ def test_any_figure(cli, parsed, command):
         draw(cli, command, write_tensor, CONTENTS[what], parsed)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("where", ["name", "rope_type", "layer parameters"])
 def test_figures_of_models(plain_files, parsed, where):
     Path("m.json").write_bytes(CONFIGURATIONS[where](r"$\frac{1}{2}$<b>" + "\x1b\u202e[/red]"))

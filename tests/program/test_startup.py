@@ -67,6 +67,7 @@ def test_help_loads_nothing_heavy(tmp_path, line):
     assert loaded == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
@@ -86,6 +87,7 @@ def test_numbers_load_numpy_alone(tmp_path, line, kind):
     assert loaded == ["numpy"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", ["compare dft:d=8 alibi --length 12", "inspect dft:d=8", "export dft:d=8 --output -"])
 def test_without_a_figure_nothing_for_pictures_is_loaded(tmp_path, line):
     out, loaded = start(tmp_path, *line.split(), "--quiet")
@@ -93,6 +95,7 @@ def test_without_a_figure_nothing_for_pictures_is_loaded(tmp_path, line):
     assert set(loaded) <= {"numpy", "scipy"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "line",
     [
@@ -117,6 +120,7 @@ def test_the_package_loads_nothing(tmp_path, statement):
     assert start(tmp_path, probe=probe) == ("", [])
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 @pytest.mark.parametrize(
     ("line", "offered", "withheld"),
@@ -175,6 +179,7 @@ def test_python_m_is_the_program(tmp_path):
     assert done.stdout.startswith("pe-spectra ")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("level", ["1", "2"])
 def test_nothing_rests_on_asserts_or_docstrings(tmp_path, level):
     """python -O strips the one, -OO also the other."""

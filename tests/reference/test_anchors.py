@@ -226,6 +226,7 @@ def test_the_share_inside_is_not_almost_half():
 # ----------------------------------------------------------------------------------- separation
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("d", "rho", "length", "separation", "lag"),
     [

@@ -14,6 +14,7 @@ BASES = [0.3, 1.0, 2.5, 1e4, 1e9]
 # ----------------------------------------------------------------------------------- Eq. 15, 16, 22
 
 
+@pytest.mark.few(39)
 @pytest.mark.parametrize("boundary", ["none", "reflect"])
 @pytest.mark.parametrize("bandwidth", [0.5, 4.0])
 @pytest.mark.parametrize("rho", BASES)
@@ -35,6 +36,7 @@ def test_weights_on_another_lattice(d, grid):
     assert found.grid == grid
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("bandwidth", [0.5, 4.0])
 @pytest.mark.parametrize("rho", BASES)
 @pytest.mark.parametrize("d", [2, 3, 7, 8, 31, 48])

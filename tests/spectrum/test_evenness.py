@@ -110,6 +110,7 @@ def check(spectrum):
 # ----------------------------------------------------------------------------------- Eq. 22 at every d
 
 
+@pytest.mark.few(18)
 @pytest.mark.parametrize("d", range(2, 65))
 def test_the_dft_is_flat_at_every_d(d):
     assert judge_spectrum(compute_spectrum(Dft(d=d))).text.startswith(f"Flat: all {d // 2 + 1} frequencies have the")
@@ -164,6 +165,7 @@ def test_flatness_is_one_where_the_verdict_is_flat():
 # ----------------------------------------------------------------------------------- all encodings
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("d", range(1, 65))
 def test_what_is_said_of_a_ladder_is_true(d):
     for encoding in (Sinusoidal(d=d + 1), Sinusoidal(d=d + 1, rho=1.0), Dft(d=d + 1), DfsTrans(d=2 * d)):
@@ -172,6 +174,7 @@ def test_what_is_said_of_a_ladder_is_true(d):
                 check(compute_spectrum(encoding, bandwidth=bandwidth, grid=grid, boundary=boundary))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", [cls.name for cls in ENCODINGS])
 def test_what_is_said_of_every_encoding_is_true(name):
     encoding = read_encoding("learned:init=normal,d=64,length=40" if name == "learned" else name)
@@ -184,6 +187,7 @@ def test_what_is_said_of_every_encoding_is_true(name):
                 assert spectrum.form != "flat"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_said_of_tables_is_true(seed):
     generator = np.random.default_rng(seed)

@@ -28,6 +28,7 @@ def settle(table, **values):
     return found.get("grid"), found.get("prefix"), notes
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("side", "columns"), [(7, 64), (14, 64), (16, 32), (24, 16)])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
@@ -53,6 +54,7 @@ def test_sincos2d_is_found(side, d):
 SHAPES = ((7, 20), (10, 16), (12, 27), (8, 32), (4, 36), (9, 11), (6, 50), (20, 7))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("order", ["mae", "timm"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("d", [16, 64])
@@ -85,6 +87,7 @@ LINES = {
 }
 
 
+@pytest.mark.few(31)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", LINES)
 @pytest.mark.parametrize(("rows", "d"), [(196, 48), (256, 64), (1024, 32), (144, 16), (197, 32), (324, 64)])
@@ -116,6 +119,7 @@ NOISE = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", NOISE)
 @pytest.mark.parametrize("values", [{}, {"prefix": 0}], ids=["nothing said", "prefix said"])
 def test_a_square_number_of_rows_is_no_evidence(kind, values):

@@ -47,6 +47,7 @@ def draw_cases(count: int) -> list[tuple[int, float, float, int, str]]:
     return cases
 
 
+@pytest.mark.few(77)
 @pytest.mark.parametrize(("d", "rho", "bandwidth", "grid", "boundary"), draw_cases(240))
 def test_fast_agrees_with_direct(
     monkeypatch: pytest.MonkeyPatch, d: int, rho: float, bandwidth: float, grid: int, boundary: str
@@ -86,6 +87,7 @@ SETS = {
 }
 
 
+@pytest.mark.few(29)
 @pytest.mark.parametrize("width", [1e-6, 1e-2, 0.7, 1.0, 1.2, 3.9, 25.0, 400.0, 1e6])
 @pytest.mark.parametrize("name", SETS)
 def test_sets_of_sources(monkeypatch: pytest.MonkeyPatch, name: str, width: float) -> None:
@@ -174,6 +176,7 @@ def test_largest_grid_is_finite(rho: float, bandwidth: float, boundary: str) -> 
     np.testing.assert_allclose(spectrum.weights.sum(), 1.0, rtol=1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("d", "rho", "bandwidth"), [(256, 1e4, 4.0), (30, 1e4, 0.05), (63, 2.5, 0.3), (160, 1e300, 3.0)]
 )

@@ -142,6 +142,7 @@ def test_the_tail_of_a_line_is_not_lost(bandwidth, flatness):
     assert math.exp(found.log_weights.mean()) / found.weights.mean() == pytest.approx(flatness, rel=1e-5)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("gap", [0.0, 1e6, 1e9, 1e11, 2.5e11])
 @pytest.mark.parametrize("count", [39, 40])
 def test_gaps_of_any_length_leave_weights_as_they_are(gap, count):

@@ -59,6 +59,7 @@ def harness(tmp_path_factory):
     harness.warm.close()
 
 
+@pytest.mark.few(64)
 @pytest.mark.parametrize("case", list(parameters()))
 def test_row(harness, case):
     reason = harness.reason_to_skip(case)

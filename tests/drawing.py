@@ -2,7 +2,8 @@
 
 `@pytest.mark.few(8)` keeps eight cases, `@pytest.mark.few()` as many as it takes for every value of every parameter to
 be there once. Values that are not there yet go first; among equals the order is that of a hash of the names, so that
-the draw is the same at every run and nobody chooses. All other cases are marked `slow`. Where cases are asked for by
+the draw is the same at every run and nobody chooses. A case that alone shows a planted fault is kept by its name, as
+in `@pytest.mark.few(3, keep=["rope-4"])`, and counts. All other cases are marked `slow`. Where cases are asked for by
 name, with -k or as `file::test[case]`, nothing is left out.
 """
 
@@ -25,7 +26,10 @@ def leave_most_to_the_slow_run(items: Iterable[pytest.Item]) -> None:
         if marked and not any(item.get_closest_marker(name) for name in _ELSEWHERE):
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tests.values():
-        kept = draw({item.name: list_values(item) for item in cases}, *cases[0].get_closest_marker("few").args)
+        mark = cases[0].get_closest_marker("few")
+        test = cases[0].name.partition("[")[0]
+        named = [f"{test}[{case}]" for case in mark.kwargs.get("keep", ())]
+        kept = draw({item.name: list_values(item) for item in cases}, *mark.args, keep=named)
         for item in cases:
             if item.name not in kept:
                 item.add_marker("slow")
@@ -37,12 +41,15 @@ def list_values(item: pytest.Item) -> tuple[tuple[str, int], ...]:
     return tuple(callspec.indices.items()) if callspec else ()
 
 
-def draw(cases: dict[str, Sequence[object]], count: int | None = None) -> set[str]:
+def draw(cases: dict[str, Sequence[object]], count: int | None = None, keep: Sequence[str] = ()) -> set[str]:
     """The names of so many cases; of each the values are known. Without a count, until no value is new."""
+    if unknown := sorted({*keep} - {*cases}):
+        raise pytest.UsageError(f"no such case to keep: {', '.join(unknown)}")
     left = sorted(cases, key=lambda name: hashlib.sha256(name.encode()).digest())
-    kept: set[str] = set()
-    seen: set[object] = set()
-    while left and len(kept) != count:
+    kept = set(keep)
+    seen = {value for name in kept for value in cases[name]}
+    left = [name for name in left if name not in kept]
+    while left and (count is None or len(kept) < count):
         name = max(left, key=lambda name: len(set(cases[name]) - seen))  # the first of equals
         if count is None and not set(cases[name]) - seen:
             break

@@ -41,7 +41,7 @@ def draw_comparison(draw):
     return length, column, compared if column is None else sort_comparisons(compared, column)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(drawn=draw_comparison())
 def test_every_sentence_is_true_of_the_rows(drawn):
     length, column, rows = drawn

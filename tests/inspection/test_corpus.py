@@ -21,8 +21,8 @@ from tests.places import ROOT
 
 #: The fewest planted tables in which everything is found, and the most sound ones in which something is.
 RECALL, FALSE = 0.95, 0.02
-#: The plain run looks at the first of the fixed seeds.
-FEW = 4
+#: The plain run looks at the first of the fixed seeds, of every kind; at two where nothing is planted.
+FEW, FEW_SOUND = 1, 2
 #: Held out seeds are beyond every other one; a right program fails the tests about them once in so many commits.
 HELD_OUT, COMMITS = 1_000_000, 1000
 #: Kinds in which more is missed, or false, than there may be; each test about them alone must fail.
@@ -99,8 +99,8 @@ def test_facts_are_those_of_the_numbers():
         assert list_facts(changed) == codes
 
 
-def test_more_than_three_hundred_tables_are_looked_at_in_the_plain_run():
-    assert len(KINDS) * FEW >= 300
+def test_more_than_a_hundred_tables_are_looked_at_in_the_plain_run():
+    assert len(PLANTED) * FEW + len(SOUND) * FEW_SOUND > 110
     assert all(make(kind, 0).truth == () for kind in list_sound())
 
 
@@ -112,10 +112,9 @@ def test_how_many_may_be_wrong_follows_from_the_rate():
 
 
 def test_what_is_planted_is_found_and_nothing_in_sound_tables():
-    seeds = SEEDS[:FEW]
-    missed, false = list_wrong(PLANTED, seeds, "missed"), list_wrong(SOUND, seeds, "false")
-    assert len(missed) <= (1 - RECALL) * len(PLANTED) * len(seeds), missed
-    assert len(false) <= FALSE * len(SOUND) * len(seeds), false
+    missed, false = list_wrong(PLANTED, SEEDS[:FEW], "missed"), list_wrong(SOUND, SEEDS[:FEW_SOUND], "false")
+    assert len(missed) <= (1 - RECALL) * len(PLANTED) * FEW, missed
+    assert len(false) <= FALSE * len(SOUND) * FEW_SOUND, false
 
 
 @pytest.mark.slow

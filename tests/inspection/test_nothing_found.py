@@ -85,7 +85,7 @@ def test_noise_of_another_shape_is_noise_too():
     assert inspect_codes(planted.make_noise(256, 128) * 1e-30) == ["no-structure"]
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, keep=["1"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_noise_of_few_columns_has_no_special_rows(rank):
     """Cosines of its rows lie at both ends, and its norms scatter widely, so that none there is unusual."""
@@ -99,9 +99,11 @@ def test_noise_of_few_columns_has_no_special_rows(rank):
 # ----------------------------------------------------------------------------------- rates
 
 
-TWENTY = range(20)
+#: A few, and many in the slow run.
+SEEDS = [range(4), pytest.param(range(4, 20), marks=pytest.mark.slow)]
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(
     "make",
     [
@@ -116,5 +118,5 @@ TWENTY = range(20)
     ],
     ids=["smooth", "lively", "rough", "walk", "memory", "logarithm", "clean logarithm", "narrow noise"],
 )
-def test_nothing_is_found_in_processes_and_curves(make):
-    assert [seed for seed in TWENTY if look_at_rows(make(seed))[0]] == []
+def test_nothing_is_found_in_processes_and_curves(make, seeds):
+    assert [seed for seed in seeds if look_at_rows(make(seed))[0]] == []

@@ -16,7 +16,7 @@ def test_a_short_row_between_long_steps_stands_out_and_one_where_a_walk_passes_z
     assert find_outliers(table, np.linalg.norm(table, axis=1))[0].tolist() == [100]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(3, keep=["2"])
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_of_one_factor_may_be_of_any_length(seed):
     generator = np.random.default_rng(seed)

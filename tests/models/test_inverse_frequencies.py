@@ -184,7 +184,7 @@ def draw_dumps(draw):
         return values.astype(DTYPES[draw(st.sampled_from(sorted(DTYPES)))])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(draw_dumps())
 def test_any_dump_is_read_or_refused_in_words(values):
     assert_own_frequencies(read_or_refuse(values), values)
@@ -298,7 +298,7 @@ def draw_ladder(base, pairs, factor=1.0):
     return base ** -(np.arange(pairs) / pairs) / factor
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.sampled_from(sorted(dtypes.STORED_TYPES)),
     st.sampled_from([1e2, 9e3, 1e4, 5e5, 1e6, 1e9]) | st.floats(10, 1e8),

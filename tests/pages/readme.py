@@ -12,11 +12,17 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
 
+import pytest
+
 from pe_spectra.claims import GradedClaim, grade_claims
 from pe_spectra.claims.judging import MEANINGS, RULE
+from pe_spectra.cli import main
 from pe_spectra.vocabulary import WEIGHTS
 
 ROOT = Path(__file__).parents[2]
@@ -28,42 +34,75 @@ COLUMNS = 80
 TITLES = {"substantive": "Of substance", "strengthens": "In the paper's favour", "nit-pick": "Nit-picks"}
 
 
-def run_on_terminal(command: str) -> str:
-    """Run a command on a terminal of 80 columns, without colours or figures; return what stdout shows."""
+#: Without colours or figures.
+VARIABLES = {
+    "NO_COLOR": "1",
+    "COLUMNS": str(COLUMNS),
+    "LINES": "24",
+    "TERM": "xterm",
+    "PYTHONUTF8": "1",
+    "PE_SPECTRA_NO_FIGURE": "1",
+}
+
+
+@contextmanager
+def open_terminal() -> Iterator[tuple[int, list[bytes]]]:
+    """A terminal of 80 columns: where to write, to be closed by who has written, and afterwards what it shows."""
     leader, follower = pty.openpty()
     ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
-    environment = {
-        **os.environ,
-        "NO_COLOR": "1",
-        "COLUMNS": str(COLUMNS),
-        "LINES": "24",
-        "TERM": "xterm",
-        "PYTHONUTF8": "1",
-    }
-    environment["PE_SPECTRA_NO_FIGURE"] = "1"
-    arguments = command.split()[1:]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pe_spectra", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=follower,
-        stderr=subprocess.DEVNULL,
-        cwd=ROOT,
-        env=environment,
-    )
-    os.close(follower)
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(leader, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(leader)
-    if process.wait() != 0:
-        raise RuntimeError(f"{command} ended with {process.returncode}")
-    return b"".join(chunks).decode().replace("\r\n", "\n")
+    shown: list[bytes] = []
+
+    def read() -> None:
+        while True:
+            try:
+                chunk = os.read(leader, 65536)
+            except OSError:  # nobody writes any more
+                return
+            if not chunk:
+                return
+            shown.append(chunk)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield follower, shown
+    finally:
+        reader.join()
+        os.close(leader)
+
+
+def run_on_terminal(command: str) -> str:
+    """Run a command on a terminal, in a process of its own; return what stdout shows."""
+    with open_terminal() as (follower, shown):
+        code = subprocess.call(
+            [sys.executable, "-m", "pe_spectra", *command.split()[1:]],
+            stdin=subprocess.DEVNULL,
+            stdout=follower,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+            env=os.environ | VARIABLES,
+        )
+        os.close(follower)
+    return _read_shown(command, code, shown)
+
+
+def run_within(command: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same within this process, which has loaded already what the command needs."""
+    with open_terminal() as (follower, shown), monkeypatch.context() as patch:
+        for name, value in VARIABLES.items():
+            patch.setenv(name, value)
+        patch.chdir(ROOT)
+        patch.setattr(sys, "argv", command.split())
+        with open(follower, "w", encoding="utf-8", buffering=1) as stdout:
+            patch.setattr(sys, "stdout", stdout)
+            code = main()
+    return _read_shown(command, code, shown)
+
+
+def _read_shown(command: str, code: int, shown: list[bytes]) -> str:
+    if code != 0:
+        raise RuntimeError(f"{command} ended with {code}")
+    return b"".join(shown).decode().replace("\r\n", "\n")
 
 
 def write_errata(claims: tuple[GradedClaim, ...]) -> str:

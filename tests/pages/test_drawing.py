@@ -27,6 +27,15 @@ def test_so_many_are_drawn_and_new_values_first(count):
     assert len({value for name in kept for value in GRID[name] if value[0] == "kind"}) == min(count, 5)
 
 
+def test_what_is_kept_is_there_and_counts():
+    names = ["4-2-1", "4-2-0", "0-0-0"]
+    assert set(names) < draw(GRID, 7, names)
+    assert len(draw(GRID, 7, names)) == 7
+    assert draw(GRID, 2, names) == set(names)
+    with pytest.raises(pytest.UsageError, match="no such case to keep: 9-9-9"):
+        draw(GRID, 7, ["9-9-9"])
+
+
 def test_a_draw_does_not_depend_on_the_order_of_the_cases():
     assert draw(GRID, 9) == draw(dict(reversed(GRID.items())), 9)
 
@@ -57,10 +66,11 @@ class Case:
     ],
 )
 def test_what_is_not_drawn_is_slow_unless_it_is_asked_for_by_name(keyword, argument, count):
-    few = pytest.mark.few(3).mark
+    few = pytest.mark.few(3, keep=["17"]).mark
     cases = [*(Case(number, few) for number in range(19)), Case(19, few, pytest.mark.slow.mark)]
     others = [Case(number) for number in range(5)]
     config = SimpleNamespace(option=SimpleNamespace(keyword=keyword), args=[argument])
     pytest_collection_modifyitems(config, [*others, *cases])
     assert sum("slow" not in case.marks for case in cases) == count
+    assert "slow" not in cases[17].marks
     assert not any(case.marks for case in others)

@@ -18,14 +18,19 @@ BLOCKS = [block for text in (TEXT, TOUR) for block in readme.CONSOLE.finditer(te
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=[block["command"] for block in BLOCKS])
-def test_every_output_is_what_the_command_prints(block: re.Match[str]) -> None:
-    output = readme.run_on_terminal(block["command"])
+def test_every_output_is_what_the_command_prints(block: re.Match[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    output = readme.run_within(block["command"], monkeypatch)
     shown = block["output"]
     if shown.endswith("...\n"):
         assert output.startswith(shown.removesuffix("...\n"))
         assert shown != "...\n"
     else:
         assert output == shown
+
+
+def test_a_process_of_its_own_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = next(block["command"] for block in BLOCKS if "spectrum" in block["command"])
+    assert readme.run_on_terminal(command) == readme.run_within(command, monkeypatch)
 
 
 def test_the_errata_are_those_of_claims() -> None:

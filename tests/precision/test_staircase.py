@@ -184,11 +184,11 @@ def test_a_table_is_rounded_from_the_position_on_that_it_is_asked_for(start):
 
 
 def test_staircases_count_what_is_distinct_so_far():
-    report = measure_precision(Sinusoidal(d=6), length=400, dtypes=["bfloat16"], recipes=list(RECIPES))
+    report = measure_precision(Sinusoidal(d=6), length=200, dtypes=["bfloat16"], recipes=list(RECIPES))
     for recipe in RECIPES.values():
         own = {stair.stage: stair for stair in report.stairs if stair.recipe == recipe.name}
         stair = own["code"]
-        tables, errors = compute_slowly(ladder_in_digits(6, 1e4), range(400), recipe.resolve("bfloat16"))
+        tables, errors = compute_slowly(ladder_in_digits(6, 1e4), range(200), recipe.resolve("bfloat16"))
         for count, distinct, error in zip(stair.counts, stair.distinct, stair.errors, strict=True):
             assert describe_slowly(tables["code"][:count])[0] == distinct
             worst = float(max(one for row in errors[:count] for one in row))
@@ -196,7 +196,7 @@ def test_staircases_count_what_is_distinct_so_far():
             assert worst * (1 - 1e-6) - 1e-30 <= error * (1 + 1e-6) if recipe.positions == "float32" else True
             assert error <= worst * (1 + 1e-6)
         assert stair.counts[0] == 1
-        assert stair.counts[-1] == 400
+        assert stair.counts[-1] == 200
         sums = [describe_slowly(tables["sum"][:count])[0] for count in stair.counts]
         assert sums == own.get("sum", stair).distinct.tolist()
 

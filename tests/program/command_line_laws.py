@@ -11,13 +11,10 @@ import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-import jsonschema
-
-from pe_spectra.answers.documents import build_schema
 from pe_spectra.cli import main
+from tests.documents import find_fault
 from tests.program.command_line_files import OTHERS, place_files
 from tests.program.command_lines import read_our_program
 
@@ -275,9 +272,8 @@ def _gives_strict_json(line, outcome):
         except ValueError as error:
             yield f"no strict JSON, {error}: {text[:200]!r}"
             continue
-        found = jsonschema.exceptions.best_match(_make_validator().iter_errors(document))
-        if found is not None:
-            yield f"against the schema, {found.json_path}: {found.message[:300]}"
+        if (found := find_fault(document)) is not None:
+            yield f"against the schema, {found}"
 
 
 def _refuse(word):
@@ -288,11 +284,6 @@ def _refuse_twins(pairs):
     if len(dict(pairs)) != len(pairs):
         raise ValueError(f"a key twice among {[key for key, _ in pairs]}")
     return dict(pairs)
-
-
-@cache
-def _make_validator():
-    return jsonschema.Draft202012Validator(json.loads(json.dumps(build_schema())))
 
 
 def _gives_safe_csv(line, outcome):

@@ -149,6 +149,7 @@ def test_the_program_uses_one_thread(pair):
     assert [program.threads for program in pair] == [1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor: libraries start no threads")
 def test_threads_would_be_seen(runs):
     with runs.open(7, planted="threads") as program:

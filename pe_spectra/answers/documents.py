@@ -31,6 +31,7 @@ _MODULES = (
     "agreements",
     "lengthenings",
     "learning",
+    "rechecks",
     "detections",
     "experiments",
     "sweeps",

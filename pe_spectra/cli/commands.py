@@ -159,6 +159,11 @@ COMMANDS: Mapping[str, Declaration] = {
         figure="",
         examples=("pe-spectra experiment report results.csv --figure learning.png",),
     ),
+    "experiment check": Declaration(
+        module="reporting",
+        takes="results runs seed",
+        examples=("pe-spectra experiment check results.csv --runs 3",),
+    ),
     "experiment data": Declaration(
         module="reporting",
         takes="data label arms norms seeds length:window stride quick",
@@ -248,7 +253,7 @@ class Commands(Mapping[str, DeclaredCommand]):
     """The commands by their names, or those of a family by their second words; each made when it is asked for.
 
     >>> list(Commands("experiment"))
-    ['run', 'report', 'data']
+    ['run', 'report', 'check', 'data']
     """
 
     def __init__(self, family: str = "") -> None:

@@ -270,6 +270,12 @@ OPTIONS: Mapping[str, Option] = {
         "--output", "FILE", "where each result is a line; a .csv file that is there is gone on with"
     ),
     "results": Option("results", "[RESULTS]", "the file that `experiment run` wrote  [the study of this version]"),
+    "runs": Option(
+        "--runs", "N", "networks to train again, 0 to 1000", IntegerRange(minimum=0, maximum=1000), default="3"
+    ),
+    "seed": Option(
+        "--seed", "N", "of the draw of these networks", IntegerRange(minimum=0, maximum=2**31 - 1), default="0"
+    ),
     "by_number": Option("--by-number", "", "a row and a panel for each of our numbers, in place of each arm"),
     "data": Option(
         "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ucr:FILE.ts or table:FILE.csv with --label"

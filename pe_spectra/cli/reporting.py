@@ -1,4 +1,4 @@
-"""What came of training: experiment report, and experiment data, which trains on a data set of one's own."""
+"""What came of training: experiment report, its check, and experiment data, which trains on a data set of one's own."""
 
 from __future__ import annotations
 
@@ -31,6 +31,46 @@ def experiment_report(run: Run, results: str | None, by_number: bool) -> Outcome
     answer = answer_learning(report, file=results or "the study", by_number=by_number)
     figure = plot(f"pe_spectra.plots.accuracies.compose_{'numbers' if by_number else 'learning'}", report)
     return run.finish(answer, figure)
+
+
+def experiment_check(run: Run, results: str | None, runs: int, seed: int) -> Outcome:
+    """Are the results those that come out? Of the file that experiment run wrote; without a file, of the study.
+
+    Every line is held against itself and its arm, every number of the report is computed a second time
+    by its definition, and networks drawn by --seed are trained again. Exit 1 when something differs.
+    """
+    from pe_spectra.answers.rechecks import answer_rechecks
+    from pe_spectra.experiment import rechecking
+    from pe_spectra.experiment.committed import report_runs, report_study
+    from pe_spectra.experiment.runs import check_extra, describe_here, read_runs, read_study
+
+    if runs:
+        check_extra()
+    found = read_study() if results is None else read_runs(Path(results), label="RESULTS")
+    design = rechecking.read_design(found)
+    file = results or "the study"
+    with run.progress("computing again") as tell:
+        report = report_study(progress=tell) if results is None else report_runs(found, file, progress=tell)
+        wrong = rechecking.check_lines(found, design)
+        numbers, differing = rechecking.check_report(found, report)
+    is_same_place = rechecking.is_same_place(found, describe_here())
+    with run.progress("training again", is_long=True) as tell:
+        drawn = rechecking.draw_results(found.results, runs, seed)
+        networks = rechecking.train_again(drawn, found.results, design, is_equal=is_same_place, progress=tell)
+    tolerance = (
+        "accuracies must be equal: versions and class of machine are those of the file"
+        if is_same_place
+        else "versions or class of machine are not those of the file: accuracies must lie within those of all seeds of "
+        f"their kind, or {rechecking.BEYOND_SEEDS} beyond"
+    )
+    answer = answer_rechecks(
+        [*wrong, *differing, *networks],
+        file=file,
+        counts=(len(found.results), numbers),
+        is_same_place=is_same_place,
+        tolerance=tolerance,
+    )
+    return run.finish(answer)
 
 
 def experiment_data(

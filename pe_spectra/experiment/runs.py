@@ -73,11 +73,15 @@ def open_runs(path: Path, design: Design, *, resume: bool = True) -> AbstractCon
     ('key', 'task', 'arm', 'norm')
     """
     columns = list(TrialResult.quantities())
-    return Ledger.open(path, design.to_dict(), columns=columns, about=_describe_here(), label="--output", resume=resume)
+    return Ledger.open(path, design.to_dict(), columns=columns, about=describe_here(), label="--output", resume=resume)
 
 
-def _describe_here() -> dict[str, str]:
-    """Versions, and the class of the machine: on another one digits may differ."""
+def describe_here() -> dict[str, str]:
+    """Return versions, and the class of the machine: on another one digits may differ.
+
+    >>> describe_here()["pe-spectra"] == __version__
+    True
+    """
     versions = {"pe-spectra": __version__, "python": platform.python_version()}
     for name in ("numpy", "jax", "jaxlib", "optax"):
         try:

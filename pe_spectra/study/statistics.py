@@ -24,7 +24,8 @@ DRAWN_SIGNS = 99_999
 RESAMPLES = 9_999
 #: Of all intervals.
 CONFIDENCE = 0.95
-_SEED = 20_140
+#: Of all draws.
+SEED = 20_140
 #: Sums that differ by less than this part of their size are equal: accuracies are shares of windows, no real ties are
 #: so close.
 _TIE = 1e-9
@@ -164,7 +165,7 @@ def bootstrap_mean(values: ArrayLike, *, confidence: float = CONFIDENCE, resampl
     if np.ptp(given) == 0:
         return Interval(estimate=float(given[0]), low=float(given[0]), high=float(given[0]))
     tail = float(ndtr(-math.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.5 + confidence / 2)))
-    generator = np.random.default_rng([_SEED, count])
+    generator = np.random.default_rng([SEED, count])
     rows = max(1, _CHUNK // count)
     means = [
         given[generator.integers(0, count, size=(min(rows, resamples - start), count))].mean(axis=1)
@@ -202,7 +203,7 @@ def compute_sign_flip_p(differences: ArrayLike) -> tuple[float, int | None]:
         for one in given:
             sums = np.concatenate([sums + one, sums - one])
         return float(np.mean(np.abs(sums) >= least)), None
-    generator = np.random.default_rng([_SEED, count])
+    generator = np.random.default_rng([SEED, count])
     as_far = 0
     rows = max(1, _CHUNK // count)
     for start in range(0, DRAWN_SIGNS, rows):

@@ -19,6 +19,7 @@ def study(monkeypatch, tmp_path):
     """A study of few arms and two tasks, of which seven of ten seeds are done and an eighth was begun."""
     monkeypatch.setattr(plan, "STUDY_ARMS", FEW_ARMS)
     monkeypatch.setattr(plan, "STUDY_TASKS", ("lag", "bag"))
+    monkeypatch.setattr(plan, "STUDY_LENGTHS", (32,))
     done = [trial for trial in list_study() if trial.seed < 7 or (trial.seed == 7 and trial.task == "lag")]
     results = write_study(tmp_path / "study.csv", done)
     pretend_study(monkeypatch, tmp_path / "study.csv")

@@ -21,6 +21,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "STUDY_ARMS", FEW_ARMS)
         patch.setattr(plan, "STUDY_TASKS", ("lag", "bag"))
+        patch.setattr(plan, "STUDY_LENGTHS", (32,))
         patch.setattr(build, "ALL_RECIPES", STUDY_RECIPES)
         results = write_study(folder / "study.csv", list_study(seeds=6))
         pretend_study(patch, folder / "study.csv")

@@ -329,7 +329,12 @@ ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
     "README.md": ("how to report",),
     "docs/reading-tables.md": ("can run code when they are read, so they are refused",),  # its console block
     "docs/models.md": ("In CI, over all configurations of a repository, exit 1",),  # the line for CI above
-    "docs/quantities.md": ("the exit code is 2; `verdict`",),  # the refusal of damaged.json
+    "docs/quantities.md": (
+        "the exit code is 2; `verdict`",  # the refusal of damaged.json
+        "Where a row does not agree, the exit code is 1",  # tests/experiment/test_rechecking.py
+    ),
+    # tests/experiment/test_rechecking.py
+    "docs/commands.md": ("It exits 1 where something differs; without a file it checks the study",),
     "docs/experiment.md": ("a wider one than the network is refused",),  # tests/experiment/test_arms.py
 }
 

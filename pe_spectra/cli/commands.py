@@ -154,15 +154,10 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "experiment report": Declaration(
-        module="reporting",
-        takes="results by_number",
-        figure="",
-        examples=("pe-spectra experiment report results.csv --figure learning.png",),
+        module="reporting", takes="results by_number", figure="", examples=("pe-spectra experiment report results.csv",)
     ),
     "experiment check": Declaration(
-        module="reporting",
-        takes="results runs seed",
-        examples=("pe-spectra experiment check results.csv --runs 3",),
+        module="reporting", takes="results runs seed", examples=("pe-spectra experiment check results.csv --runs 3",)
     ),
     "experiment data": Declaration(
         module="reporting",

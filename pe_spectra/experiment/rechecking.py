@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from pe_spectra.experiment.design import FULL, Design, Trial
 from pe_spectra.experiment.runs import Runs
 from pe_spectra.experiment.streams import draw_encoding_seed
 from pe_spectra.experiment.trial import TrialResult
+from pe_spectra.study.lines import Group
 from pe_spectra.study.statistics import CONFIDENCE, EXACT_PAIRS, RESAMPLES, SEED, compute_sign_flip_p
 from pe_spectra.vocabulary import NORMS
 
@@ -32,17 +33,6 @@ TOLERANCE = 1e-9
 BEYOND_SEEDS = 0.05
 #: What must be the same for accuracies to be equal.
 _PLACE = ("numpy", "jax", "jaxlib", "optax", "machine")
-
-
-class _Kind(NamedTuple):
-    task: str
-    length: int
-    arm: str
-    norm: str
-
-    @property
-    def key(self) -> str:
-        return f"{self.task}|{self.arm}|{self.norm}|{self.length}"
 
 
 def read_design(runs: Runs) -> Design:
@@ -131,9 +121,9 @@ def check_report(runs: Runs, report: LearningReport) -> tuple[int, list[Recheck]
     Numbers of encodings themselves (norms, kernels, spectra) are those that `compare` gives; here their ranks are
     correlated anew.
     """
-    accuracies: dict[_Kind, dict[int, float]] = {}
+    accuracies: dict[Group, dict[int, float]] = {}
     for one in runs.results:
-        accuracies.setdefault(_Kind(one.task, one.length, one.arm, one.norm), {})[one.seed] = one.accuracy
+        accuracies.setdefault(Group(one.task, one.length, one.arm, one.norm), {})[one.seed] = one.accuracy
     looked_at = [*_recompute_arms(report.arms, accuracies), *_recompute_numbers(report.numbers, accuracies)]
     wrong = [
         Recheck(part="report", key=key, number=name, there=_write(there), again=_write(again), agrees=False)
@@ -148,11 +138,11 @@ def _write(value: Any) -> str:
 
 
 def _recompute_arms(
-    arms: Sequence[ArmComparison], accuracies: Mapping[_Kind, Mapping[int, float]]
+    arms: Sequence[ArmComparison], accuracies: Mapping[Group, Mapping[int, float]]
 ) -> Iterator[tuple[str, str, Any, Any]]:
-    raw = {_kind_of(one): _recompute_difference(_kind_of(one), accuracies) for one in arms}
+    raw = {_find_group(one): _recompute_difference(_find_group(one), accuracies) for one in arms}
     for one in arms:
-        kind = _kind_of(one)
+        kind = _find_group(one)
         values = list(accuracies[kind].values())
         mean = sum(values) / len(values)
         expected: dict[str, Any] = {
@@ -166,14 +156,14 @@ def _recompute_arms(
         family = [found["p"] for other, found in raw.items() if (*other[:2], other.norm) == (*kind[:2], kind.norm)]
         expected["p_corrected"] = _correct(raw[kind]["p"], [p for p in family if p is not None])
         for name, again in expected.items():
-            yield kind.key, name, getattr(one, name), again
+            yield f"{kind.task}|{kind.arm}|{kind.norm}|{kind.length}", name, getattr(one, name), again
 
 
-def _kind_of(one: ArmComparison) -> _Kind:
-    return _Kind(one.task, one.length, one.arm, one.norm)
+def _find_group(one: ArmComparison) -> Group:
+    return Group(one.task, one.length, one.arm, one.norm)
 
 
-def _recompute_difference(kind: _Kind, accuracies: Mapping[_Kind, Mapping[int, float]]) -> dict[str, Any]:
+def _recompute_difference(kind: Group, accuracies: Mapping[Group, Mapping[int, float]]) -> dict[str, Any]:
     """Difference from the reference, its interval and its p; that of all signs is counted, one by one."""
     reference = accuracies.get(kind._replace(arm=REFERENCE, norm=NORMS[0]), {})
     mine = accuracies[kind]
@@ -223,7 +213,7 @@ def _correct(p: float | None, family: Sequence[float]) -> float | None:
 
 
 def _recompute_numbers(
-    numbers: Sequence[NumberCorrelation], accuracies: Mapping[_Kind, Mapping[int, float]]
+    numbers: Sequence[NumberCorrelation], accuracies: Mapping[Group, Mapping[int, float]]
 ) -> Iterator[tuple[str, str, Any, Any]]:
     means = {
         (kind.task, kind.length, kind.arm + (" (matched)" if kind.norm == NORMS[1] else "")): sum(group.values())

@@ -39,6 +39,8 @@ _ARROW = 0.08
 _NEARLY_ONE = 0.02
 #: Inches from the panel to the label of the bar.
 _BAR_LABEL = 0.58
+#: Colours end at this quantile of the sizes where the largest is this many times as large.
+QUANTILE, FAR = 0.995, 1.5
 #: A logarithmic map shows so many powers of ten below its largest value.
 MOST_DECADES = 6.0
 #: Where a value is no number.

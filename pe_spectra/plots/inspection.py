@@ -15,6 +15,7 @@ from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitl
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.plots.axes import beside, head_panel, place_label
+from pe_spectra.plots.grid_norms import draw_grid_norms
 from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
 from pe_spectra.plots.inspection_panels import (
     draw_bias,
@@ -22,7 +23,6 @@ from pe_spectra.plots.inspection_panels import (
     draw_columns,
     draw_components,
     draw_grid_columns,
-    draw_grid_norms,
     draw_lag_kernel,
     draw_periods,
     draw_rows,
@@ -168,7 +168,7 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection, noun: str)
     draw = partial(draw_rows, used=inspection.rows_used, noun=noun)
     values, marked, shape = inspection.norms, find_marked(inspection, MARKED_NORMS), portrait.encoding.shape
     if shape is not None:
-        norms = partial(draw_grid_norms, norms=values, shape=shape, first=first, marked=marked)
+        norms = partial(draw_grid_norms, norms=values, shape=shape, first=first, marked=marked, dtype=inspection.dtype)
         yield _Panel(norms, right="map")
     else:
         yield _Panel(partial(draw, label="norm ‖e(s)‖", rows=rows, values=values, marked=marked), "Norm of each row")

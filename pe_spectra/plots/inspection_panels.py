@@ -18,7 +18,7 @@ from matplotlib.ticker import NullLocator
 from pe_spectra.exact import F64
 from pe_spectra.inspection.periods import NAMED_PERIODS
 from pe_spectra.plots.axes import beside, draw_band, draw_curve, find_range, label_integers, place_label, write_beside
-from pe_spectra.plots.heatmap import COLOURS, ColourScale, draw_map, find_extent, find_scale, fit_map
+from pe_spectra.plots.heatmap import COLOURS, FAR, QUANTILE, ColourScale, draw_map, find_extent, find_scale, fit_map
 from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, curve_style
 from pe_spectra.wording import count
 
@@ -30,14 +30,10 @@ if TYPE_CHECKING:
 _MOST_PLACES, _MOST_COLUMNS, _MOST_ROWS = 6, 5, 256
 #: Heads with a line style of their own.
 _STYLED_HEADS = 8
-#: Colours end at this quantile of the sizes where the largest is this many times as large.
-_QUANTILE, _FAR = 0.995, 1.5
 #: Points of a curve in space, and labels of one kind, at most.
 _MOST_DOTS, _MOST_LABELS = 4000, 6
 #: Lightness of the shade behind rows that are left out.
 _SHADE = "#E4E4E4"
-#: Rows before a grid whose norms are named.
-_MOST_BEFORE = 1
 #: Rows further apart than this factor in norm stand on a logarithmic axis.
 _LINEAR_SPAN = 1000.0
 _AROUND = ("above right", "above left", "below right", "below left", "right", "left", "above", "below")
@@ -58,8 +54,8 @@ def draw_table(axes: Axes, table: F64, rows: F64, noun: str) -> str:
 def _find_robust_scale(values: F64) -> ColourScale:
     """Return ends of diverging colours that a few far values do not wash out."""
     sizes = np.abs(values[np.isfinite(values)])
-    most = float(np.quantile(sizes, _QUANTILE)) if sizes.size else 0.0
-    if most > 0 and float(sizes.max()) > _FAR * most:
+    most = float(np.quantile(sizes, QUANTILE)) if sizes.size else 0.0
+    if most > 0 and float(sizes.max()) > FAR * most:
         return ColourScale(-most, most)
     return find_scale(values, diverging=True)
 
@@ -226,34 +222,6 @@ def draw_rows(
     axes.set_ylabel(label)
     _set_rows(axes, rows, noun)
     _mark_rows(axes, rows, values, marked)
-
-
-def draw_grid_norms(axes: Axes, norms: F64, shape: tuple[int, int], *, first: int, marked: Sequence[int]) -> str:
-    """Draw the norm of each place of a grid as a map, and ring some; norms of rows before the grid stand in words.
-
-    Parameters
-    ----------
-    norms : (R,) of rows `first`, .. , the last H W of which fill the grid.
-    marked : some of these rows; those before the grid are not ringed.
-    """
-    height, width = shape
-    before = norms.size - height * width
-    values = norms[before:].reshape(shape)
-    extent = find_extent(np.arange(width, dtype=np.float64), np.arange(height, dtype=np.float64))
-    high = float(np.quantile(values, _QUANTILE))
-    scale = ColourScale(float(values.min()), high) if values.max() > _FAR * high else None
-    draw_map(axes, values, extent=extent, label="norm ‖e(s)‖", scale=scale)
-    axes.invert_yaxis()
-    axes.set(xlabel="place across", ylabel="place down")
-    label_integers(axes.xaxis, axes.yaxis)
-    down, across = np.divmod(np.unique([row for row in marked if row >= first + before]) - first - before, width)
-    if down.size:
-        (rings,) = axes.plot(across, down, "o", color=VERMILION, clip_on=False, zorder=5)
-        halo = [withStroke(linewidth=2.5, foreground="white")]
-        rings.set(markersize=5, markerfacecolor="none", markeredgecolor=VERMILION, path_effects=halo)
-    words = [f"row {first + row}: {norms[row]:.3g}" for row in range(min(before, _MOST_BEFORE))]
-    words += [count(before - _MOST_BEFORE, "more row")] if before > _MOST_BEFORE else []
-    return f"Norm of each place ({', '.join(words)})" if words else "Norm of each place"
 
 
 def _mark_rows(axes: Axes, rows: F64, values: F64, marked: Sequence[float]) -> None:

@@ -325,6 +325,19 @@ def test_norms_of_a_grid_lie_on_it(prefix: int) -> None:
     assert axes.get_title(loc="left") == "Norm of each place" + (f" ({', '.join(words)})" if words else "")
 
 
+@pytest.mark.parametrize("name", ["float32", "float16"])
+@pytest.mark.parametrize("much", [0.0, 3.0])
+def test_norms_that_only_rounding_tells_apart_have_one_colour(name: str, much: float) -> None:
+    rows = make_noise(54, 16)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows[7] *= 1 + much * 2 * float(np.finfo(name).eps)
+    encoding = given(rows.astype(name).astype(np.float64), grid="6x9")
+    axes = panel(compose_portrait(draw_portrait(encoding)), "Norm of each place")
+    drawn = np.ma.filled(axes.images[0].get_array(), np.nan)
+    assert (np.ptp(drawn) == 0) == (much == 0)
+    assert axes.get_title(loc="left").endswith(f" (equal within {name})") is (much == 0)
+
+
 def test_biases_are_drawn_for_every_head() -> None:
     portrait = look("alibi")
     figure = compose_portrait(portrait)

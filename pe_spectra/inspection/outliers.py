@@ -8,15 +8,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from pe_spectra.exact import F64, I64, list_blocks
-from pe_spectra.inspection.rows import compute_cosine
+from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, compute_cosine
 from pe_spectra.inspection.series import Mask, measure_spread
 
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
 FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
-#: Between outliers and the rows beside them the norm changes by this factor from one row to the next.
-_ABRUPT = 1.5
-#: Steps behind a first one that say how long it may be, and the factor by which a break exceeds that.
-FITTED_STEPS, _BREAK_FACTOR = 8, 1.3
+#: Steps behind a first one that say how long it may be.
+FITTED_STEPS = 8
 #: Or, where neighbours have a cosine below this, a change of norm this many times those behind.
 _ROUGH, _SUDDEN = 0.5, 6.0
 
@@ -91,7 +89,7 @@ def _keep_unreached(table: F64, norms: F64, flagged: Mask) -> Mask:
     logs = np.log(np.where(steps > 0, steps, np.nan))
     usual = float(np.nanmedian(logs))
     spread = measure_spread(logs[steps > 0], usual)
-    longest, shortest = max(math.log(_ABRUPT), _DEVIATIONS * spread), _bound_shortness(spread, size)
+    longest, shortest = max(math.log(JUMP_RATIO), _DEVIATIONS * spread), _bound_shortness(spread, size)
     for first, last in _list_runs(flagged):
         beside = logs[[first - 1, last - 1]] if first > 0 and last < size else np.full(1, np.inf)
         if not (beside > usual + longest).any() and math.log(float(norms[first:last].min())) > usual - shortest:
@@ -103,7 +101,7 @@ def _keep_abrupt(excess: F64, flagged: Mask) -> Mask:
     """Cut runs of flagged rows to the part between two abrupt changes (the table's ends count as one)."""
     kept = np.zeros_like(flagged)
     change = np.append(np.abs(np.diff(excess)), np.inf)  # between s and s + 1; beside a zero row NaN: abrupt
-    abrupt = ~(change < np.log(_ABRUPT))
+    abrupt = ~(change < np.log(JUMP_RATIO))
     for first, last in _list_runs(flagged):
         starts = [s for s in range(first, last) if s == 0 or abrupt[s - 1]]
         ends = [s for s in range(first, last) if abrupt[s]]
@@ -140,7 +138,7 @@ def breaks_off(steps: F64) -> bool:
     slope = float(np.clip(centred @ logs / (centred @ centred), -1.5, 0.0))
     left = logs - logs.mean() - slope * centred
     expected = float(logs.mean()) - slope * float(places.mean())
-    margin = max(math.log(_BREAK_FACTOR), 2 * float(left.std()))
+    margin = max(math.log(BESIDE_RATIO), 2 * float(left.std()))
     return math.log(float(steps[0])) > expected + margin
 
 

@@ -33,7 +33,7 @@ _CLEAR, _NEAREST, _COMPARED, _FEWEST = 2.5, (24, 12, 6), 48, 3
 
 
 def select_lines(
-    values: F64, shape: tuple[int, ...], basis: F64, waves: list[F64], cycles: F64, rest: float
+    values: F64, shape: tuple[int, ...], basis: F64, waves: list[F64], cycles: F64, rest: float, forms: int = 1
 ) -> list[int]:
     """Select the sinusoids that are narrow: far above the continuum on either side, which is no line.
 
@@ -45,7 +45,7 @@ def select_lines(
     ----------
     values : (S, c) principal columns; shape : (S,), or (H, W); basis : (S, t) orthonormal trend; waves : cosine and
         sine (S,) of each sinusoid; cycles : (K, axes) their cycles over each side; rest : level of the columns left
-        out.
+        out; forms : as many more kinds of lines than sinusoids were tried, of which the best one is asked about.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def select_lines(
             wave = waves[2 * index] - 1j * waves[2 * index + 1]
             peak = float(np.sum(np.abs(wave @ (left + taper[:, None] * models[index])) ** 2)) / len(values) + rest
             around = bins.take(_clear_of(bins, cycles[[other for other in alone if other != index]]))
-            if _stands_out(around, peak, cycles[index]):
+            if _stands_out(around, peak, cycles[index], forms):
                 selected.append(index)
         if selected == alone or not selected:
             return selected
@@ -116,7 +116,7 @@ def _clear_of(bins: Bins, lines: F64) -> NDArray[np.bool_]:
     return clear
 
 
-def _stands_out(bins: Bins, peak: float, cycles: F64) -> bool:
+def _stands_out(bins: Bins, peak: float, cycles: F64, forms: int) -> bool:
     lengths, length = np.linalg.norm(bins.cycles, axis=1), float(np.linalg.norm(cycles))
     distances = measure_distances(bins.cycles, cycles, bins.shape)
     beside = bins.powers[(distances >= _APART) & (distances <= _CLEAR)]
@@ -133,7 +133,7 @@ def _stands_out(bins: Bins, peak: float, cycles: F64) -> bool:
         if len(around.cycles) < _FEWEST:
             return False
         level = predict_level(around, cycles, columns)
-        tries = len(_NEAREST) * math.prod(bins.shape)
+        tries = forms * len(_NEAREST) * math.prod(bins.shape)
         if peak > find_ratio(columns / 2 if is_real else columns, level.squares, tries) * level.value:
             return _holds_at(bins, around, cycles, columns)
     return False

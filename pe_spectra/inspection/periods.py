@@ -24,9 +24,10 @@ from pe_spectra.inspection.backgrounds import (
     find_ratio,
     measure_distances,
 )
+from pe_spectra.inspection.chirps import build_drift_axes, describe_chirp, find_chirps
 from pe_spectra.inspection.peaks import compute_periodogram, select_lines
 from pe_spectra.inspection.ridges import Ridge, find_ridges, measure_bands, remove_bands
-from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.rows import compute_mean_row, reduce_columns
 from pe_spectra.inspection.sinusoids import (
     build_axes,
     build_waves,
@@ -138,18 +139,19 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     count = max(4, min(_MAX_COLUMNS, _MAX_NUMBERS // len(table)))
     principal = centred if table.shape[1] <= count else reduce_columns(centred, count, rounds=2, seed=1)
     rest = max(total - float(np.einsum("ij,ij->", principal, principal)), _ROUNDING * total) / len(table)
-    ridges, found = _find_lines(principal, axes, shape, trend, total, rest)
-    waves = build_waves(axes, found)
+    ridges, chirps, found = _find_lines(principal, axes, shape, trend, total, rest)
+    slow = build_waves(build_drift_axes(len(table)), chirps)
+    waves = [*build_waves(axes, found), *slow]
     model = np.column_stack([trend, *waves])
-    basis = orthonormalise(model) if found else trend
+    basis = orthonormalise(model) if waves else trend
     amplitudes = np.asarray(np.linalg.lstsq(model, centred, rcond=None)[0], dtype=np.float64)
     firsts = range(trend.shape[1], model.shape[1], 2)
     shares = [measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]
     drifting = [energy / total for energy in measure_bands(centred - model @ amplitudes, ridges)] if ridges else []
     # sinusoids that are not quite orthogonal share what they explain together
     excess = max(sum(shares) + sum(drifting), 1.0)
-    dominant = [_describe(one, share / excess, grid is not None) for one, share in zip(found, shares, strict=True)]
-    pairs = zip(ridges, drifting, strict=True)
+    dominant = [_describe(one, share / excess, grid is not None) for one, share in zip(found, shares, strict=False)]
+    pairs = zip([*ridges, *map(describe_chirp, chirps)], [*drifting, *shares[len(found) :]], strict=True)
     dominant += [_describe_ridge(one, share / excess) for one, share in pairs if share >= _SMALLEST_SHARE]
     return Periods(
         dominant=tuple(sorted(dominant, key=_rank)),
@@ -160,18 +162,21 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
 
 def _find_lines(
     values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float
-) -> tuple[list[Ridge], list[F64]]:
-    """Find the lines that drift, and the frequencies of the others where nothing of those is left."""
+) -> tuple[list[Ridge], list[F64], list[F64]]:
+    """Find fast and slow lines that drift, and the frequencies of the others where nothing of those is left."""
     ridges = find_ridges(values - trend @ (trend.T @ values), rest) if len(shape) == 1 else []
     if ridges:
         values = remove_bands(values, ridges)
+    chirps = find_chirps(values, trend, rest, total) if len(shape) == 1 else []
+    if chirps:
+        values = subtract_waves(values, build_drift_axes(len(values)), chirps, trend)
     found = _search(values, axes, shape, trend, total, rest)
     found = [one for one in found if not any(ridge.holds(float(one[0])) for ridge in ridges)]
     if not found:
-        return ridges, found
+        return ridges, chirps, found
     # only narrow peaks, no parts of a falling continuum
     narrow = select_lines(values, shape, trend, build_waves(axes, found), np.array(found) * shape, rest)
-    return ridges, [found[i] for i in narrow]
+    return ridges, chirps, [found[i] for i in narrow]
 
 
 def _search(values: F64, axes: list[F64], shape: tuple[int, ...], trend: F64, total: float, rest: float) -> list[F64]:
@@ -269,23 +274,6 @@ def _describe(frequency: F64, share: float, is_grid: bool) -> DominantPeriod:
 def _describe_ridge(ridge: Ridge, share: float) -> DominantPeriod:
     middle = 2 / (ridge.first + ridge.last)
     return DominantPeriod(period=middle, share=share, drift=(1 / ridge.first, 1 / ridge.last))
-
-
-def reduce_columns(centred: F64, count: int, *, rounds: int, seed: int) -> F64:
-    """Return (S, count) principal columns, with the same Gram matrix as nearly as so few allow, by subspace iteration.
-
-    References
-    ----------
-    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
-
-    >>> reduce_columns(np.ones((5, 1)) * np.arange(8.0), 1, rounds=2, seed=1).shape
-    (5, 1)
-    """
-    sketch = np.random.Generator(np.random.PCG64(seed)).standard_normal((centred.shape[1], count))
-    for _ in range(rounds):
-        sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
-    reduced: F64 = centred @ sketch
-    return reduced
 
 
 def choose_padding(size: int) -> int:

@@ -28,7 +28,7 @@ _STANDS = LEAST_RATIO
 #: Share of the windows that a ridge is seen in, and of the variance of its frequency that is a drift.
 _SEEN, _STEADY = 0.8, 0.9
 #: Cycles over the table that a frequency drifts by at least: less is one peak; and those around its band.
-_LEAST_DRIFT, _MARGIN = 2.0, 3.0
+LEAST_DRIFT, _MARGIN = 2.0, 3.0
 #: Ridges that are followed, those of constant lines too.
 _MOST = 24
 
@@ -179,7 +179,7 @@ def _describe(frequencies: F64, centres: F64, size: int) -> Ridge | None:
     curve = np.polynomial.Polynomial.fit(x, y, 2)
     along = curve(np.linspace(-0.5, 0.5, 65))
     low, high = float(along.min()), float(along.max())
-    if (high - low) * size < _LEAST_DRIFT:
+    if (high - low) * size < LEAST_DRIFT:
         return None
     margin = _MARGIN / size
     return Ridge(first=float(along[0]), last=float(along[-1]), low=low - margin, high=min(high + margin, 0.5))

@@ -21,6 +21,8 @@ _FAINT = 1e-140
 _JUMP, _BESIDE, _HABIT = 5.0, 3, 3
 #: Rows on each side over which two means are compared.
 JUMP_WIDTH = 4
+#: A jump of steps or norms is so many times the usual change around it, and so many times those right beside it.
+JUMP_RATIO, BESIDE_RATIO = 1.5, 1.3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,3 +189,20 @@ def _measure_jumps(table: F64, first: int, last: int) -> F64:
     right = (sums[after - low] - sums[pairs + 1 - low]) / (after - pairs - 1)[:, None]
     distances: F64 = np.linalg.norm(right - left, axis=1)
     return distances
+
+
+def reduce_columns(centred: F64, count: int, *, rounds: int, seed: int) -> F64:
+    """Return (S, count) principal columns, with the same Gram matrix as nearly as so few allow, by subspace iteration.
+
+    References
+    ----------
+    Halko, Martinsson & Tropp 2011, SIAM Review 53, 217.
+
+    >>> reduce_columns(np.ones((5, 1)) * np.arange(8.0), 1, rounds=2, seed=1).shape
+    (5, 1)
+    """
+    sketch = np.random.Generator(np.random.PCG64(seed)).standard_normal((centred.shape[1], count))
+    for _ in range(rounds):
+        sketch = np.linalg.qr(centred.T @ (centred @ sketch))[0]
+    reduced: F64 = centred @ sketch
+    return reduced

@@ -16,13 +16,11 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.breaks import find_vector_breaks
 from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rounding import find_rounding
-from pe_spectra.inspection.rows import JUMP_WIDTH, RowSignals
+from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, JUMP_WIDTH, RowSignals
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
 
-#: A jump is this many times the steps around it, and this many robust deviations above them.
-_JUMP_RATIO, _JUMP_DEVIATIONS = 1.5, 7.0
-#: A jump is this many times the steps beside it.
-_SINGLE_RATIO = 1.3
+#: A jump is this many robust deviations above the steps around it.
+_JUMP_DEVIATIONS = 7.0
 #: A change of the cosine of neighbours by less is not worth a sentence.
 _COSINE_STEP = 0.02
 #: A change of norm or step by less of it is not, either.
@@ -150,7 +148,7 @@ def _is_sudden(signals: RowSignals) -> Mask:
 
 def _stand_out(ratios: F64, valid: Mask) -> Mask:
     spread = max(measure_spread(ratios[valid]), 0.01) if valid.any() else 1.0
-    found: Mask = valid & (ratios > max(np.log(_JUMP_RATIO), _JUMP_DEVIATIONS * spread))
+    found: Mask = valid & (ratios > max(np.log(JUMP_RATIO), _JUMP_DEVIATIONS * spread))
     return found
 
 
@@ -165,7 +163,7 @@ def _is_single(values: F64, pairs: Mask, place: int, gap: int) -> bool:
     # one long step, or two with a stray row between them; not one of many that grow or fade
     before = [p for p in range(place - gap, max(place - gap - 3, -1), -1) if pairs[p]][:1]
     after = [p for p in range(place + gap, min(place + gap + 3, len(values))) if pairs[p]][:1]
-    longer = [values[place] > _SINGLE_RATIO * values[p] for p in before + after]
+    longer = [values[place] > BESIDE_RATIO * values[p] for p in before + after]
     equal = [gap == 1 and 0.6 < values[place] / values[p] < 1.6 for p in before + after]
     inside = place >= int(np.argmax(pairs)) + JUMP_WIDTH  # what the first rows do is no seam
     return inside and bool(before and after) and any(longer) and all(a or b for a, b in zip(longer, equal, strict=True))
@@ -174,7 +172,7 @@ def _is_single(values: F64, pairs: Mask, place: int, gap: int) -> bool:
 def _stands_alone(steps: F64, row: int) -> bool:
     """Say whether the steps to and from a row are longer than those before and after them."""
     before, after = steps[max(row - 2, 0) : row - 1], steps[row + 1 : row + 2]
-    return bool((steps[row - 1] > _SINGLE_RATIO * before).all() and (steps[row] > _SINGLE_RATIO * after).all())
+    return bool((steps[row - 1] > BESIDE_RATIO * before).all() and (steps[row] > BESIDE_RATIO * after).all())
 
 
 def _find_spacing(jumps: list[int], rows: I64) -> int | None:

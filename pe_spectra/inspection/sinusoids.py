@@ -26,14 +26,14 @@ def build_axes(shape: tuple[int, ...]) -> list[F64]:
 
 
 def build_waves(axes: list[F64], frequencies: list[F64]) -> list[F64]:
-    """Return cosine and sine (S,) of each frequency, in cycles a row.
+    """Return cosine and sine (S,) of each frequency, in cycles a row: a number for each axis, or for the first of them.
 
     >>> [wave.round(9).tolist() for wave in build_waves([np.arange(3.0)], [np.array([0.25])])]
     [[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     """
     waves: list[F64] = []
     for frequency in frequencies:
-        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=True)], axis=0)
+        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=False)], axis=0)
         waves += [np.cos(angle), np.sin(angle)]
     return waves
 
@@ -69,7 +69,8 @@ def subtract_waves(values: F64, axes: list[F64], found: list[F64], trend: F64) -
     0.0
     """
     basis = np.column_stack([trend, *build_waves(axes, found)])
-    left: F64 = values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
+    orthonormal = orthonormalise(basis)
+    left: F64 = values - orthonormal @ (orthonormal.T @ values)
     return left
 
 
@@ -86,35 +87,38 @@ def refine_waves(values: F64, axes: list[F64], found: list[F64], trend: F64, ste
     sides = [float(axis.max() - axis.min()) + 1 for axis in axes]
     for frequency in found:
         if all(value in (0.0, 0.5, -0.5) for value in frequency):
-            frequency -= [_NUDGE / side if value else 0.0 for value, side in zip(frequency, sides, strict=True)]
+            frequency -= [_NUDGE / side if value else 0.0 for value, side in zip(frequency, sides, strict=False)]
     for _ in range(steps):
         moves = _find_moves(values, axes, found, trend)
         for frequency, move in zip(found, moves, strict=True):
-            frequency += np.clip(move, [-0.4 / side for side in sides], [0.4 / side for side in sides])
+            most = [0.4 / side for side in sides[: len(move)]]
+            frequency += np.clip(move, np.negative(most), most)
             frequency -= np.round(frequency)
-            if len(axes) == 1:
+            if len(move) == 1:
                 np.abs(frequency, out=frequency)
-        if all(float(np.abs(move * sides).max()) < _STILL for move in moves):
+        if all(float(np.abs(move * sides[: len(move)]).max()) < _STILL for move in moves):
             break
 
 
 def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> list[F64]:
-    """Return the Gauss-Newton step of each component of each frequency, each by itself."""
+    """Return the Gauss-Newton step of each component that a frequency has, of each frequency by itself."""
     waves = build_waves(axes, found)
     basis = np.column_stack([trend, *waves])
-    amplitudes = np.linalg.lstsq(basis, values, rcond=None)[0]
-    residual: F64 = values - basis @ amplitudes
     orthonormal = orthonormalise(basis)
+    projected = orthonormal.T @ values
+    residual: F64 = values - orthonormal @ projected
+    amplitudes = np.linalg.lstsq(orthonormal.T @ basis, projected, rcond=None)[0]
     first, moves = trend.shape[1], []
-    for index in range(len(found)):
+    for index, frequency in enumerate(found):
         cosine, sine = waves[2 * index : 2 * index + 2]
         mixed = amplitudes[first + 2 * index : first + 2 * index + 2][::-1]
-        move = np.zeros(len(axes))
-        for which, axis in enumerate(axes):
-            # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
-            turned = 2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine])
-            turned -= orthonormal @ (orthonormal.T @ turned)
-            size = float(np.sum((turned.T @ turned) * (mixed @ mixed.T)))
-            move[which] = float(np.sum((turned.T @ residual) * mixed)) / size if size > _TINY else 0.0
-        moves.append(move)
+        # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
+        turned = [2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine]) for axis in axes[: len(frequency)]]
+        turned = [one - orthonormal @ (orthonormal.T @ one) for one in turned]
+        gram = mixed @ mixed.T
+        sizes = np.array([[float(np.sum((one.T @ other) * gram)) for other in turned] for one in turned])
+        slopes = np.array([float(np.sum((one.T @ residual) * mixed)) for one in turned])
+        scale = np.sqrt(np.maximum(np.diag(sizes), _TINY))
+        sizes /= np.multiply.outer(scale, scale)
+        moves.append(np.linalg.lstsq(sizes, slopes / scale, rcond=1e-9)[0] / scale)
     return moves

@@ -16,9 +16,9 @@ from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.diagnosis import find_in_table
 from pe_spectra.inspection.formulas import Formula, find_formula
-from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods, reduce_columns
+from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
 from pe_spectra.inspection.row_findings import RowFinding
-from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.inspection.rows import compute_mean_row, reduce_columns
 from pe_spectra.inspection.seams import Seams
 from pe_spectra.inspection.series import bridge
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH

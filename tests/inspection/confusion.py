@@ -24,8 +24,9 @@ TABLE = re.compile(r"<!-- corpus -->\n.*?<!-- /corpus -->", re.DOTALL)
 #: Seeds that the page is about; what every kind in which nothing is planted begins with.
 SEEDS, SOUND = range(20), "sound: "
 
-#: A period is right within this part of it, and where a line that drifts begins and ends, and what is across it.
-RIGHT, RIGHT_ENDS = 0.02, 0.05
+#: A period is right within this part of it, and where a line that drifts begins and ends, or within so many cycles over
+#: the table: at its ends few of its turns tell.
+RIGHT, RIGHT_ENDS, RIGHT_CYCLES = 0.02, 0.05, 0.5
 PERIOD = "period"
 
 
@@ -60,17 +61,17 @@ def is_met(truth: Truth, finding) -> bool:
     )
 
 
-def is_line(line: Line, one) -> bool:
-    """Whether a period that was found is the planted one."""
+def is_line(line: Line, one, rows: int) -> bool:
+    """Whether a period that was found in so many rows is the planted one."""
 
-    def agree(planted, found, part):
+    def agree(planted, found, part, cycles=0.0):
         if planted is None or found is None:
             return planted is found
-        return abs(1 / found - 1 / planted) <= part / abs(planted)
+        return abs(1 / found - 1 / planted) <= max(part / abs(planted), cycles / rows)
 
     if line.drift is not None:
         return one.drift is not None and all(
-            agree(*ends, RIGHT_ENDS) for ends in zip(line.drift, one.drift, strict=True)
+            agree(*ends, RIGHT_ENDS, RIGHT_CYCLES) for ends in zip(line.drift, one.drift, strict=True)
         )
     found = one.along if len(line.along) > 1 else (one.period,)
     # a wave and its opposite are one
@@ -103,9 +104,9 @@ def judge_lines(case: Case, grid, prefix) -> tuple[list[str], list[str], list[st
     """Found, missed and false periods, where the corpus knows them."""
     if case.lines is None:
         return [], [], []
-    found = find_periods(case.table[prefix:], grid).dominant
-    missed = [line for line in case.lines if not any(is_line(line, one) for one in found)]
-    false = [one for one in found if not any(is_line(line, one) for line in case.lines)]
+    found, rows = find_periods(case.table[prefix:], grid).dominant, len(case.table) - prefix
+    missed = [line for line in case.lines if not any(is_line(line, one, rows) for one in found)]
+    false = [one for one in found if not any(is_line(line, one, rows) for line in case.lines)]
     return (
         [PERIOD] * bool(found),
         [f"{PERIOD} {one}" for one in missed],

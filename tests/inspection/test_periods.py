@@ -4,12 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from numpy.polynomial import Legendre
 from numpy.testing import assert_allclose
 
 from pe_spectra import draw_portrait, inspect_table
 from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
 from pe_spectra.inspection.channels import find_channel_periods, fit_sinusoid
+from pe_spectra.inspection.chirps import build_drift_axes, describe_chirp
 from pe_spectra.inspection.periods import NAMED_PERIODS, find_periods
 from pe_spectra.inspection.sinusoids import build_axes, refine_waves
 from tests import planted
@@ -74,6 +76,49 @@ def test_lines_that_touch_in_a_window_do_not_hide_one_that_drifts(seed):
 def test_what_is_constant_or_has_no_line_does_not_drift(make):
     for seed in range(6):
         assert [one for one in find_periods(make(512, 32, seed)).dominant if one.drift is not None] == []
+
+
+@pytest.mark.parametrize("noise", [0.05, 1.0])
+@pytest.mark.parametrize(("ends", "beside"), [((100.0, 42.0), 20.0), ((36.0, 64.0), 22.0), ((24.0, 30.0), 60.0)])
+@pytest.mark.parametrize("rows", [512, 1024])
+def test_a_slow_line_that_drifts_counts_once_with_its_share(noise, ends, beside, rows):
+    """Its turns are too few for windows of an eighth of the rows."""
+    ends, beside = tuple(rows / 512 * end for end in ends), rows / 512 * beside
+    constant = planted.make_periodic(rows, 96, 3, noise, (beside, 7.3), (0.3, 0.2))
+    table = planted.add_drifting(constant, *ends, 0.25, 3)
+    dominant = find_periods(table).dominant
+    (drifting,) = [one for one in dominant if one.drift is not None]
+    assert_allclose(drifting.drift, ends, rtol=0.08)
+    line = (table - constant) - (table - constant).mean(axis=0)
+    assert_allclose(drifting.share, np.sum(line**2) / np.sum((table - table.mean(axis=0)) ** 2), rtol=0.08)
+    assert_allclose(sorted(one.period for one in dominant if one.drift is None), [7.3, beside], rtol=0.01)
+
+
+@pytest.mark.parametrize("width", [1, 2, 96])
+def test_few_columns_of_noise_do_not_drift(width):
+    """What is fitted to noise takes from it, so that all fits together would leave little beside each."""
+    tables = [planted.make_noise(rows, width, seed) for seed in range(6) for rows in (192, 320)]
+    assert [one.drift for table in tables for one in find_periods(table).dominant] == []
+
+
+@pytest.mark.parametrize("apart", [2.0, 3.0, 4.5])
+def test_two_lines_beside_each_other_are_no_line_that_drifts(apart):
+    for seed in range(3):
+        table = planted.make_periodic(512, 64, seed, 0.2, (512 / 12, 512 / (12 + apart)), (0.3, 0.25))
+        found = sorted(512 / one.period for one in find_periods(table).dominant)
+        assert_allclose(found, [12, 12 + apart], atol=0.2)
+
+
+def test_turns_of_a_line_that_drifts_are_the_sum_of_its_frequencies():
+    """By steps of a thousandth of a row, against the polynomial; from the first row to the last."""
+    terms = np.array([0.05, 0.003, -0.001, 0.0005])
+    ridge, axes = describe_chirp(terms), build_drift_axes(200)
+    turns = np.sum([term * axis for term, axis in zip(terms, axes, strict=False)], axis=0)
+    places = np.arange(-1 + 1 / 200, 1 - 1 / 200, 1e-5)
+    slope = (Legendre([0.0, *terms])(places + 1e-6) - Legendre([0.0, *terms])(places - 1e-6)) / 2e-6
+    assert_allclose(turns[-1] - turns[0], slope.sum() * 100 * 1e-5, rtol=1e-4)
+    assert_allclose((slope[0], slope[-1]), (ridge.first, ridge.last), rtol=0.03)
+    assert ridge.low <= slope.min() <= slope.max() <= ridge.high
 
 
 def test_an_answer_names_where_a_period_drifts():

@@ -40,6 +40,36 @@ def make_drift(generator):
     return Case(table=store_somehow(table, generator), lines=lines)
 
 
+def draw_slow_drift(generator, rows):
+    """Cycles over the table at both ends of a line of 24 to 100 rows a cycle, 4 to 12 of them apart, 3 and more."""
+    while True:
+        middle = rows / math.exp(generator.uniform(math.log(24), math.log(100)))
+        half = generator.choice([-1, 1]) * generator.uniform(2, 6)
+        if middle - abs(half) >= 3:
+            return middle - half, middle + half
+
+
+@kind("slow periods that drift")
+def make_slow_drift(generator):
+    """One line or two that drift, and constant ones, each three cycles and more beside the others; and noise."""
+    rows, width = 512, int(generator.choice([32, 96, 384]))
+    bands = [draw_slow_drift(generator, rows)]
+    wanted = int(generator.integers(4, 6))
+    while len(bands) < wanted:
+        drifts = len(bands) == 1 and generator.random() < 0.5
+        band = draw_slow_drift(generator, rows) if drifts else 2 * (rows / math.exp(generator.uniform(1.1, 4.1)),)
+        if all(min(band) > max(other) + 3 or max(band) < min(other) - 3 for other in bands):
+            bands.append(band)
+    shares = generator.uniform(0.1, 0.3, len(bands))
+    table = np.sqrt(generator.uniform(0.02, 1) * shares.sum()) * 0.05 * generator.standard_normal((rows, width))
+    lines = []
+    for (first, last), share in zip(bands, shares, strict=True):
+        ends = (rows / first, rows / last)
+        table = planted.add_drifting(table, *ends, share, draw_seed(generator))
+        lines.append(Line(along=(2 * rows / (first + last),), drift=ends if first != last else None))
+    return Case(table=store_somehow(table, generator), lines=tuple(lines))
+
+
 @kind("periods of a grid")
 def make_waves(generator):
     shape = draw_grid(generator)

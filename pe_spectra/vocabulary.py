@@ -115,12 +115,38 @@ FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 # --------------------------------------------------------------------- experiments
 
-#: What a network is taught; the last but one is a control that position cannot help, the last has the paper's form.
-TASKS = ("where", "lag", "period", "order", "trend-change", "bag", "anomaly")
+#: What a network is taught: five that need the order; a control that position cannot help; the same with weaker bumps,
+#: where what is added can drown them; and the form of the paper.
+TASKS = ("where", "lag", "period", "order", "trend-change", "bag", "faint", "anomaly")
 #: Those of the small form: a strong effect, and the control.
 QUICK_TASKS = ("lag", "bag")
 #: The encodings that are compared unless others are named, in full and in the small form.
-ARMS = ("none", "sinusoidal", "dft", "learned", "tape", "rope", "alibi", "t5")
+ARMS = (
+    "none",
+    "sinusoidal",
+    "sinusoidal:rho=100",
+    "tensor2tensor",
+    "tape",
+    "learnable-sinusoid",
+    "dft",
+    "dfstrans",
+    "ramp",
+    "one-hot",
+    "fourier-features",
+    "pixel-bands",
+    "learned",
+    "time2vec",
+    "mtan",
+    "rnn",
+    "rope",
+    "alibi",
+    "kerple",
+    "sandwich",
+    "t5",
+    "shaw",
+    "erpe",
+    "fire",
+)
 QUICK_ARMS = ("none", "sinusoidal", "dft")
 #: How long the vectors of an arm are: as the encoding has them, or scaled to the root mean square norm of the sinusoid.
 NORMS = ("own", "matched")

@@ -28,11 +28,11 @@ class _Plan(NamedTuple):
     tasks: tuple[str, ...]
     arms: tuple[str, ...]
     seeds: int
-    lengths: tuple[int, ...] = (32,)
+    lengths: tuple[int, ...]
 
 
-_FULL = _Plan(TASKS, ARMS, 10)
-_QUICK = _Plan(QUICK_TASKS, QUICK_ARMS, 3)
+_FULL = _Plan(TASKS, ARMS, 10, (16, 32))
+_QUICK = _Plan(QUICK_TASKS, QUICK_ARMS, 3, (32,))
 
 
 def experiment_run(

@@ -27,6 +27,8 @@ from pe_spectra.spec import NamedSpec, parse_spec
 #: The arm without an encoding, and the one whose norm others are matched to.
 NONE, REFERENCE = "none", "sinusoidal"
 _LABEL = "arm"
+#: Norms closer than this, relatively, are one.
+_EQUAL = 1e-9
 #: Arms whose numbers training changes: those that are learned as published, and were not read from a file.
 _TRAINED = ("learned", "t5", "shaw", "erpe")
 
@@ -85,13 +87,17 @@ def name_arm(text: str, *, length: int, width: int = 64, heads: int = 4) -> str:
 
 
 def has_norm(text: str, length: int, width: int = 64, heads: int = 4) -> bool:
-    """Whether an arm's vectors are added to tokens and may be scaled: not those of the reference, which are the scale.
+    """Whether an arm's vectors are added to tokens and have another norm than the reference, so that they can be scaled.
 
-    >>> [has_norm(text, 32) for text in ("dft", "sinusoidal", "none", "rope")]
-    [True, False, False, False]
+    >>> [has_norm(text, 32) for text in ("dft", "sinusoidal", "tape", "none", "rope")]
+    [True, False, False, False, False]
     """
     arm = build_arm(text, length=length, width=width, heads=heads)
-    return arm.name != REFERENCE and bool(arm.rms_norm)
+    return bool(arm.rms_norm) and abs(arm.rms_norm / _measure_reference(length, width) - 1) > _EQUAL
+
+
+def _measure_reference(length: int, width: int) -> float:
+    return compute_rms_norm(Sinusoidal(d=width).table(length))
 
 
 def build_arm(text: str, *, length: int, width: int = 64, heads: int = 4, norm: str = "own", seed: int = 0) -> Arm:
@@ -128,7 +134,7 @@ def build_arm(text: str, *, length: int, width: int = 64, heads: int = 4, norm: 
         own = compute_rms_norm(values) if entry == "token" else 0.0
         if not own:
             raise InputError(f"{_LABEL} {name} has no norm to be matched", norm, "own is accepted")
-        factor = compute_rms_norm(Sinusoidal(d=width).table(length)) / own
+        factor = _measure_reference(length, width) / own
     values = np.asarray(values * factor)
     return Arm(name=name, spec=encoding.spec, entry=entry, values=values, index=index, trained=trained, factor=factor)
 

@@ -58,20 +58,22 @@ class Design:
     scale : distance in positions at which the tasks plant their differences.
     noise : standard deviation of the normal numbers in every window.
     passes, batch : over the windows of training, and windows of one step.
-    rates : learning rates that are tried; that with the most right validation windows is judged.
+    rates : learning rates that are tried, one after the other; that with the most right validation windows is judged.
+    settled : share of right validation windows from which on no further rate is tried.
+    learned : mean loss of a pass below which training ends.
     warmup : share of the steps in which the rate rises; after that it falls to 0 as a cosine.
     decay : weight decay of AdamW.
     clip : norm to which a longer gradient is shortened.
 
     >>> FULL.to_dict()["width"], FULL.head_width, QUICK.version == FULL.version
-    (64, 16, True)
+    (32, 8, True)
     """
 
-    version: int = 1
-    width: int = 64
+    version: int = 2
+    width: int = 32
     layers: int = 2
     heads: int = 4
-    hidden: int = 128
+    hidden: int = 64
     windows: int = 1024
     validation: int = 1024
     test: int = 1024
@@ -79,7 +81,9 @@ class Design:
     noise: float = 0.1
     passes: int = 12
     batch: int = 16
-    rates: tuple[float, ...] = (1e-3, 2e-3, 4e-3)
+    rates: tuple[float, ...] = (4e-3, 2e-3, 8e-3)
+    settled: float = 0.995
+    learned: float = 0.01
     warmup: float = 0.1
     decay: float = 0.01
     clip: float = 1.0
@@ -91,21 +95,21 @@ class Design:
 
     @property
     def steps(self) -> int:
-        """Steps of one training."""
+        """Steps of one training at most."""
         return self.passes * (self.windows // self.batch)
 
     def to_dict(self) -> dict[str, object]:
         """Return the settings by name, as JSON has them.
 
         >>> FULL.to_dict()["rates"]
-        [0.001, 0.002, 0.004]
+        [0.004, 0.002, 0.008]
         """
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 #: The study; and a form of it that shows the strongest effects within minutes.
 FULL = Design()
-QUICK = Design(rates=(2e-3,), passes=6)
+QUICK = Design(rates=FULL.rates[:1])
 
 
 def list_trials(
@@ -119,7 +123,7 @@ def list_trials(
     """List the trials of an experiment, each once: all arms of a seed and task follow each other.
 
     An arm without vectors that are added to tokens (none, rope, alibi) has the one norm "own", whichever is asked
-    for; so has the reference, `sinusoidal`, whose own norm is the one that others are matched to.
+    for; so has one whose own norm is that of `sinusoidal`, which others are matched to.
 
     Parameters
     ----------

@@ -27,10 +27,10 @@ from pe_spectra.vocabulary import TASKS
 F32: TypeAlias = NDArray[np.float32]
 Generator: TypeAlias = np.random.Generator
 
-#: Height of the bumps of `bag`, so low that the best judge is sometimes wrong: a control at 1 would show no harm.
-BAG_HEIGHT = 0.4
+#: Height of the bumps of `faint`, so low that the best judge is sometimes wrong; those of all other tasks have 1.
+FAINT_HEIGHT = 0.4
 #: Of an anomaly of one token, added to one channel; the channels of `anomaly`.
-SPIKE, CHANNELS = 1.5, 3
+SPIKE, CHANNELS = 3.0, 3
 #: Rise of `trend-change` on its gentle and on its steep side.
 GENTLE, STEEP = 0.4, 1.2
 
@@ -150,18 +150,18 @@ def _draw_trend_change(generator: Generator, label: int, length: int, scale: int
     return (line[::-1] if label else line)[:, None]
 
 
-def _draw_bag(generator: Generator, label: int, length: int) -> F64:
-    """One low bump (0) or two (1), anywhere."""
-    return _draw_bump(generator.choice(length, 1 + label, replace=False), length, BAG_HEIGHT)
+def _draw_bag(generator: Generator, label: int, length: int, height: float = 1.0) -> F64:
+    """One bump (0) or two (1), anywhere."""
+    return _draw_bump(generator.choice(length, 1 + label, replace=False), length, height)
 
 
 def _draw_anomaly(generator: Generator, label: int, length: int, scale: int) -> F64:
-    """Three channels of period 2 scale with phases of their own; in windows of label 1 with one anomaly.
+    """Three channels of period 2 scale, a third of it apart, from any phase on; in windows of label 1 one anomaly.
 
     Point: a spike in one channel. Contextual: two tokens half a period apart have changed places. Collective: a
     stretch of half a period runs backwards. The last two leave the tokens as they are and change their order.
     """
-    phases = generator.uniform(0, 2 * np.pi, CHANNELS)
+    phases = generator.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(CHANNELS) / CHANNELS
     window = np.sin(np.pi * np.arange(length)[:, None] / scale + phases)
     kind, channel = int(generator.integers(3)), int(generator.integers(CHANNELS))
     place = int(generator.integers(length - scale))
@@ -184,5 +184,9 @@ _TASKS = {
     "order": _Task(draw=_draw_order, shortest=lambda scale: scale + 1),
     "trend-change": _Task(draw=_draw_trend_change, shortest=lambda scale: 2 * scale + 1),
     "bag": _Task(draw=lambda generator, label, length, _: _draw_bag(generator, label, length), shortest=lambda _: 2),
+    "faint": _Task(
+        draw=lambda generator, label, length, _: _draw_bag(generator, label, length, FAINT_HEIGHT),
+        shortest=lambda _: 2,
+    ),
     "anomaly": _Task(draw=_draw_anomaly, shortest=lambda scale: scale + 1),
 }

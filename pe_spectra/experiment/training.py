@@ -63,10 +63,11 @@ def train_network(
     seed: int,
     importance: tuple[float, float] = (1.0, 1.0),
 ) -> tuple[Weights, F64]:
-    """Train one network; return its weights, as float32, and the mean loss of each step, shape (steps,).
+    """Train one network; return its weights, as float32, and the mean loss of each step, shape (passes, steps).
 
     AdamW (Loshchilov & Hutter 2019, arXiv:1711.05101) with a rate that rises for the share `warmup` of the steps and
-    then falls to 0 as a cosine; matrices alone decay, and of an arm that is not trained nothing changes.
+    then falls to 0 as a cosine; matrices alone decay, and of an arm that is not trained nothing changes. After a pass
+    with a mean loss below `learned` there is no other.
 
     Parameters
     ----------
@@ -90,17 +91,18 @@ def train_network(
     generator = start_stream(seed, "batches")
     steps = len(windows.labels) // design.batch
     orders = [generator.permutation(len(windows.labels))[: steps * design.batch] for _ in range(design.passes)]
-    trained, losses = _build_trainer(design.heads, design.clip, design.decay, design.warmup, arm.entry)(
+    trained, losses, passes = _build_trainer(design.heads, design.clip, design.decay, design.warmup, arm.entry)(
         jax.tree.map(np.float32, weights),
         np.asarray(windows.values, dtype=np.float32),
         windows.labels.astype(np.float32),
         np.asarray(importance, dtype=np.float32)[windows.labels],
         arm.index,
-        np.concatenate(orders).reshape(-1, design.batch),
+        np.stack(orders).reshape(design.passes, steps, design.batch),
         np.float32(rate),
         np.float32(arm.trained),
+        np.float32(design.learned),
     )
-    return jax.tree.map(np.asarray, trained), np.asarray(losses, dtype=float)
+    return jax.tree.map(np.asarray, trained), np.asarray(losses, dtype=float)[: int(passes)]
 
 
 def judge_windows(weights: Weights, windows: LabelledWindows, arm: Arm, design: Design) -> F64:
@@ -146,7 +148,15 @@ def _build_trainer(heads: int, clip: float, decay: float, warmup: float, entry: 
     optimiser = optax.chain(optax.clip_by_global_norm(clip), optax.scale_by_adam())
 
     def train(
-        weights: Any, values: Any, labels: Any, importance: Any, index: Any, order: Any, rate: Any, trained: Any
+        weights: Any,
+        values: Any,
+        labels: Any,
+        importance: Any,
+        index: Any,
+        order: Any,
+        rate: Any,
+        trained: Any,
+        learned: Any,
     ) -> Any:
         start, restore = ravel_pytree(weights)
         moves = ravel_pytree(jax.tree.map(jnp.ones_like, weights) | {"arm": trained * jnp.ones_like(weights["arm"])})[0]
@@ -154,9 +164,11 @@ def _build_trainer(heads: int, clip: float, decay: float, warmup: float, entry: 
             jax.tree.map(lambda part: jnp.full_like(part, decay * (part.ndim == 2)), weights)
             | {"arm": jnp.zeros_like(weights["arm"])}
         )[0]
-        steps = len(order)
+        passes, steps, _ = order.shape
         # counted from 1 and up to one step more: neither the first nor the last has the rate 0
-        schedule = optax.warmup_cosine_decay_schedule(0.0, 1.0, max(1, round(warmup * steps)), steps + 1)
+        schedule = optax.warmup_cosine_decay_schedule(
+            0.0, 1.0, max(1, round(warmup * passes * steps)), passes * steps + 1
+        )
 
         def compute_loss(vector: Any, batch: Any) -> Any:
             logits = apply_network(restore(vector), values[batch], index, entry=entry, heads=heads)
@@ -170,8 +182,18 @@ def _build_trainer(heads: int, clip: float, decay: float, warmup: float, entry: 
             change, moments = optimiser.update(slope * moves, moments)
             return (vector - rate * schedule(number + 1) * (change + decays * vector), moments), loss
 
-        (vector, _), losses = jax.lax.scan(step, (start, optimiser.init(start)), (jnp.arange(steps), order))
-        return restore(vector), losses
+        def go_on(state: Any) -> Any:
+            done, losses, _ = state
+            return (done < passes) & ((done == 0) | (losses[done - 1].mean() >= learned))
+
+        def run_pass(state: Any) -> Any:
+            done, losses, trained_so_far = state
+            trained_so_far, found = jax.lax.scan(step, trained_so_far, (done * steps + jnp.arange(steps), order[done]))
+            return done + 1, losses.at[done].set(found), trained_so_far
+
+        first = 0, jnp.zeros((passes, steps)), (start, optimiser.init(start))
+        done, losses, (vector, _) = jax.lax.while_loop(go_on, run_pass, first)
+        return restore(vector), losses, done
 
     compiled: Callable[..., Any] = jax.jit(train)
     return compiled

@@ -26,7 +26,7 @@ class TrialResult(Result):
 
     >>> row = TrialResult(
     ...     task="lag", arm="none", norm="own", length=32, seed=0, spec="", entry="none", rms_norm=None, weights=9,
-    ...     rate=1e-3, validation=(0.5,), accuracy=0.5, precision=None, recall=0.0, f1=0.0, loss=0.7, seconds=3.0,
+    ...     rate=1e-3, validation=(0.5,), passes=12, accuracy=0.5, precision=None, recall=0.0, f1=0.0, loss=0.7, seconds=3.0,
     ... )
     >>> row.to_columns()["accuracy"]
     [0.5]
@@ -47,6 +47,7 @@ class TrialResult(Result):
     validation: tuple[float, ...] = quantity(
         "Share of validation windows judged rightly, for each rate that was tried.", minimum=0, maximum=1
     )
+    passes: int = quantity("Passes over the training windows of the network that is judged.", minimum=1)
     accuracy: float = quantity("Share of test windows judged rightly.", minimum=0, maximum=1)
     precision: float | None = quantity(
         "Share of windows with label 1 among those judged to have it; null where none was.", minimum=0, maximum=1
@@ -86,7 +87,8 @@ def learn_windows(
 ) -> dict[str, Any]:
     """Train a network at each rate, choose one by the validation windows, and judge the test windows with it.
 
-    Test windows are looked at once, after the choice. Of rates with as many right, the first is chosen.
+    Test windows are looked at once, after the choice. Of rates with as many right, the first is chosen; where one
+    leaves next to nothing to be won, the rates after it are not tried.
 
     Parameters
     ----------
@@ -111,10 +113,11 @@ def learn_windows(
         networks.append(train_network(data.training, arm, design, rate, seed, importance))
         logits = judge_windows(networks[-1][0], data.validation, arm, design)
         validation.append(measure_scores(data.validation.labels, logits > 0).accuracy)
+        if validation[-1] >= design.settled:
+            break
     chosen = int(np.argmax(validation))
     weights, losses = networks[chosen]
     scores = measure_scores(data.test.labels, judge_windows(weights, data.test, arm, design) > 0)
-    last = max(1, len(losses) // design.passes)
     return {
         "spec": arm.spec,
         "entry": arm.entry,
@@ -122,7 +125,8 @@ def learn_windows(
         "weights": count_weights(weights, arm),
         "rate": design.rates[chosen],
         "validation": tuple(validation),
-        "loss": float(np.mean(losses[-last:])),
+        "passes": len(losses),
+        "loss": float(np.mean(losses[-1])),
         **{name: getattr(scores, name) for name in ("accuracy", "precision", "recall", "f1")},
     }
 

@@ -88,9 +88,19 @@ def test_training_is_adamw_of_optax(spec):
     windows, arm = draw().training, make_arm(spec)
     weights, losses = training.train_network(windows, arm, SMALL, 3e-3, 7)
     expected, slow = train_by_optax(windows, arm, SMALL, 3e-3, 7)
-    np.testing.assert_allclose(losses, slow, rtol=1e-4)
+    np.testing.assert_allclose(losses.ravel(), slow, rtol=1e-4)
     for one, other in zip(jax.tree.leaves(weights), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-5)
+
+
+def test_training_ends_after_the_first_pass_that_leaves_next_to_nothing():
+    windows, arm = draw().training, make_arm("dft")
+    _, losses = training.train_network(windows, arm, replace(SMALL, passes=4), 1e-2, 0)
+    means = losses.mean(axis=1)
+    for bound in (means[0] * 1.001, means[1:3].mean(), means.min() * 0.999):
+        passes = next((number for number, mean in enumerate(means, 1) if mean < bound), 4)
+        _, found = training.train_network(windows, arm, replace(SMALL, passes=4, learned=float(bound)), 1e-2, 0)
+        np.testing.assert_array_equal(found, losses[:passes])
 
 
 @pytest.mark.parametrize(
@@ -106,7 +116,8 @@ def test_importance_weighs_the_losses_of_a_label():
     windows, arm = draw().training, make_arm("dft")
     once = replace(SMALL, passes=1, batch=48)
     plain, none, both = (
-        training.train_network(windows, arm, once, 1e-3, 0, importance)[1][0] for importance in [(1, 1), (2, 0), (0, 2)]
+        training.train_network(windows, arm, once, 1e-3, 0, importance)[1][0, 0]
+        for importance in [(1, 1), (2, 0), (0, 2)]
     )
     assert plain == pytest.approx((none + both) / 2, rel=1e-6)
     assert none != both
@@ -146,6 +157,14 @@ def test_the_rate_is_chosen_on_validation_windows_and_the_test_windows_are_judge
     data = draw_windows("bag", length=LENGTH, seed=0, scale=6, noise=0.1, counts=(48, 32, 32))
     assert looked == [data.validation.values.tobytes()] * 2 + [data.test.values.tobytes()]
     assert found.rate == SMALL.rates[int(np.argmax(found.validation))]
+
+
+def test_where_next_to_nothing_is_to_be_won_no_other_rate_is_tried(monkeypatch):
+    design = replace(SMALL, rates=(1e-3, 1e-2, 2e-2))
+    tried = run_trial(make_trial(), design)
+    assert len(tried.validation) == 3
+    fewer = run_trial(make_trial(), replace(design, settled=tried.validation[0]))
+    assert (fewer.validation, fewer.rate) == (tried.validation[:1], 1e-3)
 
 
 def record_beginnings(monkeypatch, specs):

@@ -24,6 +24,8 @@ from pe_spectra.quantities import ReadOnly
 from pe_spectra.sources import build_encodings
 from pe_spectra.spec import NamedSpec, parse_spec
 
+#: Columns and heads of the network of the study.
+WIDTH, HEADS = 32, 4
 #: The arm without an encoding, and the one whose norm others are matched to.
 NONE, REFERENCE = "none", "sinusoidal"
 _LABEL = "arm"
@@ -72,7 +74,7 @@ def compute_rms_norm(table: F64) -> float:
     return float(np.sqrt(np.mean(np.sum(table * table, axis=1))))
 
 
-def name_arm(text: str, *, length: int, width: int = 64, heads: int = 4) -> str:
+def name_arm(text: str, *, length: int, width: int = WIDTH, heads: int = HEADS) -> str:
     """Write an arm the one way that results have it: keys in the catalogue's order, without those of the network.
 
     Raises
@@ -80,14 +82,14 @@ def name_arm(text: str, *, length: int, width: int = 64, heads: int = 4) -> str:
     InputError : a SPEC that is not known or that no network of this size can use.
     FileError : a table that cannot be read.
 
-    >>> name_arm("sinusoidal:rho=1e2,d=64", length=32), name_arm("learned", length=32)
+    >>> name_arm("sinusoidal:rho=1e2,d=32", length=32), name_arm("learned", length=32)
     ('sinusoidal:rho=100', 'learned')
     """
     return build_arm(text, length=length, width=width, heads=heads).name
 
 
-def has_norm(text: str, length: int, width: int = 64, heads: int = 4) -> bool:
-    """Whether an arm's vectors are added to tokens and have another norm than the reference, so that they can be scaled.
+def has_norm(text: str, length: int, width: int = WIDTH, heads: int = HEADS) -> bool:
+    """Whether vectors are added to tokens and have another norm than those of the reference, so that they are scaled.
 
     >>> [has_norm(text, 32) for text in ("dft", "sinusoidal", "tape", "none", "rope")]
     [True, False, False, False, False]
@@ -100,7 +102,9 @@ def _measure_reference(length: int, width: int) -> float:
     return compute_rms_norm(Sinusoidal(d=width).table(length))
 
 
-def build_arm(text: str, *, length: int, width: int = 64, heads: int = 4, norm: str = "own", seed: int = 0) -> Arm:
+def build_arm(
+    text: str, *, length: int, width: int = WIDTH, heads: int = HEADS, norm: str = "own", seed: int = 0
+) -> Arm:
     """Compute what an arm puts into the network.
 
     Parameters
@@ -119,7 +123,7 @@ def build_arm(text: str, *, length: int, width: int = 64, heads: int = 4, norm: 
 
     >>> arm = build_arm("dft", length=32, norm="matched")
     >>> arm.entry, arm.values.shape, round(arm.rms_norm**2, 9)
-    ('token', (32, 64), 32.0)
+    ('token', (32, 32), 16.0)
     >>> build_arm("alibi", length=32).values[:3].tolist()[1]
     [-0.25, -0.0625, -0.015625, -0.00390625]
     """

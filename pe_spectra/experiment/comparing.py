@@ -83,8 +83,8 @@ def compare_runs(
     >>> def train(arm, seed, accuracy):
     ...     return TrialResult(
     ...         task="lag", arm=arm, norm="own", length=32, seed=seed, spec=f"{arm}:d=64", entry="token", rms_norm=1.0,
-    ...         weights=9, rate=1e-3, validation=(0.5,), accuracy=accuracy, precision=None, recall=0.0, f1=0.0,
-    ...         loss=0.7, seconds=3.0,
+    ...         weights=9, rate=1e-3, validation=(0.5,), passes=12, accuracy=accuracy, precision=None, recall=0.0,
+    ...         f1=0.0, loss=0.7, seconds=3.0,
     ...     )
     >>> runs = [train("sinusoidal", 0, 0.75), train("dft", 0, 0.5), train("sinusoidal", 1, 1.0), train("dft", 1, 0.5)]
     >>> reference, other = compare_runs(runs, scale=6).arms

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias, cast
 
 from pe_spectra.errors import InputError
-from pe_spectra.experiment.arms import has_norm, name_arm
+from pe_spectra.experiment.arms import HEADS, WIDTH, has_norm, name_arm
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.vocabulary import NORMS, TASKS
 
@@ -70,9 +70,9 @@ class Design:
     """
 
     version: int = 2
-    width: int = 32
+    width: int = WIDTH
     layers: int = 2
-    heads: int = 4
+    heads: int = HEADS
     hidden: int = 64
     windows: int = 1024
     validation: int = 1024

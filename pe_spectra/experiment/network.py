@@ -32,7 +32,7 @@ def draw_weights(design: Design, channels: int, arm: Arm, generator: np.random.G
     >>> from pe_spectra.experiment.design import FULL
     >>> weights = draw_weights(FULL, 1, build_arm("dft", length=32), np.random.default_rng(0))
     >>> weights["input"]["weight"].shape, len(weights["layers"]), weights["arm"].shape
-    ((1, 64), 2, (32, 64))
+    ((1, 32), 2, (32, 32))
     """
 
     def draw_linear(inputs: int, outputs: int) -> Weights:
@@ -68,7 +68,7 @@ def count_weights(weights: Weights, arm: Arm) -> int:
     >>> fixed, learned = build_arm("dft", length=3), build_arm("learned", length=3)
     >>> weights = {"head": {"bias": np.zeros(1)}, "layers": [], "arm": fixed.values}
     >>> count_weights(weights, fixed), count_weights(weights, learned)
-    (1, 193)
+    (1, 97)
     """
 
     def count(part: Any) -> int:

@@ -164,11 +164,9 @@ def _build_trainer(heads: int, clip: float, decay: float, warmup: float, entry: 
             jax.tree.map(lambda part: jnp.full_like(part, decay * (part.ndim == 2)), weights)
             | {"arm": jnp.zeros_like(weights["arm"])}
         )[0]
-        passes, steps, _ = order.shape
+        steps = order.shape[0] * order.shape[1]
         # counted from 1 and up to one step more: neither the first nor the last has the rate 0
-        schedule = optax.warmup_cosine_decay_schedule(
-            0.0, 1.0, max(1, round(warmup * passes * steps)), passes * steps + 1
-        )
+        schedule = optax.warmup_cosine_decay_schedule(0.0, 1.0, max(1, round(warmup * steps)), steps + 1)
 
         def compute_loss(vector: Any, batch: Any) -> Any:
             logits = apply_network(restore(vector), values[batch], index, entry=entry, heads=heads)
@@ -182,18 +180,31 @@ def _build_trainer(heads: int, clip: float, decay: float, warmup: float, entry: 
             change, moments = optimiser.update(slope * moves, moments)
             return (vector - rate * schedule(number + 1) * (change + decays * vector), moments), loss
 
-        def go_on(state: Any) -> Any:
-            done, losses, _ = state
-            return (done < passes) & ((done == 0) | (losses[done - 1].mean() >= learned))
-
-        def run_pass(state: Any) -> Any:
-            done, losses, trained_so_far = state
-            trained_so_far, found = jax.lax.scan(step, trained_so_far, (done * steps + jnp.arange(steps), order[done]))
-            return done + 1, losses.at[done].set(found), trained_so_far
-
-        first = 0, jnp.zeros((passes, steps)), (start, optimiser.init(start))
-        done, losses, (vector, _) = jax.lax.while_loop(go_on, run_pass, first)
-        return restore(vector), losses, done
+        (vector, _), losses, passes = _run_passes(step, (start, optimiser.init(start)), order, learned)
+        return restore(vector), losses, passes
 
     compiled: Callable[..., Any] = jax.jit(train)
     return compiled
+
+
+def _run_passes(step: Callable[..., Any], first: Any, order: Any, learned: Any) -> tuple[Any, Any, Any]:
+    """Take the steps of one pass after the other, until the mean loss of one is below `learned`.
+
+    Returns the last state, the losses of all steps (passes, steps), 0 where there were none, and how many passes ran.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    passes, steps, _ = order.shape
+
+    def go_on(plan: Any) -> Any:
+        done, losses, _ = plan
+        return (done < passes) & ((done == 0) | (losses[done - 1].mean() >= learned))
+
+    def run_pass(plan: Any) -> Any:
+        done, losses, state = plan
+        state, found = jax.lax.scan(step, state, (done * steps + jnp.arange(steps), order[done]))
+        return done + 1, losses.at[done].set(found), state
+
+    done, losses, state = jax.lax.while_loop(go_on, run_pass, (0, jnp.zeros((passes, steps)), first))
+    return state, losses, done

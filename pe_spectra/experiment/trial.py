@@ -26,7 +26,8 @@ class TrialResult(Result):
 
     >>> row = TrialResult(
     ...     task="lag", arm="none", norm="own", length=32, seed=0, spec="", entry="none", rms_norm=None, weights=9,
-    ...     rate=1e-3, validation=(0.5,), passes=12, accuracy=0.5, precision=None, recall=0.0, f1=0.0, loss=0.7, seconds=3.0,
+    ...     rate=1e-3, validation=(0.5,), passes=12, accuracy=0.5, precision=None, recall=0.0, f1=0.0, loss=0.7,
+    ...     seconds=3.0,
     ... )
     >>> row.to_columns()["accuracy"]
     [0.5]

@@ -30,7 +30,7 @@ from tests.experiment import fake_trials
 from tests.places import ROOT
 
 RUN = "experiment run --workers 1 --output runs.csv"
-SMALL = f"{RUN} --tasks lag bag --arms none dft --seeds 2"
+SMALL = f"{RUN} --tasks lag bag --arms none dft --lengths 32 --seeds 2"
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_the_answer_has_the_means_of_the_lines(cli):
 
 
 def test_a_table_has_a_row_for_each_arm_and_a_column_for_each_task(cli):
-    rows = list(csv.DictReader(io.StringIO(cli(f"{SMALL} --lengths 16 32 --format csv").out)))
+    rows = list(csv.DictReader(io.StringIO(cli(f"{SMALL.replace('32', '16 32')} --format csv").out)))
     assert [(row["arm"], row["norm"], row["length"]) for row in rows] == [
         (arm, norm, length)
         for length in ("16", "32")
@@ -85,7 +85,7 @@ def test_the_forms_have_their_tasks_arms_and_seeds(cli):
     assert quick["trials"] == 24
     assert quick["parameters"]["quick"]
     assert read_runs("runs.csv").settings == QUICK.to_dict()
-    full = json.loads(cli(f"{RUN.replace('runs', 'full')} --seeds 1 --tasks lag --json").out)
+    full = json.loads(cli(f"{RUN.replace('runs', 'full')} --seeds 1 --tasks lag --lengths 32 --json").out)
     assert [row["arm"] for row in full["rows"] if row["norm"] == "own"] == list(ARMS)
     assert read_runs("full.csv").settings == FULL.to_dict()
 
@@ -118,7 +118,7 @@ def test_what_is_there_is_not_trained_again(cli, monkeypatch):
     more = cli(f"{SMALL} --seeds 3 --json".replace("--seeds 2 ", ""))
     assert len(trained) == 6
     assert json.loads(more.out)["trained"] == 6
-    fewer = json.loads(cli(f"{RUN} --tasks lag --arms none --seeds 1 --json").out)
+    fewer = json.loads(cli(f"{RUN} --tasks lag --arms none --lengths 32 --seeds 1 --json").out)
     assert (fewer["trials"], fewer["others"]) == (1, 17)
     assert fewer["notes"] == ["runs.csv has 17 lines about other trials, too"]
 
@@ -264,14 +264,14 @@ def test_its_help_fits_the_terminal(cli, columns):
 
 def test_settings_and_variables_reach_it(cli, tmp_path, refuse):
     option = settle(tmp_path, "[experiment.run]\nseeds = '1'\narms = ['none']\nworkers = '1'\n")
-    found = json.loads(cli(f"experiment run --tasks lag --output a.csv --json {option}").out)
+    found = json.loads(cli(f"experiment run --tasks lag --lengths 32 --output a.csv --json {option}").out)
     assert found["trials"] == 1
     found = json.loads(cli(f"{SMALL} --json".replace("--seeds 2 ", ""), PE_SPECTRA_EXPERIMENT_RUN_SEEDS="1").out)
     assert found["parameters"]["seeds"] == 1
     option = settle(tmp_path, "[experiment.rn]\nseeds = '1'\n")
     assert "did you mean experiment run?" in refuse(f"{SMALL} {option}")
     assert "PE_SPECTRA_EXPERIMENT_RUN_SEED is not known" in cli(SMALL, PE_SPECTRA_EXPERIMENT_RUN_SEED="1").err
-    assert refuse(SMALL, PE_SPECTRA_EXPERIMENT_RUN_LENGTHS="x").startswith("PE_SPECTRA_EXPERIMENT_RUN_LENGTHS is not")
+    assert refuse(RUN, PE_SPECTRA_EXPERIMENT_RUN_LENGTHS="x").startswith("PE_SPECTRA_EXPERIMENT_RUN_LENGTHS is not")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def run_trial(trial, design):
         weights=5000,
         rate=1e-3,
         validation=tuple(draw.uniform(0.5, 1) for _ in design.rates),
+        passes=design.passes,
         accuracy=draw.uniform(0.5, 1),
         precision=None if trial.task == "bag" else draw.uniform(0.5, 1),
         recall=draw.uniform(0.5, 1),

@@ -9,11 +9,11 @@ from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.vocabulary import ENTRIES
 from tests.refusing import catch
 
-LENGTH, WIDTH, HEADS = 32, 64, 4
+LENGTH, WIDTH, HEADS = 32, 32, 4
 #: How much a float64 sum of this length may differ.
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
-SUM_OF_64 = "hybrid:of='sinusoidal:d=64'+'dft:d=64'"
-EVERY = [SUM_OF_64 if name == "hybrid" else name for name in ENCODING_CLASSES]
+SUM_OF_TWO = "hybrid:of='sinusoidal:d=32'+'dft:d=32'"
+EVERY = [SUM_OF_TWO if name == "hybrid" else name for name in ENCODING_CLASSES]
 
 
 @pytest.mark.parametrize("spec", EVERY)
@@ -63,7 +63,7 @@ def test_a_narrow_table_fills_the_first_columns():
 @pytest.mark.parametrize("spec", ["rope", "rope:layout=interleaved", "rope:base=100"])
 def test_a_rotation_is_cosines_then_sines_of_the_ladder(spec):
     base = 100.0 if "base" in spec else 10000.0
-    angles = np.outer(np.arange(LENGTH), base ** (-np.arange(0, 16, 2) / 16))
+    angles = np.outer(np.arange(LENGTH), base ** (-np.arange(0, 8, 2) / 8))
     arm = build_arm(spec, length=LENGTH)
     np.testing.assert_allclose(arm.values, np.hstack([np.cos(angles), np.sin(angles)]), **CLOSE)
 
@@ -88,7 +88,7 @@ def test_lags_of_one_bucket_of_t5_share_one_number():
 def test_shaw_clips_the_lag():
     arm = build_arm("shaw:clip=4", length=LENGTH)
     assert arm.entry == "key"
-    assert arm.values.shape == (9, 16)
+    assert arm.values.shape == (9, 8)
     assert arm.index[20, 16] == arm.index[20, 0] != arm.index[20, 17]
 
 
@@ -107,7 +107,7 @@ def test_what_is_drawn_follows_the_seed_of_the_trial_unless_the_spec_has_one():
 
 
 def test_a_table_from_a_file_is_added_as_it_is(tmp_path):
-    table = np.random.default_rng(0).normal(size=(40, 64))
+    table = np.random.default_rng(0).normal(size=(40, 32))
     np.save(tmp_path / "table.npy", table)
     arm = build_arm(str(tmp_path / "table.npy"), length=LENGTH)
     np.testing.assert_array_equal(arm.values, table[:LENGTH])
@@ -117,13 +117,13 @@ def test_a_table_from_a_file_is_added_as_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "norm", "words"),
     [
-        ("sinusoidal:d=128", "own", "is wider than the network (128); at most 64 columns"),
+        ("sinusoidal:d=128", "own", "is wider than the network (128); at most 32 columns"),
         ("hybrid", "own", "is wider than the network (256)"),
         ("one-hot:d=16", "own", "one-hot: a position has no row (31)"),
         ("alibi:heads=8", "own", "does not fit the network (8 heads); 4 heads"),
         ("alibi:head=0", "own", "does not fit the network (1 heads); 4 heads"),
-        ("rope:d=64", "own", "does not fit the network (64 columns of a head)"),
-        ("shaw:d=8", "own", "does not fit the network (8 columns of a head)"),
+        ("rope:d=32", "own", "does not fit the network (32 columns of a head)"),
+        ("shaw:d=16", "own", "does not fit the network (16 columns of a head)"),
         ("rope:scaling=xpos", "own", "has no meaning here (scaling=xpos)"),
         ("rope", "matched", "arm rope has no norm to be matched (matched); own is accepted"),
         ("dfft", "own", "arm is not known (dfft)"),

@@ -18,11 +18,11 @@ def test_every_combination_is_listed_once():
 
 
 def test_two_ways_to_write_an_arm_are_one_arm():
-    specs = ["dft", "dft:d=64", "sinusoidal:rho=1e4", "sinusoidal:d=64,rho=10000", "sinusoidal"]
+    specs = ["dft", "dft:d=32", "sinusoidal:rho=1e4", "sinusoidal:d=32,rho=10000", "sinusoidal"]
     assert [t.arm for t in list_trials(["lag"], specs, ["own"], [32], [0])] == ["dft", "sinusoidal"]
 
 
-@pytest.mark.parametrize("arm", ["none", "sinusoidal", "rope", "alibi", "t5", "shaw"])
+@pytest.mark.parametrize("arm", ["none", "sinusoidal", "tape", "rope", "alibi", "t5", "shaw"])
 def test_an_arm_without_a_norm_to_match_has_its_own(arm):
     assert [t.norm for t in list_trials(["lag"], [arm], ["matched", "own"], [32], [0])] == ["own"]
 
@@ -42,6 +42,7 @@ def test_a_row_has_the_key_of_its_trial_and_its_columns():
         weights=10,
         rate=1e-3,
         validation=(0.5, 0.75),
+        passes=12,
         accuracy=0.7,
         precision=None,
         recall=0.0,

@@ -155,8 +155,8 @@ def make_weights_plain(spec):
 
 
 def test_first_weights_are_uniform_within_their_bound():
-    weights = network.draw_weights(Design(), 1, build_arm("none", length=8), np.random.default_rng(0))
+    weights = network.draw_weights(Design(width=64), 1, build_arm("none", length=8), np.random.default_rng(0))
     matrix = weights["layers"][0]["inward"]["weight"]
-    assert matrix.shape == (64, 192)
+    assert matrix.shape == (64, 3 * 64)
     assert 0.99 / 8 < np.abs(matrix).max() <= 1 / 8
     assert matrix.std() == pytest.approx(1 / 8 / 3**0.5, rel=0.02)

@@ -7,7 +7,7 @@ import pytest
 
 from pe_spectra.errors import InputError
 from pe_spectra.experiment.streams import draw_encoding_seed, start_stream
-from pe_spectra.experiment.tasks import BAG_HEIGHT, CHANNELS, draw_windows
+from pe_spectra.experiment.tasks import CHANNELS, FAINT_HEIGHT, draw_windows
 from pe_spectra.vocabulary import TASKS
 from tests.refusing import catch
 
@@ -105,17 +105,19 @@ def test_what_becomes_steeper_becomes_gentler_backwards():
     assert {kind[::-1] for kind in kinds[1]} == kinds[0]
 
 
-def test_bag_has_one_bump_or_two():
-    windows = draw("bag").training
+@pytest.mark.parametrize(("task", "height"), [("bag", 1), ("faint", 0.4)])
+def test_there_is_one_bump_or_two(task, height):
+    windows = draw(task).training
     for window, label in zip(windows.values, windows.labels, strict=True):
         assert len(list_places(window)) == 1 + label
+        assert window.max() == np.float32(height)
 
 
-def test_the_best_judge_of_the_control_is_sometimes_wrong():
+def test_the_best_judge_of_faint_bumps_is_sometimes_wrong():
     """The ratio of likelihoods: of one bump anywhere, and of two in any two places."""
     noise = 0.1
-    windows = draw("bag", noise=noise, count=2048).test
-    odds = np.exp((BAG_HEIGHT * windows.values[:, :, 0].astype(float) - BAG_HEIGHT**2 / 2) / noise**2)
+    windows = draw("faint", noise=noise, count=2048).test
+    odds = np.exp((FAINT_HEIGHT * windows.values[:, :, 0].astype(float) - FAINT_HEIGHT**2 / 2) / noise**2)
     one = odds.mean(axis=1)
     pairs = [(odds[:, i] * odds[:, j]) for i in range(LENGTH) for j in range(i)]
     two = np.mean(pairs, axis=0)

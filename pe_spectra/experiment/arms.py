@@ -94,8 +94,8 @@ def has_norm(text: str, length: int, width: int = WIDTH, heads: int = HEADS) -> 
     >>> [has_norm(text, 32) for text in ("dft", "sinusoidal", "tape", "none", "rope")]
     [True, False, False, False, False]
     """
-    arm = build_arm(text, length=length, width=width, heads=heads)
-    return bool(arm.rms_norm) and abs(arm.rms_norm / _measure_reference(length, width) - 1) > _EQUAL
+    norm = build_arm(text, length=length, width=width, heads=heads).rms_norm
+    return norm is not None and norm > 0 and abs(norm / _measure_reference(length, width) - 1) > _EQUAL
 
 
 def _measure_reference(length: int, width: int) -> float:

@@ -46,7 +46,7 @@ def test_rows_are_arms_or_numbers_and_each_has_its_figure(cli, results, tmp_path
     numbers = list(csv.DictReader(io.StringIO(cli("experiment report results.csv --by-number --format csv").out)))
     assert {"arm", "p_corrected", "difference"} <= set(arms[0])
     assert {"number", "rho"} <= set(numbers[0])
-    assert len(arms) == 18
+    assert len(arms) == 24
     cli("experiment report results.csv --by-number --figure b.png")
     pictures = [(tmp_path / name).read_bytes() for name in ("a.png", "b.png")]
     assert all(one.startswith(b"\x89PNG") for one in pictures)

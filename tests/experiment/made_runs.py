@@ -40,9 +40,11 @@ ARMS = (
     ("sinusoidal", ("own",)),
     ("alibi", ("own",)),
     ("dft", ("own", "matched")),
+    ("fourier-features", ("own", "matched")),
     ("learned", ("own", "matched")),
     ("none", ("own",)),
-    ("tape", ("own", "matched")),
+    ("rnn", ("own", "matched")),
+    ("tape", ("own",)),
 )
 
 

@@ -62,7 +62,7 @@ def test_p_are_corrected_within_task_length_and_norm(report):
     for task in ("lag", "bag"):
         for norm in ("own", "matched"):
             family = [one for one in report.arms if (one.task, one.norm) == (task, norm) and one.p is not None]
-            assert len(family) == (5 if norm == "own" else 3)
+            assert len(family) == (7 if norm == "own" else 4)
             least = min(family, key=lambda one: one.p)
             assert_allclose(least.p_corrected, min(1, least.p * len(family)))
             assert all(one.p_corrected >= one.p for one in family)
@@ -111,7 +111,7 @@ def test_numbers_are_those_of_the_vectors_that_are_added(report):
         )
     }
     by_number = {one.number: one for one in report.numbers if one.task == "lag"}
-    names = ["sinusoidal", "alibi", "dft", "dft (matched)", "learned", "learned (matched)", "tape", "tape (matched)"]
+    names = [arm if norm == "own" else f"{arm} (matched)" for arm, norms in ARMS if arm != "none" for norm in norms]
     for name, one in by_number.items():
         for arm, value in zip(one.names, one.values, strict=True):
             plain = arm.removesuffix(" (matched)")
@@ -219,8 +219,8 @@ def test_without_the_proposed_arm_all_are_counted():
 
 def test_facts_name_what_goes_with_accuracy(report):
     facts = dict(answer_learning(report).facts)
-    assert facts["control (bag)"].startswith("0 of 8 comparisons differ, by ")
-    assert facts["goes with accuracy: lag"].startswith("min_separation +0.96 (+0.67 to +1.00) and norm_rms +0.91")
+    assert facts["control (bag)"].startswith("0 of 11 comparisons differ, by ")
+    assert facts["goes with accuracy: lag"].startswith("norm_rms +0.88 (+0.45 to +0.98)")
     assert facts["without an encoding"].count(",") == 1
     assert "norm_rms" not in facts["goes with accuracy on no task"]
     rows = answer_learning(report, by_number=True).columns
@@ -228,12 +228,12 @@ def test_facts_name_what_goes_with_accuracy(report):
     document = answer_learning(report, file="r.csv").to_document(None)
     assert document["runs"] == len(make_runs())
     assert document["parameters"] == {"file": "r.csv"}
-    assert len(document["rows"]) == 18
+    assert len(document["rows"]) == 24
 
 
 def test_tasks_of_several_lengths_are_told_apart():
     runs = [*make_runs(tasks=("lag",), seeds=2), *make_runs(tasks=("lag",), seeds=2, length=48)]
     facts = dict(answer_learning(compare_runs(runs, scale=6)).facts)
-    assert facts["runs"] == "36: 6 arms, windows of 32 and 48 positions"
+    assert facts["runs"] == "48: 8 arms, windows of 32 and 48 positions"
     assert {"goes with accuracy: lag at 32", "goes with accuracy: lag at 48"} <= set(facts)
     assert facts["without an encoding"].startswith("lag at 32 0.5")

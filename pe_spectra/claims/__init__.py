@@ -2,7 +2,7 @@
 
 claims.toml holds what was said and the verdict that we recorded; the judges in this package compute
 the values and the verdict anew, by the one rule in `judging`. A claim without a judge is "not tested", and must be
-recorded so.
+recorded so; one about training has a judge that finds it so where the study of this version decides nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from importlib import resources
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from pe_spectra.claims import articles, paper_dft, paper_original
+from pe_spectra.claims import articles, paper_dft, paper_original, paper_training
 from pe_spectra.claims.judging import MEANINGS, Judgement, list_code
 from pe_spectra.errors import InputError
 from pe_spectra.findings import CODE_PATTERN
@@ -38,9 +38,10 @@ def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
     }
 
 
+_MODULES = (paper_original, paper_dft, paper_training, articles)
 #: Id of a claim -> what computes it.
 JUDGES: Mapping[str, Callable[[], Judgement]] = MappingProxyType(
-    {name: judge for module in (paper_original, paper_dft, articles) for name, judge in _list_judges(module).items()}
+    {name: judge for module in _MODULES for name, judge in _list_judges(module).items()}
 )
 
 
@@ -154,7 +155,7 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
 def _grade(record: Mapping[str, Any]) -> GradedClaim:
     judge = JUDGES.get(record["id"])
     found = Judgement(computed="", verdict="not tested") if judge is None else judge()
-    how = () if judge is None else list_code(judge)
+    how = () if judge is None or found.verdict == "not tested" else list_code(judge)
     texts: dict[str, Any] = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it
     texts |= {name: value for name, value in record.items() if name != "verdict"}
     grades = {"verdict": found.verdict, "expected_verdict": record["verdict"]}

@@ -305,6 +305,7 @@ def on_terminal(monkeypatch, cli):
     return run
 
 
+@pytest.mark.slow
 def test_a_narrow_terminal_has_a_line_for_each_type(on_terminal, cli):
     lines = on_terminal("sinusoidal --length 8192 --dtype bfloat16 float16")
     assert lines[-1].endswith("48 rows: --full")

@@ -115,6 +115,7 @@ def test_all(cli):
     assert any(drawn)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_at_the_length_is_left_out(cli, refuse):
     document = read_json(cli("compare --all --length 257 --json"))
     absent = {cls.name for cls in ENCODINGS} - {row["encoding"]["name"] for row in document["rows"]}

@@ -169,6 +169,7 @@ def test_the_commands_that_can_be_swept():
     assert not {"figures", "export", "schema", "sweep", "run"} & set(_list_commands())
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on_where_it_was(here):
     """Answers have nine lines each, of which a kill may leave some."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

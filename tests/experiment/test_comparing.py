@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 import pytest
+import scipy
 from numpy.testing import assert_allclose
-from scipy import stats
 
 from pe_spectra.answers.learning import answer_learning
 from pe_spectra.errors import InputError
@@ -52,7 +52,7 @@ def test_rows_against_their_definitions(runs, report):
             assert_allclose(one.difference, differences.mean())
             assert one.low <= one.difference <= one.high
             assert (one.pairs, one.missing) == (6, 0)
-            other = stats.permutation_test(
+            other = scipy.stats.permutation_test(
                 (differences,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
             )
             assert_allclose(one.p, min(1, other.pvalue), atol=1e-12)
@@ -154,7 +154,7 @@ def test_correlations_are_those_of_scipy(report):
         means = {each.name: each.accuracy for each in report.arms if each.task == one.task}
         assert list(one.accuracies) == [means[name] for name in one.names]
         if one.rho is not None:
-            assert_allclose(one.rho, stats.spearmanr(one.values, one.accuracies).statistic, atol=1e-12)
+            assert_allclose(one.rho, scipy.stats.spearmanr(one.values, one.accuracies).statistic, atol=1e-12)
     planted = next(one for one in report.numbers if (one.task, one.number) == ("lag", "norm_rms"))
     assert planted.rho > 0.8
 

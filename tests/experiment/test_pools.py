@@ -199,6 +199,7 @@ def test_workers_end_with_the_program(tmp_path, number):
     wait_for(lambda: not any(map(is_alive, pids)))
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_workers_start_says_one_line(tmp_path):
     paths = [tmp_path / f"worker-{n}" for n in range(4)]
     command = [sys.executable, "-m", "tests.experiment.pool_tasks", "4", *map(str, paths)]

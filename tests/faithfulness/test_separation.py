@@ -90,6 +90,7 @@ def test_known_witnesses(d, rho, length, lag):
     assert found.pair == (0, lag)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spec", ["sinusoidal:d=256", "rope:base=500000,d=128", "sinusoidal:d=255"])
 def test_a_million_positions_have_their_certificate(spec):
     encoding = make_encoding(spec)

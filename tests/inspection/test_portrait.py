@@ -18,19 +18,19 @@ from tests.planted import plant_cls
 # ----------------------------------------------------------------------------------- resizing
 
 
-def test_a_portrait_has_what_the_encoding_has():
-    for cls in ENCODINGS:
-        if cls.name == "learned":
-            continue
-        portrait = draw_portrait(cls())
-        assert portrait.kernel is not None, cls.name
-        assert len(portrait.spectra) == (1 if portrait.encoding.shape is None else 2)
-        assert (portrait.plane is not None) == (portrait.encoding.shape is not None)
+@pytest.mark.few(12, keep=["sincos2d"])
+@pytest.mark.parametrize("cls", [cls for cls in ENCODINGS if cls.name != "learned"], ids=lambda cls: cls.name)
+def test_a_portrait_has_what_the_encoding_has(cls):
+    portrait = draw_portrait(cls())
+    assert portrait.kernel is not None
+    assert len(portrait.spectra) == (1 if portrait.encoding.shape is None else 2)
+    assert (portrait.plane is not None) == (portrait.encoding.shape is not None)
 
 
 # ----------------------------------------------------------------------------------- rows used
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["tail", "first row", "part of a file"])
 def test_metrics_are_of_the_rows_used(planted_table, trained_table, case):
     table, encoding, rows = {

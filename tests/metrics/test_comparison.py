@@ -20,15 +20,14 @@ def compare(spec, **options):
     return compare_encodings([read_encoding(spec)], **options)[0]
 
 
-def test_every_encoding_has_every_metric_or_a_reason():
-    for cls in ENCODINGS:
-        if cls.name == "learned":
-            continue
-        (one,) = compare_encodings([cls()])
-        assert tuple(one.values) == tuple(METRICS)
-        for name, value in one.values.items():
-            assert (value is None) == (name in one.notes), (cls.name, name)
-            assert value is None or math.isfinite(value)
+@pytest.mark.few(12)
+@pytest.mark.parametrize("cls", [cls for cls in ENCODINGS if cls.name != "learned"], ids=lambda cls: cls.name)
+def test_every_encoding_has_every_metric_or_a_reason(cls):
+    (one,) = compare_encodings([cls()])
+    assert tuple(one.values) == tuple(METRICS)
+    for name, value in one.values.items():
+        assert (value is None) == (name in one.notes), name
+        assert value is None or math.isfinite(value)
 
 
 def test_a_grid_is_compared_whole_and_its_length_says_so():

@@ -148,6 +148,7 @@ def list_bases(last):
     return [base for base in bases if 1 < base <= last]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("d", "length"), [(128, 8), (128, 100), (64, 300), (16, 40), (128, 1024)])
 def test_the_base_for_a_length_by_trying_each(d, length):
     found = search_base(d, length)

@@ -12,15 +12,18 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from tests.pages.test_structure import MODULES
+from tests.pages.trees import MODULES, parse
 
 WORDS = re.compile(
     r"\b(may|might|probably|likely|perhaps|presumably|apparently|consistent with|seems?|suggests?|looks? (?:like|as)"
     r"|appears?|as if|could be|must have|(?:was|were|been) (?:meant|lost|trained)|(?:never|not|little) trained"
     r"|untrained|before training|training (?:began|reached))\b"
 )
+#: Between two parts of a string.
+_SEAMS = re.compile(r"""["']\s*\n\s*[rf]*["']""")
 #: Calls that declare what something means.
 DEFINING = {"quantity", "derived", "metric", "parameter", "Option", "Argument", "Setting", "Claim", "Sentence"}
 #: Attributes of a class of encodings, and of kinds, that define it.
@@ -37,8 +40,17 @@ class Inference(NamedTuple):
 @cache
 def list_inferences() -> tuple[Inference, ...]:
     """The sentences of the package that infer."""
-    found = [one for path in MODULES for one in _read(ast.parse(path.read_text(encoding="utf-8")), None)]
+    found = [one for path in MODULES for node in _list_suspected(path) for one in _read(node, None)]
     return tuple(dict.fromkeys(found))
+
+
+def _list_suspected(path: Path) -> Iterator[ast.stmt]:
+    """The statements of a module in whose text, its strings joined, such a word stands: few of all."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for node in parse(path).body:
+        text = _SEAMS.sub("", "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        if WORDS.search(text):
+            yield node
 
 
 def _read(node: ast.AST, code: str | None) -> Iterator[Inference]:

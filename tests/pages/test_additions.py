@@ -25,7 +25,8 @@ class Tree:
 
     def __init__(self, place: Path, name: str) -> None:
         self.place = place
-        ignored = shutil.ignore_patterns("__pycache__", ".hypothesis", "packages", "transformers")
+        # with byte code: a module's is that of its time and size, which the copy has as well
+        ignored = shutil.ignore_patterns(".hypothesis", "packages", "transformers")
         for folder in ("pe_spectra", "tests", "figures"):
             shutil.copytree(ROOT / folder, place / folder, ignore=ignored)
         for file in ("conftest.py", "pyproject.toml", "CONTRIBUTING.md"):
@@ -79,6 +80,7 @@ def test_an_encoding(tree: Tree) -> None:
     assert "passed" in tree.test("tests/laws", "-k", "clock")
 
 
+@pytest.mark.slow
 @using("metric")
 def test_a_metric(tree: Tree) -> None:
     [row] = tree.answer("compare sinusoidal:d=2,rho=1 --length 16")["rows"]
@@ -105,6 +107,7 @@ def test_a_column(tree: Tree) -> None:
     assert "share_outside" in tree.run("pe_spectra", "count-low-bin", "--format", "csv").splitlines()[0].split(",")
 
 
+@pytest.mark.slow
 @using("figure")
 def test_a_figure(tree: Tree) -> None:
     tree.run("pe_spectra", "figures", "--output", "drawn")

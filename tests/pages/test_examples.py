@@ -12,13 +12,10 @@ from types import ModuleType
 
 import pytest
 
-import pe_spectra
 from pe_spectra.encodings import Encoding
 from pe_spectra.figures import RECIPES
 from pe_spectra.names import ENCODING_CLASSES
-
-PACKAGE = Path(pe_spectra.__file__).parent
-MODULES = sorted(PACKAGE.rglob("*.py"))
+from tests.pages.trees import MODULES, PACKAGE, parse
 
 
 def name_module(path: Path) -> str:
@@ -28,7 +25,7 @@ def name_module(path: Path) -> str:
 
 def list_public(path: Path) -> list[ast.FunctionDef | ast.ClassDef]:
     """The functions and classes of a file whose names have no underscore in front."""
-    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    nodes = parse(path).body
     return [node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
 
 

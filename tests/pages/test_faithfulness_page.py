@@ -3,9 +3,7 @@
 import ast
 import doctest
 import re
-from importlib.resources import files
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
+from tests.pages.trees import MODULES, parse
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "faithfulness.md"
@@ -91,8 +90,8 @@ def test_what_repeats_after_half_of_the_lattice_is_seen_at_a_small_bandwidth_alo
 def list_kinds():
     """Every kind of certificate that the source makes."""
     found = set()
-    for path in Path(str(files("pe_spectra"))).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in MODULES:
+        for node in ast.walk(parse(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Theorem", "Certificate"):
                 given = next((keyword.value for keyword in node.keywords if keyword.arg == "kind"), ast.Constant(""))
                 found |= {part.value for part in ast.walk(given) if isinstance(part, ast.Constant)}

@@ -6,13 +6,12 @@ import inspect
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 import pe_spectra
+from tests.pages.trees import MODULES, PACKAGE, parse
 
-PACKAGE = Path(pe_spectra.__file__).parent
 EQUATION_PAGE = PACKAGE.parent / "docs" / "equations.md"
 
 EQUATIONS = [f"Eq. {n}" for n in (2, 3, *range(10, 23))] + ["Algorithm 1", "Definition 1"]
@@ -23,20 +22,15 @@ _IMPLEMENTS = re.compile(rf"Implements ({_ONE}(?:(?:, | and |, and ){_ONE})*)")
 LONGEST_FUNCTION, LONGEST_MODULE, LONGEST_COMMAND = 40, 320, 20
 
 
-@cache
-def parse(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def list_modules():
-    return sorted(PACKAGE.rglob("*.py"))
+    return MODULES
 
 
+@cache
 def list_documented(path):
     """Every module, class and function of a file, with its docstring."""
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            yield node, ast.get_docstring(node) or ""
+    nodes = (node for node in ast.walk(parse(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    return [(node, ast.get_docstring(node) or "") for node in nodes]
 
 
 def read_equations(docstring):

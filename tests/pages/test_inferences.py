@@ -21,9 +21,9 @@ def find_key(inference):
     return max((words for words in [*TESTS, *NO_INFERENCES] if words in inference.text), key=len, default=None)
 
 
-@pytest.mark.parametrize("inference", list_inferences(), ids=lambda one: one.code or one.text[:40])
-def test_every_sentence_that_infers_has_its_tests(inference):
-    assert find_key(inference) in {*TESTS, *NO_INFERENCES, *KINDS}, inference
+def test_every_sentence_that_infers_has_its_tests():
+    known = {*TESTS, *NO_INFERENCES, *KINDS}
+    assert [inference for inference in list_inferences() if find_key(inference) not in known] == []
 
 
 def test_every_entry_has_its_sentence():

@@ -6,10 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import pe_spectra
+from tests.pages.trees import MODULES, PACKAGE, parse
 
-PACKAGE = Path(pe_spectra.__file__).parent
-MODULES = sorted(PACKAGE.rglob("*.py"))
 #: What every package may have.
 _OF_EVERY_ROOM = {"__init__", "__main__"}
 
@@ -20,17 +18,18 @@ def name_module(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+NAMES = {name_module(path) for path in MODULES}
+
+
 def list_imports(path: Path) -> set[str]:
     """The modules of the package that a module imports when it is loaded, but for annotations only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {name_module(one) for one in MODULES}
     found = set()
-    for node in tree.body:
+    for node in parse(path).body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return found & names - {name_module(path)}
+    return found & NAMES - {name_module(path)}
 
 
 def find_circles() -> list[list[str]]:
@@ -73,7 +72,7 @@ def test_no_file_name_stands_in_two_rooms() -> None:
 def test_no_class_name_stands_twice() -> None:
     places = defaultdict(list)
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(path)):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.relative_to(PACKAGE).as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

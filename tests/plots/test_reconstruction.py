@@ -59,6 +59,7 @@ def test_kernel_stands_beside_what_the_window_leaves() -> None:
     assert (windowed[1:] < bare[1:]).all()
 
 
+@pytest.mark.slow
 def test_panels_beyond_the_limit_are_counted() -> None:
     many = [reconstruct_positions(spectrum_of(8, bandwidth=b), [1]) for b in range(1, MOST_PANELS + 3)]
     figure = compose_reconstruction(*many)
@@ -151,6 +152,7 @@ def test_a_reconstruction_that_never_falls_to_half_says_so():
     assert "wide at half" not in words
 
 
+@pytest.mark.slow
 def test_a_figure_of_numbers_near_the_largest_is_drawn_or_refused(cli, tmp_path):
     """Quietly: what the drawing library says of its axes is nobody's business."""
     rows = np.random.default_rng(0).uniform(-1, 1, size=(16, 4))

@@ -57,6 +57,7 @@ def test_encoding_without_a_curve_is_named_in_the_axes() -> None:
     assert figure.axes[0].get_title(loc="left") == "no curve by lag: sinusoidal d=16 rho=10000"
 
 
+@pytest.mark.slow
 def test_small_separations_stand_on_a_logarithmic_axis() -> None:
     figure = compose_faithfulness(measure_faithfulness(Sinusoidal(d=2), length=1000))
     assert figure.axes[0].get_yscale() == "log"
@@ -153,6 +154,7 @@ def test_a_row_of_large_norm_does_not_wash_out_the_gram_matrix() -> None:
     assert "colours end at 0.04, which 90 % of the squared norms do not exceed (arrow)" in read_words(figure)
 
 
+@pytest.mark.slow
 def test_arrows_stand_at_both_ends_of_a_table_that_is_cut() -> None:
     figure = compose_portrait(draw_portrait(give_table(make_weird())))
     bars = [bar for axes in figure.axes for bar in axes.child_axes]

@@ -34,6 +34,7 @@ def test_positions_in_bfloat16():
         assert found["fp32-then-cast", stage].first_collision is None
 
 
+@pytest.mark.slow
 def test_a_million_positions_in_bfloat16():
     report = measure_precision(Sinusoidal(d=4), length=1_000_000, dtypes=["bfloat16"], recipes=["bf16-positions"])
     assert report.rows[0].distinct == 1781

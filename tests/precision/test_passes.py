@@ -33,6 +33,7 @@ def test_small_blocks_give_the_same_answer(monkeypatch):
     assert ask() == whole
 
 
+@pytest.mark.slow
 def test_rows_are_compared_by_their_bytes_where_hashes_agree(monkeypatch):
     encoding = Sinusoidal(d=12)
     expected = measure_precision(encoding, length=320, dtypes=["bfloat16"]).rows

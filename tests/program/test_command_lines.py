@@ -281,6 +281,7 @@ def test_no_law_is_without_a_fault():
     assert {law for _, _, law in FAULTS.values()} == {*LAWS, "same again", "same order"}
 
 
+@pytest.mark.slow
 def test_random_lines_find_a_fault_behind_a_value(quick_bench, monkeypatch):
     limit = numbers.IntegerRange._limit
 
@@ -294,6 +295,7 @@ def test_random_lines_find_a_fault_behind_a_value(quick_bench, monkeypatch):
         run_lines(quick_bench, 500, phases=[Phase.generate], names=("count-low-bin",))  # ends at the first
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
     monkeypatch.setattr(program, "run", lambda given: program.fail(errors.InputError("no such command", given[0])))
     with pytest.raises(AssertionError, match=r"no line of .*claims.* succeeded"):
@@ -303,6 +305,7 @@ def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
 # ----------------------------------------------------------------------------------- the program describes itself
 
 
+@pytest.mark.slow
 def test_a_new_command_is_drawn_without_a_word_here(monkeypatch):
     def grow(run, depth):
         """Grow."""

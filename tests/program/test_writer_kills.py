@@ -75,7 +75,7 @@ def write_beside(folder, kind, *, writers, times, rounds):
     assert [name for name in found["names"] if not name.startswith("own-")] == [shared]
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, keep=["pairs"])
 @pytest.mark.parametrize("kind", ["letters", "pairs", "commands"])
 def test_writers_beside_each_other_leave_whole_answers(tmp_path, kind):
     write_beside(tmp_path, kind, writers=4, times=2, rounds=2)

@@ -143,6 +143,7 @@ def compute_exactly(encoding: Encoding, grid: int, bandwidth: float, points: lis
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("d", "rho", "bandwidth"),
     [

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from numpy.testing import assert_allclose
-from scipy import stats
 
 from pe_spectra.errors import InputError
 from pe_spectra.study import statistics
@@ -53,7 +53,7 @@ def test_numbers_that_are_none(values):
 
 
 def find_tail(count, confidence):
-    return stats.norm.cdf(-math.sqrt(count / (count - 1)) * stats.t.ppf(0.5 + confidence / 2, count - 1))
+    return scipy.stats.norm.cdf(-math.sqrt(count / (count - 1)) * scipy.stats.t.ppf(0.5 + confidence / 2, count - 1))
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
@@ -74,12 +74,14 @@ def test_intervals_against_all_samples(count, confidence):
 def test_intervals_against_scipy():
     values = draw(25)
     confidence = 1 - 2 * find_tail(25, 0.95)
-    other = stats.bootstrap((values,), np.mean, confidence_level=confidence, n_resamples=20000, method="percentile")
+    other = scipy.stats.bootstrap(
+        (values,), np.mean, confidence_level=confidence, n_resamples=20000, method="percentile"
+    )
     found = bootstrap_mean(values)
     width = found.high - found.low
     assert_allclose([found.low, found.high], [*other.confidence_interval], atol=0.08 * width)
     # and nearly the interval of Student, which holds for normal numbers
-    student = stats.t.interval(0.95, 24, loc=values.mean(), scale=stats.sem(values))
+    student = scipy.stats.t.interval(0.95, 24, loc=values.mean(), scale=scipy.stats.sem(values))
     assert_allclose([found.low, found.high], student, atol=0.1 * width)
 
 
@@ -127,7 +129,7 @@ def test_signs_against_all_of_them_and_scipy(count, ties):
     assert drawn is None
     assert p == flip_naively(values)
     if count > 1 and np.ptp(values) > 0:
-        other = stats.permutation_test(
+        other = scipy.stats.permutation_test(
             (values,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
         )
         # SciPy doubles the smaller tail, which is the same where no sum is 0
@@ -230,12 +232,12 @@ def test_holm_at_corners():
 @pytest.mark.parametrize("ties", [False, True])
 def test_ranks_against_scipy(count, ties):
     one, other = draw(count, 1, ties=ties), draw(count, 2, ties=ties)
-    assert rank(one).tolist() == stats.rankdata(one).tolist()
+    assert rank(one).tolist() == scipy.stats.rankdata(one).tolist()
     found = correlate_ranks(one.tolist(), other.tolist())
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         assert found.rho is None
     else:
-        assert_allclose(found.rho, stats.spearmanr(one, other).statistic, atol=1e-12)
+        assert_allclose(found.rho, scipy.stats.spearmanr(one, other).statistic, atol=1e-12)
 
 
 def test_ranks_against_the_formula_without_ties():
@@ -257,7 +259,7 @@ def test_intervals_of_correlations():
         inside += found.low <= true <= found.high
     assert 0.92 < inside / len(pairs) < 0.98
     wide = correlate_ranks([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
-    half = stats.norm.ppf(0.975) * math.sqrt((1 + 0.8**2 / 2) / 2)
+    half = scipy.stats.norm.ppf(0.975) * math.sqrt((1 + 0.8**2 / 2) / 2)
     assert_allclose([wide.low, wide.high], np.tanh(np.arctanh(0.8) + np.array([-half, half])))
 
 

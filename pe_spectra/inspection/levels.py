@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -140,23 +141,45 @@ def measure_gains(values: F64) -> tuple[F64, F64]:
     >>> int(gains.argmax()), round(float(sizes[31]))
     (31, 5)
     """
-    from scipy.fft import dct, idct
+    from scipy.fft import dct
 
     count = len(values)
     waves = dct(values - values.mean(), norm="ortho")[1:]
-    plain, best = -np.inf, np.full(count - 1, -np.inf)
-    sizes = np.zeros(count - 1)
-    for density, volume, norms in _recall_densities(count) if count <= _MOST_RECALLED else _weigh_densities(count):
-        white = waves / density
-        energy = float(waves @ white)
-        products = -np.cumsum(idct(np.concatenate([[0.0], white]), norm="ortho"))[:-1]
-        left = np.maximum(energy - products**2 / norms, 1e-15 * energy)
-        plain = max(plain, -(count - 1) * math.log(energy) - volume)
-        gained = -(count - 1) * np.log(left) - volume
-        sizes = np.where(gained > best, products / norms, sizes)
+    plain, best, sizes = -np.inf, np.full(count - 1, -np.inf), np.zeros(count - 1)
+    # of a long signal the densities one by one, for memory
+    for some in (
+        [_recall_densities(count)] if count <= _MOST_RECALLED else (_stack(one) for one in _weigh_densities(count))
+    ):
+        alone, gained, changes = _try_densities(waves, some)
+        plain = max(plain, alone)
+        sizes = np.where(gained > best, changes, sizes)
         best = np.maximum(best, gained)
     gains: F64 = best - plain
     return gains / max(1.0, float(np.median(gains)) / _MEDIAN_SQUARE), sizes
+
+
+class _Densities(NamedTuple):
+    """Densities, (k, n - 1), with the volume of each, (k,), and the energies of steps, (k, n - 1)."""
+
+    values: F64
+    volumes: F64
+    norms: F64
+
+
+def _try_densities(waves: F64, some: _Densities) -> tuple[float, F64, F64]:
+    """The log-likelihood of the best density, and of the best with a change at each place, and that change."""
+    from scipy.fft import idct
+
+    count = len(waves) + 1
+    white = np.zeros((len(some.values), count))
+    np.divide(waves, some.values, out=white[:, 1:])
+    energies = white[:, 1:] @ waves
+    products = -np.cumsum(idct(white, norm="ortho", axis=1), axis=1)[:, :-1]
+    left = np.maximum(energies[:, None] - products**2 / some.norms, 1e-15 * energies[:, None])
+    gained = -(count - 1) * np.log(left) - some.volumes[:, None]
+    best = gained.argmax(axis=0), np.arange(count - 1)
+    alone = float(np.max(-(count - 1) * np.log(energies) - some.volumes))
+    return alone, gained[best], products[best] / some.norms[best]
 
 
 def _weigh_densities(count: int) -> Iterator[tuple[F64, float, F64]]:
@@ -170,10 +193,15 @@ def _weigh_densities(count: int) -> Iterator[tuple[F64, float, F64]]:
         yield density, float(np.log(density).sum()), norms
 
 
+def _stack(*weighed: tuple[F64, float, F64]) -> _Densities:
+    densities, volumes, norms = zip(*weighed, strict=True)
+    return _Densities(np.stack(densities), np.array(volumes), np.stack(norms))
+
+
 @lru_cache(maxsize=_RECALLED)
-def _recall_densities(count: int) -> tuple[tuple[F64, float, F64], ...]:
+def _recall_densities(count: int) -> _Densities:
     """The same, kept: they are those of every signal of one length."""
-    return tuple(_weigh_densities(count))
+    return _stack(*_weigh_densities(count))
 
 
 def _list_densities(differences: F64, count: int) -> Iterator[F64]:

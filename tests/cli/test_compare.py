@@ -116,7 +116,7 @@ def test_all(cli):
 
 
 @pytest.mark.slow
-def test_what_cannot_be_had_at_the_length_is_left_out(cli, refuse):
+def test_what_cannot_be_had_at_the_length_is_left_out(cli):
     document = read_json(cli("compare --all --length 257 --json"))
     absent = {cls.name for cls in ENCODINGS} - {row["encoding"]["name"] for row in document["rows"]}
     assert absent == {"ramp", "one-hot", "pixel-bands", "rnn", "sincos2d", "rope-axial", "erpe", "swin"}
@@ -124,6 +124,9 @@ def test_what_cannot_be_had_at_the_length_is_left_out(cli, refuse):
     assert "ramp d=1 and rnn d=64: left out: 80 positions, not 257" in left
     assert sum(note.partition(": left")[0].count(name) for name in absent for note in left) == len(absent)
     assert {row["length"] for row in document["rows"]} == {257}
+
+
+def test_what_is_left_out_is_not_what_is_required(cli, refuse):
     done = cli("compare ramp sinusoidal:d=8 --length 81 --require injective")
     assert done.code == 1
     assert "required: injective; found: not decided (ramp d=1, left out)" in done.err

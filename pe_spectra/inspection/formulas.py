@@ -52,7 +52,7 @@ _SAME, _NEARLY = 1e-9, 1e-3
 #: Parts of what rounding may do to a parameter within which it is written with the fewest digits, in turn.
 _PARTS = (1.0, 1 / 8, 1 / 64, 1 / 512, 0.0)
 #: Where more of the numbers are a formula's, the others are those of a parameter that is a little off.
-_MOST_NUMBERS = 0.9
+MOST_NUMBERS = 0.9
 _TINY = 1e-300
 
 
@@ -160,7 +160,7 @@ def find_formula(
     least = (1 + 2 * math.sqrt(2 / size)) * min((1 - one.share for one in kept), default=0.0)
     most = max((one.numbers_share for one in kept), default=0.0)
     # where one gives most of the numbers, what others leave is not what was added
-    fewest = most if most > _MOST_NUMBERS else 0.0
+    fewest = most if most > MOST_NUMBERS else 0.0
     alike = [
         one for one in kept if one.exact or (1 - one.share <= max(least, one.rounding) and one.numbers_share >= fewest)
     ]
@@ -295,7 +295,7 @@ class _Told:
             if described[-1].exact:
                 return described
         best = max(described, key=lambda one: one.numbers_share)
-        if best.numbers_share > _MOST_NUMBERS:
+        if best.numbers_share > MOST_NUMBERS:
             # most numbers are right: those written with one digit more are tried one by one
             for one in list_near(refined, best.fit.encoding):
                 described.append(self.describe(replace(refined.fit, encoding=one)))

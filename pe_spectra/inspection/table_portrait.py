@@ -14,6 +14,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, find_largest
 from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
+from pe_spectra.inspection.column_order import find_in_another_order
 from pe_spectra.inspection.diagnosis import find_in_table
 from pe_spectra.inspection.formulas import Formula, find_formula
 from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
@@ -193,6 +194,9 @@ def _find_formula(anatomy: Anatomy, grid: tuple[int, int] | None, dtype: str) ->
         start = first + anatomy.offset
         rows, exponent = slice(first, last), anatomy.exponent
         found = find_formula(table[rows], dtype=dtype, grid=grid, first=start, odd=odd[rows], exponent=exponent)
+        if grid is None and not (found and found.exact):
+            ordered = find_in_another_order(table[rows], dtype=dtype, first=start, odd=odd[rows], exponent=exponent)
+            found = ordered or found
         if found is None:
             break
         if formula is None or found.exact:

@@ -41,6 +41,7 @@ def test_a_comparison_says_that_it_is_of_the_first_rows(cli, terminal):
     assert "\neach row: length 128, injective yes" in done.out
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "line",
     ["learned.npy", "'learned.npy?rows=0:100'", "sinusoidal one-hot:d=256", "sincos2d:d=16", "learned.npy --length 9"],
@@ -449,6 +450,7 @@ def test_who_is_farthest_apart_is_no_matter_of_scale(cli, tmp_path, monkeypatch)
     ]
 
 
+@pytest.mark.few(60)
 @pytest.mark.parametrize("scales", [(1.0, 3.0, 0.5), (2.0, 2.0), (1.0, -1.0), (1.0, 1e-9, 0.0), (0.0, 0.0)])
 @pytest.mark.parametrize("column", [None, *list_columns()])
 def test_where_the_norm_matters_it_is_said(scales, column):

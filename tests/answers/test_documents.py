@@ -77,12 +77,13 @@ def test_document_of_claims(cli, validate):
     assert len(document["rows"]) == len({row["id"] for row in document["rows"]}) > 20
 
 
-def test_the_figure_is_named(cli, validate, tmp_path):
-    for line in ("spectrum --d 4", "reconstruct --d 4", "faithfulness --d 4", "count-low-bin --d 4"):
-        document = read_strictly(cli(f"{line} --json --figure a.svg").out)
-        validate(document)
-        assert document["figure"] == "a.svg"
-        assert (tmp_path / "a.svg").exists()
+@pytest.mark.few(2)
+@pytest.mark.parametrize("line", ["spectrum --d 4", "reconstruct --d 4", "faithfulness --d 4", "count-low-bin --d 4"])
+def test_the_figure_is_named(cli, validate, tmp_path, line):
+    document = read_strictly(cli(f"{line} --json --figure a.svg").out)
+    validate(document)
+    assert document["figure"] == "a.svg"
+    assert (tmp_path / "a.svg").exists()
 
 
 def test_documents_about_figures(validate):

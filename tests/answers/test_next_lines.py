@@ -204,6 +204,7 @@ def test_what_to_try_next_runs_as_printed(cli, learned, terminal, line):
     assert code == "clean" or says.endswith(f"--explain {code}")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "line",
     [

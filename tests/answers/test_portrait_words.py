@@ -65,6 +65,7 @@ def sum_toeplitz_share(codes: np.ndarray) -> float:
     return math.fsum(parts) / energy
 
 
+@pytest.mark.slow
 def test_the_toeplitz_share_is_the_same_in_text_and_figure_and_names_its_rows() -> None:
     table = make_weird()
     table[1:150] += np.random.default_rng(1).normal(0, 0.1, (149, 64))

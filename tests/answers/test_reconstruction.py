@@ -121,6 +121,7 @@ def test_a_sweep_says_its_narrowest_and_its_widest():
 # ----------------------------------------------------------------------------------- weights as they stand
 
 
+@pytest.mark.slow
 @given(st.integers(2, 300), st.data())
 def test_weights_as_multipliers_leave_the_error_that_is_said(d, data):
     """Eq. 22 literally, and of the other lattices the same: what the words say is what the slow way finds."""

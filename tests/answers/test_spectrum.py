@@ -120,6 +120,7 @@ def draw_ladders(seed):
         yield Sampled(encoding=Sinusoidal(d=d, rho=rho), times=GivenArray(np.sort(generator.uniform(0, 50, 9))))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_mean_frequency_is_that_of_the_frequencies(seed):
     for encoding in draw_ladders(seed):

@@ -158,6 +158,7 @@ def test_require(cli, demands, code):
     assert ("check failed: required: " in told) == bool(code)
 
 
+@pytest.mark.slow
 def test_sort_and_require_take_their_columns_from_one_list(cli, refuse):
     """Every column that holds numbers may be demanded, what words it holds not; `separation` is one for both."""
     periods = ["day", "6h"]

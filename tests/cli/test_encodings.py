@@ -84,6 +84,7 @@ def test_export_of_every_format(cli, tmp_path):
     assert (stdout.out, stdout.err) == ((tmp_path / "t.csv").read_text(), "")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["t.npy", "t.csv", "t.tsv", "t.safetensors"])
 def test_what_was_exported_is_read_again(cli, tmp_path, name):
     cli(f"export sinusoidal:d=8 --length 40 --output {name}")

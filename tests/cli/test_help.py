@@ -54,6 +54,7 @@ def test_the_program_alone_shows_its_help(cli):
         assert re.search(rf"^  {command} ", done.out, re.MULTILINE)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     "command", [pytest.param(c, marks=pytest.mark.slow if c in ("", "figures") else []) for c in ("", *COMMANDS)]
 )

@@ -76,6 +76,7 @@ def test_explain(cli, code):
     assert [row["part"] for row in rows] == ["formula"] + ["reference"] * (len(rows) - 1)
 
 
+@pytest.mark.slow
 def test_a_grid_is_found_said_or_named(cli, tables):
     done = cli("inspect patches.npy --json")
     assert read_json(done)["grid"] == [14, 14]
@@ -171,6 +172,7 @@ def test_a_configuration_is_the_encoding_that_it_asks_for(cli, tmp_path):
     assert (encoding["name"], encoding["parameters"]["d"], encoding["parameters"]["base"]) == ("rope", 128, 500000.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["spectrum", "reconstruct", "faithfulness"])
 def test_the_commands_of_the_paper_take_files_and_biases(cli, tables, command):
     line = f"{command} -e table.npy alibi:heads=2 sinusoidal:d=256 --json --no-figure"

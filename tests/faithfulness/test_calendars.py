@@ -59,6 +59,7 @@ def test_squares_that_vanish_are_measured_again():
     assert expected[3] == 0
 
 
+@pytest.mark.slow
 def test_a_year_of_half_hours_is_quick():
     encoding = make_encoding("calendar:step=30min")
     found = call_within(1.5, lambda: measure_faithfulness(encoding, length=17520))

@@ -176,6 +176,7 @@ def test_without_frequencies_all_codes_are_one():
         assert certify(CodeTable(sampled, 4), 9)[2].count == 6
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
 def test_only_what_is_truly_undecided_is_null(cls):
     """A network whose error is not known, and biases of a query and a key, which have no code by lag."""

@@ -60,6 +60,7 @@ def compare(table, ties=1e-14):
     return found
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("scale", [1e-318, 1e-200, 1e-160, 1.0, 1e150, 1e200, 1e306])
 @pytest.mark.parametrize(("rows", "columns"), [(2, 1), (2, 5), (25, 1), (20, 3), (15, 40)])
 def test_drawn_tables_of_any_scale(scale, rows, columns):
@@ -159,6 +160,7 @@ def test_an_error_of_entries_makes_ties():
     assert find_closest_pair(repeated, error=1e-14).pair == (0, 40)
 
 
+@pytest.mark.slow
 def test_memory_stays_small_where_everything_ties():
     import tracemalloc
 

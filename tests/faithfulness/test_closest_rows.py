@@ -220,6 +220,7 @@ def test_singular_values_are_those_of_the_table():
     assert large.singular_values is None
 
 
+@pytest.mark.slow
 def test_gram_matrices_are_bounded():
     table = np.random.default_rng(0).normal(size=(300, 5))
     found = measure_faithfulness(Learned(values=table)).gram

@@ -84,6 +84,7 @@ def test_equal_codes_stand_for_all_their_positions():
     compare_named(found, list_near(table, 1.0))
 
 
+@pytest.mark.few(2, keep=["dft:d=24"])
 @pytest.mark.parametrize(
     "spec", ["sinusoidal:d=8", "rope:d=8", "dft:d=24", "mtan:d=6", "tensor2tensor:d=9", "one-hot:d=90"]
 )

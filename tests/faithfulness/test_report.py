@@ -269,6 +269,7 @@ LADDERS = (
 )  # fmt: skip
 
 
+@pytest.mark.few(40)
 @pytest.mark.parametrize("spec", LADDERS)
 @pytest.mark.parametrize("length", [2, 3, 40])
 def test_separation_agrees_with_brute_force(spec, length):
@@ -390,6 +391,7 @@ def test_a_sum_with_a_part_of_unknown_error_has_an_unknown_error():
     assert unknown.bound_error(unknown.table(8)) is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("spec", "last"), [("shaw:d=8", 1 << 20), ("t5", 1 << 13), ("erpe", 256)])
 def test_growth_over_lags_ends_where_their_heads_cost_too_much(spec, last):
     assert measure(spec).separation_by_length[-1].length == last

@@ -77,6 +77,7 @@ def test_lone_sines_far_from_zero_in_50_digits(offset):
             assert abs(found.min_separation - exact) <= found.error_bound < 1e-13
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("d", "rho", "length", "lag"),
     [(8, 3.0, 800, 446), (8, 10000.0, 6300, 6283), (256, 1.0, 1000, 710), (64, 1.0, 711, 710), (2, 10000.0, 1000, 710),
@@ -109,6 +110,7 @@ def test_a_million_positions_have_their_certificate(spec):
         assert abs(found.min_separation - exact) <= found.error_bound
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("spec", ALL_LADDERS)
 @pytest.mark.parametrize("length", [40, 2047, 2048, 5000, 100_000])
 def test_few_frequencies_rule_out_most_lags(spec, length):

@@ -66,6 +66,7 @@ STRENGTHS = {
 }
 
 
+@pytest.mark.few(4, keep=["12.0-two"])
 @pytest.mark.parametrize("name", STRENGTHS)
 @pytest.mark.parametrize("squares", [np.inf, 12.0])
 def test_noise_is_as_seldom_above_the_threshold_as_theory_says(name, squares):

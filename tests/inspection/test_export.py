@@ -41,6 +41,7 @@ def list_cases():
             yield pytest.param(encoding, what, length, id=f"{cls.name}-{what}")
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize(("encoding", "what", "length"), list(list_cases()))
 def test_every_array_is_read_back_bit_for_bit(encoding, what, length, tmp_path):
     found = export_encoding(encoding, what, length=length)

@@ -141,6 +141,7 @@ def test_tiny_and_huge_codes_are_not_zero(scale):
     assert_allclose(scaled.metrics["norm_median"], 4 * scale)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scale", [1e-250, 1.0, 1e300])
 def test_a_row_of_tiny_numbers_beside_usual_ones_is_not_zero(scale):
     table = planted.make_trained(64, 16)
@@ -209,6 +210,7 @@ def test_every_code_is_explained():
     assert codes <= set(KINDS)
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_numbers():
     table = planted.make_periodic(512, 768)
     first, second = inspect_table(table), inspect_table(table.copy())

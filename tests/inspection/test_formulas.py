@@ -106,6 +106,7 @@ def test_a_first_position_is_told_by_the_phases_of_pairs(spec, dtype, reverse):
     assert (found.exact, found.first_position, found.reverse, found.factor) == (True, 0, reverse, 1.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spec", ["tape:d=32,rho=500,length=1024", "pixel-bands:d=32", "mtan:d=32"])
 def test_a_ladder_without_an_offset_is_read_from_a_later_row(spec):
     found = find_formula(read_encoding(spec).table(np.arange(40, 140)))
@@ -314,6 +315,7 @@ def test_angles_in_float32_give_no_false_digits(d, rows, layout):
     assert 0 < 1 - found.share < found.rounding < 1e-6
 
 
+@pytest.mark.slow
 def test_digits_that_are_true_are_kept():
     for rho in (10000.002, 10000.5):
         found = find_formula(make(f"sinusoidal:d=64,rho={rho}", "float32", 512), dtype="float32")
@@ -398,6 +400,7 @@ def test_a_base_is_told_from_few_digits(spec, dtype):
     assert f"(rounded to the nearest of its {found.levels} numbers)" in say_formula(found) or dtype != "int8"
 
 
+@pytest.mark.slow
 def test_how_many_numbers_are_the_formulas_is_counted():
     table = make("sinusoidal:d=32", "bfloat16")
     for places in (slice(0, 1), slice(None, None, 3)):

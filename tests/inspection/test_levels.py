@@ -35,6 +35,7 @@ def gain_by_matrices(values, start):
     return gain, steps[int(np.argmax(likelihoods["changed"]))]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["white", "walk", "step"])
 def test_gains_are_those_of_dense_likelihoods(kind):
     noise = make_generator(1).standard_normal(40)
@@ -77,6 +78,7 @@ def test_a_change_is_found_at_its_place(errors, kind):
     assert right >= 38
 
 
+@pytest.mark.slow
 def test_several_signals_add_up():
     alone = together = 0
     for seed in range(25):

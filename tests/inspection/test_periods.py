@@ -128,6 +128,7 @@ def test_an_answer_names_where_a_period_drifts():
     assert " to 9.5 (" in periods
 
 
+@pytest.mark.slow
 def test_periods_are_found_behind_special_rows_and_before_a_tail():
     table = planted.plant_tail(planted.plant_cls(planted.make_periodic(1024, 768), 20.0), 960)
     table[500] *= 6
@@ -168,6 +169,7 @@ def test_noise_and_constant_channels_have_no_period():
     assert channels.shares[3] == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rho", [100.0, 10000.0, 500000.0])
 @pytest.mark.parametrize("size", [(128, 64), (512, 256)])
 def test_the_nearest_sinusoid_is_the_one_that_made_the_table(rho, size):
@@ -254,6 +256,7 @@ def add_smooth_noise(generator, width):
     return smooth + generator.standard_normal((512, 64))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("add", "size"), [(add_slow_waves, 665.6), (add_slow_waves, 1024), (add_smooth_noise, 60)])
 def test_slow_curves_and_noise_have_no_period(add, size):
     """Below one or two cycles there are no bins, and those above show the noise alone."""

@@ -177,6 +177,7 @@ def make_bert(seed, rows=512, width=384):
     return make("sound: BERT's kind, float32", seed).table[:rows, :width].copy()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_weak_lasting_change_with_an_odd_row_at_the_break_is_a_seam(seed):
     """Norms and steps are an eighth longer from row 127 on, and row 127 is unlike all others."""
@@ -305,6 +306,7 @@ def test_a_few_smooth_columns_that_pass_zero_have_no_seam(count):
     assert len(found) <= 0.02 * count, found
 
 
+@pytest.mark.slow
 def test_a_few_smooth_columns_that_change_have_a_seam():
     found = 0
     for seed in range(20):

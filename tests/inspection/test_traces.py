@@ -57,6 +57,7 @@ def test_one_axis_alone():
     assert [axis["axis"] for axis in finding.data["axes"]] == [0]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_one_axis_alone_where_rows_were_changed_since(seed):
     """Less evidence is asked for of the second axis, but some."""
@@ -159,6 +160,7 @@ def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
     assert "from 256 to 512" in findings["interpolated"].message
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_tail_behind_an_interpolated_part_stays(seed):
     table = np.concatenate([planted.make_interpolated_line(128, 200, 64, seed), planted.make_noise(40, 64, seed)])

@@ -13,6 +13,7 @@ from tests.metrics.tables import dft, one_hot, sinusoidal
 # ----------------------------------------------------------------------------------- shift linearity
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("d", "length"), [(16, 64), (64, 512), (256, 80), (256, 512), (768, 1024)])
 def test_the_sinusoid_is_shifted_by_a_linear_map(d, length):
     found = measure_shift_linearity(sinusoidal(d, length))

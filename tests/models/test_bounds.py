@@ -217,6 +217,7 @@ def test_the_critical_base_of_another_reader():
     assert math.floor(find_bound("critical-base", base=1e6, trained=32768, target=131072)) == 9370821
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("base", "trained", "turned"), [(1e4, 4096, 92), (5e5, 8192, 70), (1e6, 32768, 80), (2, 1 << 20, 128), (1e18, 8, 2)]
 )

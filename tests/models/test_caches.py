@@ -14,6 +14,7 @@ from tests.models.dumps import DTYPES, assert_identified, compute_ladder, make_c
 # ----------------------------------------------------------------------------------- caches
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("name", "scale", "offset", "layout"),

@@ -30,6 +30,7 @@ def map_of(values: np.ndarray, **options: bool) -> tuple[Figure, np.ma.MaskedArr
     return figure, image.get_array()
 
 
+@pytest.mark.slow
 def test_means_of_blocks() -> None:
     values = np.random.default_rng(0).normal(size=(900, 1300))
     thinned = _thin_map(values, (400, 600))

@@ -188,6 +188,7 @@ def test_large_table_is_drawn_as_means_of_rows() -> None:
     assert drawn[0, 0] == pytest.approx((20_000 // cells - 1) / 2)
 
 
+@pytest.mark.slow
 def test_far_values_do_not_wash_out_the_colours() -> None:
     values = np.ones((100, 100))
     values[0, :20] = 50.0
@@ -232,6 +233,7 @@ def test_dominant_periods_are_marked_and_named() -> None:
     assert [text.partition(" ")[0] for text in texts] == [f"{period:.3g}" for period in sorted(periods)]
 
 
+@pytest.mark.slow
 def test_a_period_that_drifts_is_named_by_both_ends() -> None:
     table = add_drifting(make_periodic(512, 64), 8.0, 9.5, 0.4)
     axes = panel(compose_portrait(draw_portrait(Learned(values=GivenArray(table)))), "Period of each column")
@@ -264,6 +266,7 @@ def test_outliers_and_seams_are_ringed_and_named() -> None:
     assert [text.get_text() for text in steps.texts] == ["127|128"]
 
 
+@pytest.mark.slow
 def test_untrained_tail_is_shaded_and_said() -> None:
     portrait = look("tail")
     figure = compose_portrait(portrait)
@@ -364,6 +367,7 @@ def test_many_heads_name_the_first_and_the_last() -> None:
     assert sorted(text.get_text() for text in axes.texts) == ["head 0", "head 11"]
 
 
+@pytest.mark.slow
 def test_resizing_shows_both_spectra_and_where_the_old_one_ends() -> None:
     portrait = look("line resized")
     axes = panel(compose_portrait(portrait), "Resized 64 to 96")
@@ -381,6 +385,7 @@ def test_title_says_what_was_found_first_and_the_rest_stands_below() -> None:
         assert finding.message in text
 
 
+@pytest.mark.slow
 def test_small_print_explains_marks_and_says_why_there_is_no_spectrum() -> None:
     text = read_words(compose_portrait(look("tail")))
     assert "periods and components: rows 0 to 199 only, the others are shaded" in text

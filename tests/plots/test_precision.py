@@ -52,6 +52,7 @@ def test_the_figure_has_a_panel_for_codes_and_one_for_angles():
     assert ends == [8192, 897, 897, 4097, 4097, 56, 56]
 
 
+@pytest.mark.slow
 def test_pipelines_that_fare_alike_share_a_curve():
     figure = draw(Sinusoidal(d=64), length=200, dtypes=["float32", "float64"], recipes=["fp32", "fp32-then-cast"])
     assert len([line for line in figure.axes[0].lines if len(line.get_ydata()) > 1]) == 1

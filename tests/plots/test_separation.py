@@ -45,12 +45,14 @@ def test_separation_lines_carry_the_curve_and_mark_the_closest_pair() -> None:
     assert any("closest: 0 and 446, distance 0.95283" in text.get_text() for text in axes.texts)
 
 
+@pytest.mark.slow
 def test_mark_of_a_pair_that_does_not_begin_at_zero_stands_at_its_lag() -> None:
     result = measure_faithfulness(DfsTrans(d=16), length=50)
     assert result.closest_pair == (1, 17)
     assert curves_of(compose_faithfulness(result).axes[0])[-1][0].tolist() == [16]
 
 
+@pytest.mark.slow
 def test_encoding_without_a_curve_is_named_in_the_axes() -> None:
     (result, other) = separations(50)
     figure = compose_faithfulness(dataclasses.replace(result, separation_by_lag=None), other)
@@ -170,6 +172,7 @@ def test_a_gram_matrix_of_even_norms_keeps_all_its_colours() -> None:
     assert not [patch for axes in list_axes(draw_separations()) for patch in axes.patches if isinstance(patch, Polygon)]
 
 
+@pytest.mark.slow
 def test_of_two_gram_matrices_the_one_that_is_cut_is_named() -> None:
     both = [measure_faithfulness(encoding) for encoding in (Dft(d=16), give_table(make_weird()))]
     assert "colours of table.npy 200 x 64 end at 0.04" in read_words(compose_faithfulness(*both))
@@ -249,6 +252,7 @@ def test_curves_of_very_many_lags_are_drawn_by_stretches():
     assert measure_faithfulness(Sinusoidal(d=8), length=100).envelope is None
 
 
+@pytest.mark.slow
 def test_the_label_of_the_closest_pair_stands_by_its_circle():
     """Below a flat curve no side of the circle is free; the nearest place is."""
     results = [measure_faithfulness(encoding, length=400) for encoding in (Dft(), Sinusoidal())]

@@ -363,6 +363,7 @@ def test_title_of_a_grid_is_its_message() -> None:
     assert "The vectors change as fast down as across" in words(compose_grid_spectra(square))
 
 
+@pytest.mark.slow
 def test_grids_beyond_the_limit_are_counted() -> None:
     figure = FIGURES["grids, many"]()
     assert len(figure.axes) == 2 * MOST_ROWS

@@ -158,6 +158,7 @@ def test_positions_may_start_anywhere(start, recipe, dtype):
         assert error <= worst * (1 + 1e-6) or (math.isinf(worst) and error > 1e300)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
 @pytest.mark.parametrize(

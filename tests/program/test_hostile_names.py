@@ -221,6 +221,7 @@ def test_what_is_exported_says_whose_it_is(cli):
     json.loads(again.out, parse_constant=pytest.fail)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", [b"position,\x1b[31m\n", b'"a\tb","[/red]"\n'])
 def test_headers_of_texts_are_not_run(cli, line):
     Path("t.csv").write_bytes(line + b"1,2\n3,5\n4,4\n")

@@ -60,6 +60,7 @@ HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
 HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h", "precision -h"]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("line", HELP)
 def test_help_loads_nothing_heavy(tmp_path, line):
     out, loaded = start(tmp_path, *line.split())

@@ -15,6 +15,7 @@ SIZES = [2, 3, 4, 5, 7, 8, 16, 31, 48, 97, 128]
 # ----------------------------------------------------------------------------------- Algorithm 1
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize("rescale", [True, False])
 @pytest.mark.parametrize("rho", [0.3, 2.5, 1e4])
 @pytest.mark.parametrize("n", SIZES)

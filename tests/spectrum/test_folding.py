@@ -41,6 +41,7 @@ def test_smooth_fields_are_found(side, columns, noise, seed):
     assert "prefix=1" in notes[0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("side", [8, 14, 16, 24])
 @pytest.mark.parametrize("d", [64, 192])
 def test_sincos2d_is_found(side, d):

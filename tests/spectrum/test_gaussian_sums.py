@@ -107,6 +107,7 @@ def test_crowds_are_merged(monkeypatch: pytest.MonkeyPatch, width: float) -> Non
         compare(monkeypatch, u, np.ones_like(u), width, 513)
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize("width", [1e-6, 0.3, 1.0, 4.0, 30.0])
 @pytest.mark.parametrize("name", SETS)
 def test_gaps_between_crowds(monkeypatch: pytest.MonkeyPatch, name: str, width: float) -> None:

@@ -9,6 +9,7 @@ import pytest
 TEXT = "1,2\n3,4\n"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "argv",
     [

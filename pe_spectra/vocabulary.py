@@ -148,6 +148,8 @@ ARMS = (
     "fire",
 )
 QUICK_ARMS = ("none", "sinusoidal", "dft")
+#: Those that are compared on a data set: of any length of window.
+DATA_ARMS = ("none", "sinusoidal", "dft", "learned", "tape", "rope", "alibi", "t5")
 #: How long the vectors of an arm are: as the encoding has them, or scaled to the root mean square norm of the sinusoid.
 NORMS = ("own", "matched")
 #: Where an encoding enters the network: nowhere, added to tokens, turning queries and keys, added to the scores of

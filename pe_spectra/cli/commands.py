@@ -148,8 +148,9 @@ COMMANDS: Mapping[str, Declaration] = {
         module="experimenting",
         takes="tasks arms norms seeds lengths workers quick output:results resume no_resume",
         data="format json full",
+        figure="",
         examples=(
-            "pe-spectra experiment run --quick --output results.csv",
+            "pe-spectra experiment run --quick --output results.csv --figure learning.png",
             "pe-spectra experiment run --tasks lag --arms none sinusoidal dft --output results.csv",
         ),
     ),

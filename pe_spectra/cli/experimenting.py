@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import quote
 from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS, QUICK_TASKS, TASKS
@@ -51,7 +51,7 @@ def experiment_run(
     """Train the same small network with one encoding after another.
 
     Every task x arm x norm x length x seed is a trial, and a line of FILE as soon as it is done:
-    what was interrupted goes on where it was. The answer is a table of mean accuracies.
+    what was interrupted goes on where it was. The answer is a table of mean accuracies; --figure draws all.
     """
     place = _read_place(output, resume=resume, no_resume=no_resume)
     from pe_spectra.experiment.design import FULL, QUICK, list_trials
@@ -65,14 +65,17 @@ def experiment_run(
     with _open_pool(read_workers(workers)) as pool, open_runs(place, design, resume=not no_resume) as ledger:
         missing = [trial for trial in trials if trial.key not in ledger.done]
         _train(run, pool, design, missing, ledger, len(trials))
-        means = _average(select_results(ledger.rows, trials), chosen.tasks)
+        results = select_results(ledger.rows, trials)
         counts = len(trials), len(missing), len(ledger.rows) - len(trials)
     from pe_spectra.answers.experiments import answer_experiment
+    from pe_spectra.experiment.comparing import compare_runs
 
+    means = _average(results, chosen.tasks)
     answer = answer_experiment(
         means, output=str(place), tasks=chosen.tasks, seeds=chosen.seeds, quick=quick, counts=counts
     )
-    return run.finish(answer)
+    report = compare_runs(results, scale=design.scale, with_numbers=False)
+    return run.finish(answer, plot("pe_spectra.plots.accuracies.compose_learning", report))
 
 
 def _read_place(output: str | None, *, resume: bool, no_resume: bool) -> Path:

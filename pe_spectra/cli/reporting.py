@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import InputError
-from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS
+from pe_spectra.vocabulary import DATA_ARMS, NORMS, QUICK_ARMS
 
 #: Networks of each kind on a data set.
 _SEEDS, _QUICK_SEEDS = 10, 3
@@ -103,7 +103,7 @@ def experiment_data(
     with run.progress("training", is_long=True) as tell:
         report = learn_dataset(
             windows,
-            arms=arms or (QUICK_ARMS if quick else ARMS),
+            arms=arms or (QUICK_ARMS if quick else DATA_ARMS),
             norms=norms or NORMS,
             seeds=range(seeds or (_QUICK_SEEDS if quick else _SEEDS)),
             design=QUICK if quick else FULL,

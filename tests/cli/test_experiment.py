@@ -23,6 +23,7 @@ from pe_spectra.experiment import runs, trial
 from pe_spectra.experiment.design import FULL, QUICK, list_trials
 from pe_spectra.experiment.runs import check_extra, open_runs, read_row, read_runs, write_row
 from pe_spectra.files.ledger import Ledger
+from pe_spectra.plots import accuracies
 from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS, QUICK_TASKS
 from tests.cli.paper import settle
 from tests.documents import find_fault
@@ -88,6 +89,19 @@ def test_the_forms_have_their_tasks_arms_and_seeds(cli):
     full = json.loads(cli(f"{RUN.replace('runs', 'full')} --seeds 1 --tasks lag --lengths 32 --json").out)
     assert [row["arm"] for row in full["rows"] if row["norm"] == "own"] == list(ARMS)
     assert read_runs("full.csv").settings == FULL.to_dict()
+
+
+def test_every_accuracy_is_drawn_where_that_is_asked_for(cli, monkeypatch):
+    drawn = []
+    compose = accuracies.compose_learning
+    monkeypatch.setattr(accuracies, "compose_learning", lambda report: drawn.append(report) or compose(report))
+    assert cli(f"{SMALL} --figure a.png").err.splitlines()[-1] == "wrote a.png"
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    (report,) = drawn
+    found = {(one.task, one.arm, one.norm): one.accuracies for one in report.arms}
+    results = read_runs("runs.csv").results
+    assert sum(map(len, found.values())) == len(results)
+    assert all(one.accuracy in found[one.task, one.arm, one.norm] for one in results)
 
 
 def test_processes_give_the_same_lines(cli):

@@ -293,7 +293,7 @@ def test_settings_and_variables_reach_it(cli, tmp_path, refuse):
     [
         ("pe-spectra exp", ["experiment", "export"]),
         ("pe-spectra experiment ru", ["run"]),
-        ("pe-spectra experiment run --no", ["--norms", "--no-resume"]),
+        ("pe-spectra experiment run --no-", ["--no-caption", "--no-figure", "--no-resume", "--no-title"]),
         ("pe-spectra experiment run --arms no", ["none"]),
         ("pe-spectra experiment run --tasks b", ["bag"]),
     ],

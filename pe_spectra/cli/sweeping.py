@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +61,11 @@ def sweep(
 
     Options of COMMAND by their names, as --grid d=64,128 --grid bandwidth=1:16:1, and SPECs or
     files; every combination is a point, and the rows of its answer are lines of FILE as soon as
-    they are there. What was interrupted goes on where it was.
+    they are there. What was interrupted goes on where it was. A .parquet file is written at the end,
+    of the .csv file beside it.
     """
     place = _read_place(output)
+    is_table = place.suffix.lower() == ".parquet"
     command = Choice(members=_list_commands()).parse(command, "COMMAND")
     points = _list_points(command, tuple(over or ()), _read_grid(command, grid or ()))
     from pe_spectra.answers.sweeps import answer_sweep
@@ -76,10 +78,16 @@ def sweep(
     with (
         open_pool(read_workers(workers)) as pool,
         Ledger.open(
-            place, settings, columns=[*_name_columns(names), *columns, _ERROR], label="--output", is_end=_is_last
+            place.with_suffix(".csv") if is_table else place,
+            settings,
+            columns=[*_name_columns(names), *columns, _ERROR],
+            label="--output",
+            is_end=_is_last,
         ) as ledger,
     ):
-        return run.finish(answer_sweep(_answer_all(run, pool, ledger, command, points, seconds)))
+        found = replace(_answer_all(run, pool, ledger, command, points, seconds), output=str(place))
+        outcome = run.finish(answer_sweep(found))
+        return replace(outcome, files={**outcome.files, place: _encode(ledger)}) if is_table else outcome
 
 
 def answer_points(points: Sequence[_Point]) -> list[_Answered | str]:
@@ -102,13 +110,25 @@ def _answer(words: Sequence[str]) -> _Answered | str:
     return columns, rows
 
 
+def _encode(ledger: Ledger) -> bytes:
+    """All lines of the file as a .parquet table."""
+    from pe_spectra.files.parquet_table import encode_parquet
+
+    return encode_parquet({name: [row[name] for row in ledger.rows] for name in ledger.columns})
+
+
 # --------------------------------------------------------------------- what is typed
 
 
 def _read_place(output: str | None) -> Path:
-    if not output or Path(output).suffix.lower() != ".csv":
+    if not output or Path(output).suffix.lower() not in (".csv", ".parquet"):
         what = "--output is missing" if output is None else "--output is no name of a file of answers"
-        raise InputError(what, "" if output is None else quote(output), "a file ending in .csv is accepted")
+        accepted = "a file ending in .csv or .parquet is accepted"
+        raise InputError(what, "" if output is None else quote(output), accepted)
+    if Path(output).suffix.lower() == ".parquet":
+        from pe_spectra.files.parquet_table import check_pyarrow
+
+        check_pyarrow()
     return Path(output)
 
 

@@ -1,6 +1,7 @@
 """sweep: every point of a grid as the command alone answers it, in a file that survives whatever ends the program."""
 
 import csv
+import importlib.util
 import io
 import itertools
 import json
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.cli.sweeping import _list_commands, _read_values
+from pe_spectra.files import parquet_table
 from pe_spectra.files.ledger import read_ledger
 from tests.documents import find_fault
 from tests.places import ROOT
@@ -111,7 +113,7 @@ def test_a_point_that_is_refused_is_a_line_with_its_error(cli, here):
         ("sweep schema --grid d=8 --output a.csv", "COMMAND is not known (schema)"),
         ("sweep sweep --grid d=8 --output a.csv", "COMMAND is not known (sweep)"),
         ("sweep spectrum --output a.csv", "a sweep has no grid"),
-        ("sweep spectrum --grid d=8", "--output is missing; a file ending in .csv is accepted"),
+        ("sweep spectrum --grid d=8", "--output is missing; a file ending in .csv or .parquet is accepted"),
         ("sweep spectrum --grid d=8 --output a.npy", "--output is no name of a file of answers (a.npy)"),
         ("sweep spectrum --grid d --output a.csv", "--grid has no values (d)"),
         ("sweep spectrum --grid d= --output a.csv", "--grid has no values (d=)"),
@@ -154,6 +156,33 @@ def test_answers_of_two_kinds_are_refused(cli, refuse, here):
     done = cli("sweep compare dft:d=8 --grid periods=day,week --workers 1 --output a.csv")
     assert done.code == 2
     assert "error: the answer has other columns at spec=dft:d=8 periods=week" in done.err
+
+
+def test_without_pyarrow_one_line_says_what_to_install(cli, here, monkeypatch):
+    monkeypatch.setattr(parquet_table, "find_spec", lambda _name: None)
+    done = cli(SWEEP.replace("sweep.csv", "sweep.parquet"))
+    assert (done.code, done.out, list(here.iterdir())) == (2, "", [])
+    assert done.err == "error: a .parquet file needs pyarrow; pip install pyarrow installs it, and .csv needs nothing\n"
+
+
+def test_a_parquet_file_has_the_lines_of_the_csv_file(cli, here, monkeypatch):
+    encoded = []
+    if importlib.util.find_spec("pyarrow") is None:  # what is encoded is looked at all the same
+        monkeypatch.setattr(parquet_table, "find_spec", lambda _name: True)
+        monkeypatch.setattr(parquet_table, "encode_parquet", lambda columns: encoded.append(columns) or b"PAR1")
+    done = cli(SWEEP.replace("sweep.csv", "sweep.parquet"))
+    assert (done.code, sorted(path.name for path in here.iterdir())) == (0, ["sweep.csv", "sweep.parquet"])
+    assert "are in sweep.parquet" in done.out
+    rows = read_ledger(here / "sweep.csv").rows
+    assert (here / "sweep.parquet").read_bytes().startswith(b"PAR1")
+    if encoded:
+        assert encoded == [{name: [row[name] for row in rows] for name in rows[0]}]
+    else:
+        from pyarrow import parquet
+
+        table = parquet.read_table(here / "sweep.parquet").to_pylist()
+        assert [str(row["total"]) for row in table] == [row["total"] for row in rows]
+        assert {type(row["grid_rho"]) for row in table} == {float}
 
 
 def test_ranges_are_decimals():

@@ -354,13 +354,14 @@ def test_missing_files_are_differences(folder: Path, tmp_path_factory: pytest.Te
     assert "fig4_lag_window.csv" in fourth.reason
     assert fourth.row is None
     empty = check_figures(tmp_path_factory.mktemp("empty"))
-    assert tuple(difference.figure for difference in empty) == NAMES
+    assert tuple(difference.figure for difference in empty) == (*NAMES, *OF_STUDY)
 
 
 def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
-    check_figures(Path("/nonexistent"), progress=lambda done, total: told.append((done, total)))
-    assert told == [(step, len(NAMES)) for step in range(1, len(NAMES) + 1)]
+    check_figures(Path("/nonexistent"), progress=lambda done, of: told.append((done, of)))
+    total = len(NAMES) + len(OF_STUDY)
+    assert told == [(step, total) for step in range(1, total + 1)]
 
 
 def test_columns_are_written_with_every_digit() -> None:

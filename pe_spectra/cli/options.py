@@ -300,9 +300,7 @@ OPTIONS: Mapping[str, Option] = {
         "values of an option of COMMAND: d=64,128 or bandwidth=1:16:1 (half-open)",
         several=True,
     ),
-    "output:sweep": Option(
-        "--output", "FILE", "where each row is a line; a .csv file that is there is gone on with; .parquet with pyarrow"
-    ),
+    "output:sweep": Option("--output", "FILE", "a .csv file with a line for each row, gone on with; or .parquet"),
     # where the answer goes, and in which form
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),

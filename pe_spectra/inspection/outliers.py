@@ -13,8 +13,10 @@ from pe_spectra.inspection.series import Mask, measure_spread
 
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
 FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
-#: Steps behind a first one that say how long it may be.
-FITTED_STEPS = 8
+#: Steps behind a first one that say how long it may be; powers of the place that a curve from 0 may be.
+FITTED_STEPS, _POWERS = 8, np.linspace(0.05, 1.0, 39)
+#: A law that leaves so many times what another does fits about as well.
+_AS_WELL = 2.0
 #: Or, where neighbours have a cosine below this, a change of norm this many times those behind.
 _ROUGH, _SUDDEN = 0.5, 6.0
 
@@ -119,15 +121,17 @@ def _list_runs(flagged: Mask) -> Iterator[tuple[int, int]]:
 def breaks_off(steps: F64) -> bool:
     """Say whether the first of some steps is far longer than the ones behind it let expect.
 
-    A line ln ||step|| = a + b ln(1 + j), -3/2 <= b <= 0, fitted to the steps j = 1 .. 8, says what
-    the first one, j = 0, would be in a curve that starts fast; it must be exceeded by a factor of
-    1.3 and two robust deviations.
+    A line ln ||step|| = a + b ln(1 + j), -3/2 <= b <= 0, or the steps (j + 1)**p - j**p of a power s**p, p <= 1,
+    fitted to the steps j = 1 .. 8, says what the first one, j = 0, would be in a curve that starts fast; it must be
+    exceeded by a factor of 1.3 and two robust deviations. Of a power that fits about as well the longer one counts.
 
     Parameters
     ----------
     steps : (n,) lengths; fewer than 5, or a step of length 0 behind the first, break off by being longer.
 
     >>> breaks_off(np.array([1.0, 0.5, 0.34, 0.25, 0.2])), breaks_off(np.array([3.0, 1.0, 1.0, 1.0, 1.0]))
+    (False, True)
+    >>> breaks_off(np.diff(np.sqrt(np.arange(9.0)))), breaks_off(np.diff(np.sqrt([0.0, 9, 10, 11, 12, 13, 14])))
     (False, True)
     """
     behind = steps[1 : 1 + FITTED_STEPS]
@@ -138,7 +142,13 @@ def breaks_off(steps: F64) -> bool:
     slope = float(np.clip(centred @ logs / (centred @ centred), -1.5, 0.0))
     left = logs - logs.mean() - slope * centred
     expected = float(logs.mean()) - slope * float(places.mean())
+    # a root has no slope at 0: its first step is longer than any power of the place says
+    ends = np.arange(1, len(behind) + 2)[:, None] ** _POWERS
+    rests = logs[:, None] - np.log(np.diff(ends, axis=0))
+    best = int(np.argmin(rests.std(axis=0)))
     margin = max(math.log(BESIDE_RATIO), 2 * float(left.std()))
+    if float(rests[:, best].std()) < _AS_WELL * float(left.std()):
+        expected = max(expected, float(rests[:, best].mean()))
     return math.log(float(steps[0])) > expected + margin
 
 

@@ -8,10 +8,21 @@ from pe_spectra import inspect_table
 from pe_spectra.inspection.resize import resize_table
 from pe_spectra.inspection.rows import find_equal_rows, find_jumping_columns
 from tests import planted
-from tests.inspection.tables import each_base, find_only, find_row_only
+from tests.inspection.tables import each_base, find_only, find_row_only, look_at_rows
 from tests.making import draw_table
 
 # ----------------------------------------------------------------------------------- rows
+
+
+@pytest.mark.parametrize(("power", "noise"), [(0.1, 0), (0.25, 0), (0.25, 0.01), (0.5, 0), (0.5, 0.01), (0.75, 0.01)])
+def test_a_root_that_starts_at_zero_has_no_odd_first_row(power, noise):
+    """Its slope has no end at 0, so that its first step is the longest by far."""
+    generator = planted.make_generator(7)
+    table = np.arange(256)[:, None] ** power * generator.standard_normal(32)
+    table += noise * generator.standard_normal(table.shape)
+    assert [one.code for one in look_at_rows(table)[0]] == []
+    table[0] = 6 * table[-1] * generator.choice([-1, 1], 32)
+    assert [one.code for one in look_at_rows(table)[0]] == ["special-first-row"]
 
 
 @pytest.mark.few(3)

@@ -143,6 +143,15 @@ def make_bent(generator):
     return Case(table=store_somehow(curve + generator.standard_normal(width), generator))
 
 
+@kind("sound: roots")
+def make_roots(generator):
+    """Powers of the place from 0 on, whose first step is the longest."""
+    rows, width = SMALL[generator.integers(len(SMALL))]
+    curve = np.arange(rows)[:, None] ** generator.uniform(0.1, 0.9) * generator.standard_normal(width)
+    noise = generator.choice([0.0, 0.01]) * generator.standard_normal((rows, width))
+    return Case(table=store_somehow(curve + noise, generator), lines=())
+
+
 @each({f"sound: grid {height} x {width}": (height, width) for height, width in GRIDS})
 def make_sound_grid(generator, shape):
     return Case(table=store_somehow(make_patches(generator, shape), generator), options={"grid": shape})

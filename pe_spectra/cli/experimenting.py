@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import quote
-from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS, QUICK_TASKS, TASKS
+from pe_spectra.study.plan import STUDY_ARMS, STUDY_LENGTHS, STUDY_SEEDS, STUDY_TASKS
+from pe_spectra.vocabulary import NORMS, QUICK_ARMS, QUICK_TASKS
 
 if TYPE_CHECKING:
     from pe_spectra.answers.experiments import ArmMeans
@@ -31,7 +32,7 @@ class _Plan(NamedTuple):
     lengths: tuple[int, ...]
 
 
-_FULL = _Plan(TASKS, ARMS, 10, (16, 32))
+_FULL = _Plan(STUDY_TASKS, STUDY_ARMS, STUDY_SEEDS, STUDY_LENGTHS)
 _QUICK = _Plan(QUICK_TASKS, QUICK_ARMS, 3, (32,))
 
 

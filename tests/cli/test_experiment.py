@@ -234,7 +234,7 @@ def test_a_killed_experiment_goes_on_where_it_was(tmp_path, workers):
     with start(tmp_path, 1, "whole.csv") as process:
         assert process.wait() == 0, process.stderr.read()
     whole, path, draw = (tmp_path / "whole.csv").read_bytes(), tmp_path / "killed.csv", random.Random(workers)
-    for number in range(5):
+    for number in range(3 * workers):
         with start(tmp_path, workers, "killed.csv") as process:
             wait_for_lines(path, 2 + 20 * number, process)
             time.sleep(draw.uniform(0, 0.02))

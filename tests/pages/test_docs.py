@@ -194,6 +194,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[block["command"] for _, block in BLOCKS])
 def test_every_output_is_what_the_command_prints(
     cli: Callable[..., Finished],

@@ -17,6 +17,7 @@ TOUR = readme.TOUR.read_text(encoding="utf-8")
 BLOCKS = [block for text in (TEXT, TOUR) for block in readme.CONSOLE.finditer(text)]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("block", BLOCKS, ids=[block["command"] for block in BLOCKS])
 def test_every_output_is_what_the_command_prints(block: re.Match[str], monkeypatch: pytest.MonkeyPatch) -> None:
     output = readme.run_within(block["command"], monkeypatch)

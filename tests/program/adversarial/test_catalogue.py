@@ -14,8 +14,9 @@ import pe_spectra
 FIXTURES, CASES = load()
 #: Rows about moments (L), which want a machine that keeps time, and those that start a process each (J, K).
 SLOW = {case["id"] for case in CASES if case["group"] in "JKL"}
-#: Rows that compute for seconds each.
+#: Rows that compute for seconds each, or for as long as a hundred others do together.
 SLOW |= {"A07", "D10", "M09", "M10", "N40", "N41", "N42", "N43", "N44"}
+SLOW |= {"A09", "B30", "C16", "C18", "C19", "D11", "D18", "E27", "F04", "N28", "N35", "N46"}
 #: How often a row about moments is tried at most, where there is no time for all its repeats; 0 for all.
 MOST_REPEATS = int(os.environ.get("CATALOGUE_REPEATS", "0"))
 #: K24: these keep their exit codes where `assert` does nothing.
@@ -32,7 +33,8 @@ def parameters():
     for case in CASES:
         if case["id"] in OPTIMISED:
             environment = {**case.get("env", {}), "PYTHONOPTIMIZE": "2"}
-            yield pytest.param({**case, "env": environment}, id=f"K24-{case['id']}")
+            marks = pytest.mark.slow if case["id"] != "H01" else []
+            yield pytest.param({**case, "env": environment}, id=f"K24-{case['id']}", marks=marks)
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +61,6 @@ def harness(tmp_path_factory):
     harness.warm.close()
 
 
-@pytest.mark.few(64)
 @pytest.mark.parametrize("case", list(parameters()))
 def test_row(harness, case):
     reason = harness.reason_to_skip(case)

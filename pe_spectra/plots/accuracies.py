@@ -46,8 +46,6 @@ _DOT = 2.6
 _CHANCE = 0.5
 #: From this quotient of the largest and the smallest on an axis is logarithmic.
 _WIDE = 30.0
-#: From this one of the first and the last tick those between are left out.
-_FAR = 1e4
 
 
 @fixed_style()
@@ -79,7 +77,7 @@ def compose_learning(report: LearningReport) -> Figure:
         row, column = divmod(place, len(tasks))
         here = [one for one in report.arms if (one.task, one.length) == (tasks[column], lengths[row])]
         _draw_arms(axes, here, names[row], limits)
-        head_panel(axes, f"{tasks[column]}, {lengths[row]}" if len(lengths) > 1 else tasks[column])
+        head_panel(axes, tasks[column])
         if column:
             axes.set_yticklabels([])
         else:
@@ -203,8 +201,8 @@ def _draw_number(
         low, high = low - room, high + room
     axes.set(xlim=(low, high), ylim=limits)
     ticks = _choose_ticks(low, high, is_log=axes.get_xscale() == "log")
-    # long names of small numbers would touch
-    axes.set_xticks([ticks[0], ticks[-1]] if ticks[-1] > _FAR * abs(ticks[0]) > 0 else ticks)
+    # powers of ten side by side would touch
+    axes.set_xticks(ticks[:: len(ticks) - 1] if axes.get_xscale() == "log" and len(ticks) > 2 else ticks)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda value, _: write_number(value))
     axes.axhline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)

@@ -49,7 +49,7 @@ def test_norms_have_their_colours_and_a_key() -> None:
 def test_lengths_are_named_where_there_are_several() -> None:
     runs = [make_run("lag", "dft", "own", 0, 0.5, length=length) for length in (32, 64)]
     figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag, 32", "lag, 64"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["lag", "lag"]
     assert [axes.get_xlabel().rpartition(", ")[2] for axes in figure.axes] == ["32 positions", "64 positions"]
 
 

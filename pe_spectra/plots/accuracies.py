@@ -18,7 +18,6 @@ from pe_spectra.plots.style import (
     BLUE,
     COLUMN_WIDTH,
     GREY,
-    LABEL_SIZE,
     PAGE_WIDTH,
     SMALL_SIZE,
     TICK_SIZE,
@@ -33,8 +32,8 @@ from pe_spectra.vocabulary import NORMS
 
 #: Inches of one arm, of the names at the left, of the height of a panel of a number, and left of such panels.
 _ROW, _NAMES, _SQUARE, _LEFT = 0.17, 1.55, 0.62, 0.55
-#: Inches of a task where there are few, of white between two, and from a panel to the label left of the names.
-_TASK, _BESIDE, _LABEL = 1.6, 0.09, -1.43
+#: Inches of white between two tasks, and from a panel to the label left of the names.
+_BESIDE, _LABEL = 0.09, -1.43
 #: Of the two norms: colour, how far its dots stand above or below the middle of the row, and how they are filled.
 _STYLES: dict[str, tuple[str, float, str]] = {NORMS[0]: (BLUE, -0.17, "none"), NORMS[1]: (VERMILION, 0.17, VERMILION)}
 _KEY: tuple[tuple[str, LineStyle], ...] = (
@@ -67,7 +66,7 @@ def compose_learning(report: LearningReport) -> Figure:
         right=_BESIDE,
         top=0.26,
         gap=0.62,
-        width=max(COLUMN_WIDTH, min(PAGE_WIDTH, _NAMES + _TASK * len(tasks))),
+        width=COLUMN_WIDTH if len(tasks) == 1 else PAGE_WIDTH,
         columns=len(tasks),
     )
     figure, panels = lay_out(layout)
@@ -127,7 +126,7 @@ def compose_numbers(report: LearningReport) -> Figure:
         right=_BESIDE,
         top=0.26,
         gap=0.38,
-        width=max(COLUMN_WIDTH, min(PAGE_WIDTH, _LEFT + _TASK * len(tasks))),
+        width=COLUMN_WIDTH if len(tasks) == 1 else PAGE_WIDTH,
         columns=len(tasks),
     )
     figure, panels = lay_out(layout)
@@ -142,9 +141,10 @@ def compose_numbers(report: LearningReport) -> Figure:
                 head_panel(axes, task)
             axes.set_yticks([_CHANCE, 1.0], ["0.5", "1"] if axes is line[0] else ["", ""])
             axes.set_visible(axes is line[0] or any(one.task == task for one in here))
+        line[0].set_ylabel("accuracy")
+        line[0].yaxis.set_label_coords(-0.36 / (line[0].get_position().width * figure.get_figwidth()), 0.5)
         unit = METRICS[name].unit if name in METRICS else ""
         _name_row(line, f"{name.replace('_', ' ')} ({unit or 'no unit'})")
-    figure.supylabel("accuracy", x=0.01, fontsize=LABEL_SIZE)
     return figure
 
 

@@ -41,6 +41,13 @@ def list_values(item: pytest.Item) -> tuple[tuple[str, int], ...]:
     return tuple(callspec.indices.items()) if callspec else ()
 
 
+def leave_most(values: Iterable[str], count: int) -> list[object]:
+    """The parameters of a fixture that several tests share: so many, drawn by their names, and the others slow."""
+    values = [*values]
+    kept = draw(dict.fromkeys(values, ()), count)
+    return [value if value in kept else pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def draw(cases: dict[str, Sequence[object]], count: int | None = None, keep: Sequence[str] = ()) -> set[str]:
     """The names of so many cases; of each the values are known. Without a count, until no value is new."""
     if unknown := sorted({*keep} - {*cases}):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.conftest import pytest_collection_modifyitems
-from tests.drawing import draw
+from tests.drawing import draw, leave_most
 
 GRID = {
     f"{kind}-{size}-{seed}": (("kind", kind), ("size", size), ("seed", seed))
@@ -34,6 +34,13 @@ def test_what_is_kept_is_there_and_counts():
     assert draw(GRID, 2, names) == set(names)
     with pytest.raises(pytest.UsageError, match="no such case to keep: 9-9-9"):
         draw(GRID, 7, ["9-9-9"])
+
+
+def test_of_the_values_of_a_fixture_the_others_are_slow():
+    values = [f"figure {number}" for number in range(9)]
+    left = [one for one in leave_most(values, 4) if not isinstance(one, str)]
+    assert len(left) == 5
+    assert all(one.marks[0].name == "slow" and one.values[0] in values for one in left)
 
 
 def test_a_draw_does_not_depend_on_the_order_of_the_cases():

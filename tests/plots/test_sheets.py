@@ -25,11 +25,12 @@ from pe_spectra.plots.spectrum import compose_spectrum
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style
 from pe_spectra.plots.wavelengths import compose_audit, compose_context
 from pe_spectra.reconstruction import reconstruct_positions
+from tests.drawing import leave_most
 from tests.places import MODELS
 from tests.plots.figures import FIGURES, separations, spectrum_of, visible_texts
 
 
-@pytest.fixture(scope="module", params=FIGURES)
+@pytest.fixture(scope="module", params=leave_most(FIGURES, 8))
 def figure(request: pytest.FixtureRequest) -> Figure:
     drawn = FIGURES[request.param]()
     with fixed_style():
@@ -37,7 +38,6 @@ def figure(request: pytest.FixtureRequest) -> Figure:
     return drawn
 
 
-@pytest.mark.few(4)
 def test_no_two_texts_overlap(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]

@@ -30,6 +30,7 @@ from pe_spectra.spectrum import (
     compute_local_spectra,
     compute_spectrum,
 )
+from tests.drawing import leave_most
 from tests.making import give_table, make_named
 from tests.plots.figures import read_words, visible_texts
 
@@ -121,7 +122,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-@pytest.fixture(scope="module", params=FIGURES)
+@pytest.fixture(scope="module", params=leave_most(FIGURES, 6))
 def figure(request: pytest.FixtureRequest) -> Figure:
     drawn = FIGURES[request.param]()
     with fixed_style():
@@ -136,7 +137,6 @@ def words(figure: Figure) -> str:
 # ----------------------------------------------------------------------------------- every figure
 
 
-@pytest.mark.few(3)
 def test_no_two_texts_overlap_and_none_is_cut(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]

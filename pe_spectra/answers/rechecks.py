@@ -88,7 +88,7 @@ def answer_rechecks(
         body=body,
         verdict=VERDICTS.say("results-differ" if wrong else "results-agree", text),
         results=tuple(found),
-        facts=(("networks", tolerance if networks else "none was trained again"),),
+        facts=(("networks", tolerance if networks else "none (--runs 0)"),),
         rows="all",
         narrow=("key",),
         failed=failed,

@@ -184,6 +184,7 @@ def test_what_is_null_is_explained(cli, field):
     assert any(words in note for note in document["notes"]), document["notes"]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("line", LINES)
 def test_nothing_else_is_null(answer, line):
     document = json.loads(answer(line).out)

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
@@ -14,6 +15,8 @@ from pe_spectra.experiment.design import FULL, Design, list_trials
 from pe_spectra.experiment.runs import Runs, describe_here, open_runs, read_runs, write_row
 from pe_spectra.experiment.trial import run_trial
 from tests.experiment.made_runs import make_runs
+from tests.experiment.test_tasks import SYMMETRIC
+from tests.places import ROOT
 from tests.refusing import catch
 from tests.study.made_study import list_study, pretend_trial, write_study
 
@@ -170,3 +173,24 @@ def test_networks_that_are_trained_again_come_out(cli, monkeypatch, tmp_path):
     assert len(read_runs(tmp_path / "results.csv").results) == 2
     done = cli("experiment check results.csv --runs 2")
     assert (done.code, done.err) == (0, "")
+
+
+def test_nothing_is_found_in_networks_that_were_trained():
+    """The study as far as it has come: lines that no test has made up."""
+    begun = read_runs(ROOT / "tests/experiment/begun_study.csv")
+    design = rechecking.read_design(begun)
+    assert design == FULL
+    assert len(begun.results) > 900
+    assert rechecking.check_lines(begun, design) == []
+    numbers, differing = rechecking.check_report(
+        begun, compare_runs(begun.results, scale=design.scale, with_numbers=False)
+    )
+    assert differing == []
+    assert numbers > 1000
+    # positions cannot help the control, and without them five tasks are not learned
+    accuracies = {}
+    for one in begun.results:
+        accuracies.setdefault((one.arm, one.task), []).append(one.accuracy)
+    bag = {arm: float(np.mean(found)) for (arm, task), found in accuracies.items() if task == "bag"}
+    assert max(bag.values()) - min(bag.values()) < 0.01
+    assert all(abs(np.mean(accuracies["none", task]) - 0.5) < 0.02 for task in SYMMETRIC)

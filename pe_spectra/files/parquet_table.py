@@ -47,6 +47,10 @@ def encode_parquet(columns: Mapping[str, Sequence[str]]) -> bytes:
     Raises
     ------
     PeSpectraError : pyarrow is not installed.
+
+    >>> from contextlib import suppress
+    >>> with suppress(PeSpectraError):
+    ...     assert encode_parquet({"d": ["4", "8"]})[:4] == b"PAR1"
     """
     check_pyarrow()
     import pyarrow

@@ -59,6 +59,24 @@ def simplify(value: Any) -> Any:
     return [simplify(item) for item in value]
 
 
+def simplify_cells(value: Any) -> Cell | list[Cell]:
+    """Turn a value into cells of a table: one for a plain value or a pair, a list for an array.
+
+    Encodings are called by their labels.
+
+    >>> simplify_cells((3, 4)), simplify_cells(range(2))
+    ('3 4', [0, 1])
+    """
+    if value is None or isinstance(value, str | int):
+        return value
+    if hasattr(value, "label"):
+        return str(value.label)
+    if isinstance(value, float | range) or hasattr(value, "tolist"):
+        plain: Cell | list[Cell] = simplify(value)
+        return plain
+    return " ".join(str(one) for one in value)
+
+
 def _holds_finite_numbers(values: Any) -> bool:
     """Whether an array holds floating-point numbers, all of them finite."""
     from numpy import isfinite

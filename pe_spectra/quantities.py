@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
-from pe_spectra.faces import Cell, make_dataframe, simplify, write_latex, write_markdown, write_short
+from pe_spectra.faces import Cell, make_dataframe, simplify, simplify_cells, write_latex, write_markdown, write_short
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
@@ -281,6 +281,16 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
     return dict(columns)
 
 
+def count_rows(results: Sequence[Result]) -> int:
+    """Count the rows of :func:`tabulate`, without the cells beyond the first column that has one for each row.
+
+    >>> count_rows([])
+    0
+    """
+    counts = [(len(part) for _, part in _list_columns(type(one), one) if isinstance(part, list)) for one in results]
+    return sum(next(lengths, 1) for lengths in counts)
+
+
 def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Cell | list[Cell]]]:
     """Each column of one result: one cell, or a list where the result has many rows; of none, nothing in each."""
     for name, declared in kind.quantities().items():
@@ -296,9 +306,9 @@ def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[s
         elif value is None and (member := _find_member(kind, name)) is not None:
             yield from _list_columns(member, None)
         elif isinstance(value, Mapping):
-            yield from ((str(key), _write_cells(one)) for key, one in value.items())
+            yield from ((str(key), simplify_cells(one)) for key, one in value.items())
         else:
-            yield declared.column or declared.key or name, _write_cells(value)
+            yield declared.column or declared.key or name, simplify_cells(value)
 
 
 def _read(result: Result, name: str, declared: Quantity) -> Any:
@@ -352,18 +362,6 @@ def list_types(hint: Any) -> Iterator[Any]:
     yield hint
     for inner in get_args(hint):
         yield from list_types(inner)
-
-
-def _write_cells(value: Any) -> Cell | list[Cell]:
-    """One cell for a plain value or a pair; a list for an array. Encodings are called by their labels."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if hasattr(value, "label"):
-        return str(value.label)
-    if isinstance(value, float | range) or hasattr(value, "tolist"):
-        plain: Cell | list[Cell] = simplify(value)
-        return plain
-    return " ".join(str(one) for one in value)
 
 
 def _read_declaration(value: object) -> Quantity | None:

@@ -66,12 +66,13 @@ def build_encodings(
     [100.0, 10000.0]
     """
     parsed = [_parse(text, label) for text in specs]
+    is_open = any(isinstance(spec, FileSpec) for spec, _ in parsed)  # what a file asks for is not known yet
     if not any(isinstance(spec, FileSpec) and spec.path.endswith((".json", "/")) for spec, _ in parsed):
-        # before any file is opened; what a configuration asks for is not known yet
-        _refuse_options(given, [cls for _, cls in parsed])
+        _refuse_options(given, [cls for _, cls in parsed])  # before any file is opened
     described = [_describe(spec, cls, given.get("rows", ()), label) for spec, cls in parsed]
     built = dict.fromkeys(_construct(one, chosen, tuple(given)) for one in described for chosen in _choose(one, given))
-    _refuse_options(given, map(type, built))
+    if is_open:
+        _refuse_options(given, map(type, built))
     return tuple(built)
 
 

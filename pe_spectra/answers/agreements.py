@@ -81,7 +81,7 @@ def answer_conformance(
         body=ConformanceBody(length=length, a=ConformanceSide(name=name), rows=every),
         verdict=_judge(name, rows),
         results=every,
-        columns=columns,
+        table=columns,
         facts=(("file", f"{name}, {length:,} positions"), *(() if full else _explain(columns))),
         notes=_gather_notes(rows, examples if full else ()),
         rows="all",
@@ -227,7 +227,7 @@ def answer_tables(a: str, b: str, found: TableDiff, *, notes: tuple[str, ...] = 
             a=first, b=second, agree=found.agree, differences=() if found.agree else (difference,), table=found
         ),
         verdict=_judge_tables(found),
-        columns={"finding": list(found.findings)},
+        table={"finding": list(found.findings)},
         facts=[
             (side, f"{one.name}: {count(one.rows, 'row')} of {one.columns}, {one.dtype}")
             for side, one in (("A", first), ("B", second))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
 from pe_spectra.faces import Cell
 from pe_spectra.findings import CODE_PATTERN
-from pe_spectra.quantities import Document, Result, quantity, tabulate
+from pe_spectra.quantities import Document, Result, count_rows, quantity, tabulate
 from pe_spectra.vocabulary import LEVELS, Level
 from pe_spectra.wording import join
 
@@ -72,7 +73,8 @@ class Answer:
     body : what JSON has of this kind of answer.
     verdict : the first line.
     results : the results whose declared numbers are the rows of tables and CSV.
-    columns : these rows by column, where they are not simply those of `results`.
+    constant : columns of these that are left out, where the answer is about one thing and says them once.
+    table : the rows by column, where they are not those of `results`.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
         "group: label" are printed together, one without a text is left out.
     details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
@@ -92,7 +94,8 @@ class Answer:
     body: Body
     verdict: Verdict
     results: Sequence[Result] = ()
-    columns: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    constant: Sequence[str] = ()
+    table: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
     facts: Sequence[tuple[str, str]] = ()
     details: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
@@ -107,12 +110,22 @@ class Answer:
     failed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if not self.columns:
-            object.__setattr__(self, "columns", tabulate(self.results))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
         details = (*self.details, *(("note", remark) for remark in self.remarks))
         object.__setattr__(self, "facts", tuple(fact for fact in self.facts if fact[1]))
         object.__setattr__(self, "details", tuple(fact for fact in details if fact[1]))
+
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[Cell]]:
+        """The rows by column; made when they are asked for, as JSON and a terminal that shows none never do."""
+        if self.table:
+            return self.table
+        return {name: cells for name, cells in tabulate(self.results).items() if name not in self.constant}
+
+    @cached_property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.table.values()))) if self.table else count_rows(self.results)
 
     @property
     def kind(self) -> str:

@@ -82,7 +82,7 @@ def answer_audits(
         body=AuditBody(trained=trained, served=served, models=tuple(models)),
         verdict=judge_audits(models),
         results=models,
-        columns=columns,
+        table=columns,
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),
         shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),

@@ -93,14 +93,11 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
     'crowded-low-bin'
     """
     summary, bins = spectrum.summary, len(spectrum.omega)
-    peaks, places = find_peaks(spectrum)
-    weights, above = "largest weight is" if len(peaks) == 1 else "largest weights are", ""
-    peak = f"the {weights} at {_write_run(peaks, [f'{spectrum.omega[k]:.4g}' for k in peaks])} rad"
     empty = summary.empty_upper_band or 0.0
-    if empty >= EMPTY_BAND:
-        above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    above = f"; no frequency lies above {(1 - empty) * math.pi:.4g} rad ({percent(empty)} of the axis)"
+    above = above if empty >= EMPTY_BAND else ""
     if spectrum.estimator == "nudft":
-        code, text = "irregular", f"At real positions {peak}/position"
+        code, text = "irregular", f"At real positions {_say_peak(spectrum)}/position"
     elif spectrum.form == "signed":
         code, text = "no-shares", explain_signs(spectrum)
     elif spectrum.form == "flat":
@@ -113,8 +110,8 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
         held = f"the first {LOW_BINS} of {bins} frequencies hold {write_low(summary)} of the weight"
         code, text = "crowded-low-bin", f"Crowded at the bottom: {held}{above}"
     else:
-        where = f"({places} of {bins}){write_blur(spectrum)}; {write_mean(spectrum)}"
-        code, text = "uneven", f"Uneven: {peak} {where}{above}"
+        where = f"({find_peaks(spectrum)[1]} of {bins}){write_blur(spectrum)}; {write_mean(spectrum)}"
+        code, text = "uneven", f"Uneven: {_say_peak(spectrum)} {where}{above}"
     return VERDICTS.say(code, f"{name}{text}.")
 
 
@@ -128,6 +125,12 @@ def find_peaks(spectrum: Spectrum) -> tuple[list[int], str]:
     largest = spectrum.weights[spectrum.summary.peak_bin]
     peaks: list[int] = np.flatnonzero(spectrum.weights >= (1 - _TIE) * largest).tolist()
     return peaks, f"bin{'s' if len(peaks) > 1 else ''} {_write_run(peaks, list(map(str, peaks)))}"
+
+
+def _say_peak(spectrum: Spectrum) -> str:
+    peaks, _ = find_peaks(spectrum)
+    weights = "largest weight is" if len(peaks) == 1 else "largest weights are"
+    return f"the {weights} at {_write_run(peaks, [f'{spectrum.omega[k]:.4g}' for k in peaks])} rad"
 
 
 def _write_run(bins: Sequence[int], words: Sequence[str]) -> str:

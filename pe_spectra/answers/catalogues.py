@@ -14,7 +14,7 @@ from pe_spectra.encodings import ENCODINGS, VARIANTS, Encoding
 from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
 from pe_spectra.findings import CODE_PATTERN, Kind
-from pe_spectra.quantities import Result, quantity, tabulate
+from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import FAMILIES, WEIGHTS
 from pe_spectra.wording import count, join
 
@@ -145,9 +145,7 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
     'dft: the discrete Fourier transform of the one-hot position function.'
     """
     row = _describe(cls, encoding)
-    columns, label = tabulate(row.parameters), cls.name if encoding is None else encoding.label
-    if encoding is None:
-        del columns["value"]
+    label = cls.name if encoding is None else encoding.label
     return Answer(
         body=EncodingsBody(rows=(row,)),
         verdict=VERDICTS.say("encoding", f"{label}: {cls.summary}."),
@@ -158,7 +156,8 @@ def answer_encoding(cls: type[Encoding], encoding: Encoding | None = None) -> An
             ("pitfalls", cls.pitfalls),
             ("source", cls.source),
         ),
-        columns=columns,
+        results=row.parameters,
+        constant=("value",) if encoding is None else (),
         next_command=f"pe-spectra inspect {cls.name}" if encoding is None else propose("inspect", encoding),
     )
 
@@ -312,7 +311,7 @@ def answer_explanation(code: str, kinds: Mapping[str, Kind]) -> Answer:
             explained=code, reasoning=found.reasoning, formula=found.formula, references=found.references
         ),
         verdict=Verdict(level="ok", code=code, text=found.reasoning),
-        columns={
+        table={
             "part": ["formula", *("reference" for _ in found.references)],
             "text": [found.formula, *found.references],
         },

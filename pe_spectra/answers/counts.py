@@ -57,9 +57,8 @@ def _judge(counts: Sequence[LowBinCount]) -> Verdict:
 
 
 def _say(count: LowBinCount) -> str:
-    points = count.encoding.default_grid if count.length is None else count.length
     share = f"{count.inside} of {count.total} frequencies ({percent(count.share_inside)})"
-    return f"{share} lie {place_below(count.zero, f'2 pi/{points}')} for {count.encoding.label}"
+    return f"{share} lie {place_below(count.zero, f'2 pi/{count.points}')} for {count.encoding.label}"
 
 
 def place_below(zero: int, edge: str) -> str:

@@ -94,7 +94,7 @@ def answer_differences(
     return Answer(
         body=DiffBody(length=diff.length, trained=setting.trained, served=setting.served, a=a, b=b, diff=diff),
         verdict=_judge(diff, equal),
-        columns=columns,
+        table=columns,
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
         shown=() if setting.full else _choose_columns(columns),

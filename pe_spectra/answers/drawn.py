@@ -79,7 +79,7 @@ def answer_drawn(
     return Answer(
         body=FiguresBody(output=directory, files=tuple(files)),
         verdict=VERDICTS.say("figures-written", f"Drew {count(len(titles), 'figure')} in {directory}."),
-        columns={"file": list(files)},
+        table={"file": list(files)},
         facts=(
             *titles.items(),
             ("files", f"{len(files)}: of each figure .png, .svg and its numbers as .csv; manifest.json"),

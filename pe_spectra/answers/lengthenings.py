@@ -54,7 +54,7 @@ def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> A
         body=ContextBody(report=report),
         verdict=_judge_bases(report) if is_inverse else _judge_methods(report),
         results=[pair for row in report.methods for pair in row.every_pair] if every_pair else (),
-        columns={} if every_pair and not is_inverse else report.to_columns(),
+        table={} if every_pair and not is_inverse else report.to_columns(),
         details=() if is_inverse else (*_list_facts(report), *map(_write_bound, report.bounds), _explain(report)),
         notes=(*report.notes, *_list_remarks(report)),
         shown=_SHOWN_BOUNDS if is_inverse else () if every_pair else _SHOWN,

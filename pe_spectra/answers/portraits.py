@@ -60,7 +60,7 @@ def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
     return Answer(
         body=PortraitBody(portrait=portrait),
         verdict=_judge(portrait, findings),
-        columns={
+        table={
             "level": [f.level for f in findings],
             "code": [f.code for f in findings],
             "rows": [_write_rows(f) for f in findings],

@@ -107,7 +107,7 @@ def answer_reconstructions(
         ),
         verdict=_judge(results),
         results=results,
-        columns=_list_curves(results) if is_curve else {},
+        table=_list_curves(results) if is_curve else {},
         facts=(*_sum_up(results), *_list_kernels(results, kernels)),
         details=(*_HINTS, *_explain_multipliers(results)),
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],

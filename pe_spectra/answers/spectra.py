@@ -20,7 +20,7 @@ from pe_spectra.answers.captions import (
 from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Result, derived, quantity, tabulate
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
 from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
@@ -142,15 +142,14 @@ def answer_spectra(
     'flat'
     """
     first, is_one = spectra[0], len(spectra) == 1
-    columns, names = tabulate(spectra), () if is_one else name_lines(spectra)
-    for name in ("encoding", "grid", "bandwidth") if is_one else ():
-        del columns[name]
+    names = () if is_one else name_lines(spectra)
     return Answer(
         body=SpectrumBody(spectrum=first, planes=tuple(planes))
         if is_one
         else SpectraBody(spectra=tuple(spectra), planes=tuple(planes)),
         verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
-        columns=columns,
+        results=spectra,
+        constant=("encoding", "grid", "bandwidth") if is_one else (),
         facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=[*_list_notes(spectra), *notes],
@@ -233,7 +232,7 @@ def _say_low(low: LowBinCount | None) -> str:
     if low is None:
         return ""
     crossing = "" if low.crossing is None else f" (Eq. 16: l* = {low.crossing:.2f})"
-    edge = f"the first DFT frequency 2 pi/{low.encoding.default_grid}"
+    edge = f"the first DFT frequency 2 pi/{low.points}"
     return f"{low.inside} of {low.total} {place_below(low.zero, edge)}{crossing}"
 
 

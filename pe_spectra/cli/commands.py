@@ -224,8 +224,9 @@ class DeclaredCommand(TyperCommand):
             run = prepare_run(default_figure=self._figure, typed=self._list_typed(typed), **values)
             figure = "--figure" if run.figure_asked else "the figure"
             written = {"--output": run.output or own.get("output"), figure: run.figure}
-            texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
-            refuse_overwriting(written, [text for one in texts for text in ([one] if isinstance(one, str) else one)])
+            if any(written.values()):
+                texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
+                refuse_overwriting(written, [t for one in texts for t in ([one] if isinstance(one, str) else one)])
             outcome = self._function(run, **_join_subject(own))
         except (InputError, FileError) as error:
             raise add_notes(_name_origin(error, ctx), notes) from error

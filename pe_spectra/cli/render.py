@@ -5,20 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import (
+    GAP,
+    STYLES,
     Screen,
-    draw,
     escape,
     fold,
     guard_cell,
     measure,
     shorten_paths,
     to_ascii,
+    write_head,
 )
 from pe_spectra.faces import Cell, write_cell
 from pe_spectra.wording import count
@@ -26,20 +28,10 @@ from pe_spectra.wording import count
 _CELL_CHARACTERS = 400
 #: Sentences longer than this may be continued on further lines of their column; numbers never are.
 _WRAPPED = 24
-#: White between columns, and before facts.
-_GAP = "  "
 #: The fewest characters of a name that tell anything.
 _SHORTEST = 20
 #: Rows that a terminal shows of a table that may be cut: what fits a screen, of many within these bounds.
 _FEWEST, _MOST = 4, 12
-_STYLES = {
-    "ok": "bold green",
-    "note": "bold cyan",
-    "warning": "bold yellow",
-    "error": "bold red",
-    "heading": "bold",
-    "label": "dim",
-}
 
 
 def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str:
@@ -78,7 +70,8 @@ def _write_exactly(cell: Cell) -> str:
 
 def _write_terminal(answer: Answer, screen: Screen) -> str:
     """The verdict, a curve, what carries the answer, and its rows: as much as fits, unless all was asked for."""
-    drafts = (_write_draft(answer, screen, *cut) for cut in _list_cuts(answer, screen.full))
+    facts = _choose_facts(answer, screen.full)
+    drafts = (_write_draft(answer, facts, screen, *cut) for cut in _list_cuts(answer, len(facts), screen.full))
     lines = next(drafts)
     for shorter in drafts:
         if len(lines) < screen.height:  # the next prompt takes a line
@@ -88,13 +81,13 @@ def _write_terminal(answer: Answer, screen: Screen) -> str:
     return text if screen.unicode else to_ascii(text)
 
 
-def _list_cuts(answer: Answer, full: bool) -> Iterator[tuple[bool, int, int]]:
+def _list_cuts(answer: Answer, facts: int, full: bool) -> Iterator[tuple[bool, int, int]]:
     """Whether there is a curve, how many facts and how many rows: all, then ever less of an answer that may be cut.
 
     Rows give way until a few are left, then the curve, then the last facts; at last the few. Where no rows are shown,
     the curve carries the answer, and only facts give way.
     """
-    facts, total = len(_choose_facts(answer, full)), len(next(iter(answer.columns.values()), ()))
+    total = answer.row_count
     if full or answer.rows == "all":
         yield True, facts, total
     elif answer.rows == "none":
@@ -106,32 +99,21 @@ def _list_cuts(answer: Answer, full: bool) -> Iterator[tuple[bool, int, int]]:
         yield from ((False, 0, shown) for shown in range(few - 1, 0, -1))
 
 
-def _write_draft(answer: Answer, screen: Screen, is_drawn: bool, kept: int, shown: int) -> list[str]:
+def _write_draft(
+    answer: Answer, facts: Sequence[tuple[str, str]], screen: Screen, is_drawn: bool, kept: int, shown: int
+) -> list[str]:
     """The lines of an answer with so many facts and rows, and how much more there is."""
-    paint = _paint if screen.colour else lambda text, _: text
-    lines = [paint(line, answer.verdict.level) for line in fold(escape(answer.verdict.text), screen.width)]
     left = 0 if is_drawn or answer.drawing is None else 1
-    if answer.drawing is not None and is_drawn:
-        lines += ["", *draw(answer.drawing, screen.width)]
-    facts = _choose_facts(answer, screen.full)
     left += len(facts) - kept + (0 if screen.full else len(answer.details))
-    if kept:
-        lines += ["", *_write_facts(facts[:kept], screen.width, paint)]
+    lines = write_head(answer, facts[:kept], screen, is_drawn=is_drawn)
     if shown:
         lines += ["", *_write_rows(answer, screen, shown)]
-    hidden = len(next(iter(answer.columns.values()), ())) - shown
+    hidden = answer.row_count - shown
     more = [count(left, "detail")] if left else []
     more += [count(hidden, "more row" if shown else "row")] if hidden else []
     if more:
         lines += [*([] if kept or shown else [""]), f"{' and '.join(more)}: --full"]
     return lines
-
-
-def _paint(text: str, style: str) -> str:
-    from rich.color import ColorSystem
-    from rich.style import Style
-
-    return Style.parse(_STYLES[style]).render(text, color_system=ColorSystem.STANDARD)
 
 
 def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
@@ -143,43 +125,16 @@ def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
     return [(name, text) for name, text in answer.facts if not (are_rows and ": " in name)]
 
 
-def _write_facts(facts: Sequence[tuple[str, str]], width: int, paint: Callable[[str, str], str]) -> list[str]:
-    """Write each fact; those of one group, "group: label", follow a line with its name."""
-    parted = [
-        (escape(group), escape(label), escape(text))
-        for (group, _, label), text in ((name.rpartition(": "), text) for name, text in facts)
-    ]
-    widest = max(measure(label) for _, label, _ in parted)
-    longest = max(measure(word) for _, _, text in parted for word in text.split(" "))
-    beside = widest <= width * 2 // 5 and longest <= width - widest - 2 * len(_GAP)  # so that no number is cut
-    lines: list[str] = []
-    last = ""
-    for group, label, text in parted:
-        if group != last:
-            lines += [""] * bool(lines) + [paint(one, "heading") for one in fold(group, width, _GAP)] * bool(group)
-        last = group
-        start = _GAP * bool(group)
-        if beside:
-            indent = start + " " * (widest + len(_GAP))
-            first, *others = fold(text, width - measure(indent))
-            gap = " " * (widest - measure(label)) + _GAP
-            lines += [f"{start}{paint(label, 'label')}{gap}{first}", *(indent + other for other in others)]
-        else:
-            first, *others = fold(f"{label}: {text}", width - len(start), _GAP * 2)
-            lines += [start + one for one in (first, *others)]
-    return lines
-
-
 def _write_rows(answer: Answer, screen: Screen, shown: int) -> list[str]:
     """Write the first rows of the table, with the columns that do not fit and how to see them."""
     names = list(answer.columns if screen.full or not answer.shown else answer.shown)
     columns, left_out, everywhere = _fit([_make_column(name, answer, shown) for name in names], screen.width)
-    lines = fold(f"each row: {', '.join(everywhere)}", screen.width, _GAP) if everywhere else []
+    lines = fold(f"each row: {', '.join(everywhere)}", screen.width, GAP) if everywhere else []
     for number, block in enumerate(_split(columns, left_out if screen.full else [], screen.width)):
         lines += [""] * bool(number) + _write_block(block, screen)
     if left_out and not screen.full:
         left = ", ".join(column.name for column in left_out)
-        lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, _GAP)
+        lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, GAP)
     return lines
 
 
@@ -280,10 +235,10 @@ def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
     from rich.text import Text
 
     # widths and gaps are given: releases of Rich before 15 add padding where later ones do not
-    table = Table(box=None, padding=0, pad_edge=False, header_style=_STYLES["heading"])
+    table = Table(box=None, padding=0, pad_edge=False, header_style=STYLES["heading"])
     for number, (column, width) in enumerate(zip(columns, _share_room(columns, screen.width), strict=True)):
         if number:
-            table.add_column(width=len(_GAP))
+            table.add_column(width=len(GAP))
         justify: Literal["right", "left"] = "right" if column.numeric else "left"
         no_wrap = column.least is None
         table.add_column(Text(column.heading), justify=justify, no_wrap=no_wrap, width=width, overflow="fold")
@@ -316,7 +271,7 @@ def _share_room(columns: Sequence[_Column], width: int) -> list[int]:
 
 
 def _measure_table(columns: Sequence[_Column]) -> int:
-    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+    return sum(column.width for column in columns) + len(GAP) * (len(columns) - 1)
 
 
 def _widest(text: str) -> int:

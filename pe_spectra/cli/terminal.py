@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 from pe_spectra.errors import FileError
 
 if TYPE_CHECKING:
-    from pe_spectra.answers.answer import Drawing
+    from pe_spectra.answers.answer import Answer, Drawing
 
 _BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSAFE = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDIRECTIONAL, *range(0xD800, 0xE000))
@@ -28,6 +28,16 @@ _PLAIN = str.maketrans("▁▂▃▄▅▆▇█─│┤┼┬", "..:-=+*#-||++
 #: What a shell reads as one word.
 _QUOTED = re.compile(r"\"'\"|'[^']*'")
 _CUT = "..."
+#: White between columns, and before facts.
+GAP = "  "
+STYLES = {
+    "ok": "bold green",
+    "note": "bold cyan",
+    "warning": "bold yellow",
+    "error": "bold red",
+    "heading": "bold",
+    "label": "dim",
+}
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 #: Lines of a curve.
 _HEIGHT = 4
@@ -239,6 +249,15 @@ class Screen:
     unicode: bool
     full: bool
 
+    def paint(self, text: str, style: str) -> str:
+        """Write a text in one of the styles, where there is colour."""
+        if not self.colour:
+            return text
+        from rich.color import ColorSystem
+        from rich.style import Style
+
+        return Style.parse(STYLES[style]).render(text, color_system=ColorSystem.STANDARD)
+
 
 def look_at_screen(form: str, colour: str, *, full: bool, to_file: bool) -> Screen:
     """Describe where the answer goes.
@@ -267,7 +286,16 @@ def _measure_width() -> int:
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size(_USUAL).columns))
 
 
-def draw(drawing: Drawing, width: int) -> list[str]:
+def write_head(answer: Answer, facts: Sequence[tuple[str, str]], screen: Screen, *, is_drawn: bool) -> list[str]:
+    """Write what stands above the rows of an answer: its verdict, its curve, and facts; a list of lines."""
+    verdict = answer.verdict
+    lines = [screen.paint(line, verdict.level) for line in fold(escape(verdict.text), screen.width)]
+    if answer.drawing is not None and is_drawn:
+        lines += ["", *_draw(answer.drawing, screen.width)]
+    return [*lines, "", *_write_facts(facts, screen)] if facts else lines
+
+
+def _draw(drawing: Drawing, width: int) -> list[str]:
     """Draw a curve as bars with its axis, as wide as the terminal, at most 100 columns; a list of lines."""
     margin = 9
     columns = max(8, min(width, 100) - margin - 1)
@@ -289,3 +317,33 @@ def draw(drawing: Drawing, width: int) -> list[str]:
         if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
             labels[start : start + len(text)] = text
     return [*lines, f"{0:8.3g} ┼{''.join(axis)}", "".join(labels).rstrip()]
+
+
+def _write_facts(facts: Sequence[tuple[str, str]], screen: Screen) -> list[str]:
+    """Write each fact; those of one group, "group: label", follow a line with its name."""
+    width = screen.width
+    parted = [
+        (escape(group), escape(label), escape(text))
+        for (group, _, label), text in ((name.rpartition(": "), text) for name, text in facts)
+    ]
+    widest = max(measure(label) for _, label, _ in parted)
+    longest = max(measure(word) for _, _, text in parted for word in text.split(" "))
+    beside = widest <= width * 2 // 5 and longest <= width - widest - 2 * len(GAP)  # so that no number is cut
+    lines: list[str] = []
+    last = ""
+    for group, label, text in parted:
+        if group != last:
+            lines += [""] * bool(lines) + [screen.paint(one, "heading") for one in fold(group, width, GAP)] * bool(
+                group
+            )
+        last = group
+        start = GAP * bool(group)
+        if beside:
+            indent = start + " " * (widest + len(GAP))
+            first, *others = fold(text, width - measure(indent))
+            gap = " " * (widest - measure(label)) + GAP
+            lines += [f"{start}{screen.paint(label, 'label')}{gap}{first}", *(indent + other for other in others)]
+        else:
+            first, *others = fold(f"{label}: {text}", width - len(start), GAP * 2)
+            lines += [start + one for one in (first, *others)]
+    return lines

@@ -256,8 +256,11 @@ class Encoding(metaclass=ByName):
 
     def __post_init__(self) -> None:
         for parameter in self.accepts:
+            given = getattr(self, parameter.keyword)
+            if given is parameter.default:
+                continue
             name = f"{self.name}: {parameter.name}"
-            value = parameter.check(getattr(self, parameter.keyword), name)
+            value = parameter.check(given, name)
             object.__setattr__(self, parameter.keyword, value)  # a plain int, float or str, whatever was given
             if value != parameter.default and not self._applies(parameter):
                 raise InputError(f"{name} has no meaning here", format_value(value), self._explain(parameter))

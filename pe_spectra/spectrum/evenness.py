@@ -67,18 +67,11 @@ def is_crowded(weights: F64) -> bool:
 def needs_finest(weights: F64, boundary: str) -> bool:
     """Return whether these weights look even or crowded, so that it must be seen whether the kernel made them so.
 
+    No blur takes weights farther apart, so that what is uneven here was not even.
+
     >>> import numpy as np
-    >>> needs_finest(np.array([0.35, 1.0]), "none"), needs_finest(np.arange(19.0), "none")
+    >>> needs_finest(np.array([0.35, 1.0]), "none"), needs_finest(np.array([0.35, 1.0]), "reflect")
     (True, False)
     """
-    return may_be_even(weights, boundary) or is_crowded(weights)
-
-
-def may_be_even(weights: F64, boundary: str) -> bool:
-    """Return whether what was blurred to these weights may be even itself: no blur takes weights farther apart.
-
-    >>> import numpy as np
-    >>> may_be_even(np.array([0.35, 1.0]), "reflect"), may_be_even(np.array([0.35, 1.0]), "none")
-    (False, True)
-    """
-    return compare_ends(weights) >= LEAST_EVEN * (1.0 if boundary == "reflect" else _LEAST_CUT)
+    least = LEAST_EVEN * (1.0 if boundary == "reflect" else _LEAST_CUT)
+    return compare_ends(weights) >= least or is_crowded(weights)

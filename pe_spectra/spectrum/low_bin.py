@@ -52,6 +52,8 @@ class LowBinCount(Result):
     outside: int = quantity("Number of the others; a frequency 0 is one of them.", minimum=0)
     zero: int = quantity("Number of frequencies that are 0, which Eq. 16 does not count: they never turn.", minimum=0)
     total: int = quantity("Number of all frequencies.", minimum=1)
+    #: The edge is 2 pi over it.
+    points: int
 
     @derived("inside over total, from 0 to 1.", minimum=0, maximum=1)
     def share_inside(self) -> float:
@@ -108,6 +110,7 @@ def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> 
         outside=total - inside,
         zero=int(np.count_nonzero(frequencies.values == 0)),
         total=total,
+        points=points,
     )
 
 

@@ -25,7 +25,7 @@ COLUMNS = {"name": ["a", "b"], "kind": ["x", "x"], "first_value": [1.25, 2.5], "
 
 
 def test_a_table_that_fits_is_as_it_is():
-    assert show(columns=COLUMNS) == [
+    assert show(table=COLUMNS) == [
         "All is well.",
         "",
         "name  kind  first_value  second_value  last",
@@ -43,32 +43,32 @@ def test_a_table_that_fits_is_as_it_is():
     ],
 )
 def test_a_table_that_does_not_fit_stays_a_table(width, lines):
-    shown = show(width, columns=COLUMNS)
+    shown = show(width, table=COLUMNS)
     assert shown[2 : 2 + len(lines)] == lines
     left = ["columns that do not fit:", "  last (--full, --format", "  csv)"] if width == 24 else []
     assert shown[2 + len(lines) + 2 :] == left
 
 
 def test_all_columns_are_seen_when_asked_for():
-    shown = show(24, full=True, columns=COLUMNS)
+    shown = show(24, full=True, table=COLUMNS)
     assert shown[-3:] == ["name  last", "a        0", "b        7"]
     assert not [line for line in shown if line.startswith("columns that")]
 
 
 def test_rows_fit_the_screen_unless_the_answer_says_how_many():
     columns = {"n": list(range(40))}
-    assert len(show(columns=columns)) == 2 + 1 + 12 + 1
-    assert len(show(columns=columns, height=14)) < 14
-    assert show(columns=columns, height=14)[-1].endswith(" more rows: --full")
-    assert len(show(columns=columns, height=14, rows="all")) == 2 + 1 + 40
-    assert show(columns=columns, rows="none")[2:] == ["40 rows: --full"]
-    assert show(columns={"n": list(range(12))}, height=8)[3:] == ["0", "1", "2", "9 more rows: --full"]
+    assert len(show(table=columns)) == 2 + 1 + 12 + 1
+    assert len(show(table=columns, height=14)) < 14
+    assert show(table=columns, height=14)[-1].endswith(" more rows: --full")
+    assert len(show(table=columns, height=14, rows="all")) == 2 + 1 + 40
+    assert show(table=columns, rows="none")[2:] == ["40 rows: --full"]
+    assert show(table={"n": list(range(12))}, height=8)[3:] == ["0", "1", "2", "9 more rows: --full"]
 
 
 def test_rows_give_way_then_the_curve_then_the_last_facts():
     drawing = Drawing(title="curve", values=[1.0, 0.5], ticks=())
     facts = [("one", "1"), ("two", "2"), ("three", "3")]
-    answer = {"columns": {"n": list(range(6))}, "facts": facts, "drawing": drawing}
+    answer = {"table": {"n": list(range(6))}, "facts": facts, "drawing": drawing}
     heights = (30, 21, 20, 13, 12, 7)
     found = [show(height=height, **answer) for height in heights]
     assert all(len(lines) < height for lines, height in zip(found, heights, strict=True))
@@ -87,15 +87,15 @@ def test_rows_give_way_then_the_curve_then_the_last_facts():
 def test_where_no_rows_are_shown_facts_give_way_to_the_curve():
     drawing = Drawing(title="curve", values=[1.0, 0.5], ticks=())
     facts = [("one", "1"), ("two", "2"), ("three", "3")]
-    shown = show(height=13, facts=facts, drawing=drawing, rows="none", columns={"n": [1]})
+    shown = show(height=13, facts=facts, drawing=drawing, rows="none", table={"n": [1]})
     assert "curve" in shown
     assert shown[-2:] == ["one  1", "2 details and 1 row: --full"]
-    assert len(show(height=4, facts=facts, rows="none", columns={"n": [1]})) == 6
+    assert len(show(height=4, facts=facts, rows="none", table={"n": [1]})) == 6
 
 
 def test_a_sentence_with_a_stroke_is_no_path():
     columns = {"meaning": ["the share of cosines and/or sines, of all channels that are turned"], "n": [1]}
-    assert show(width=30, columns=columns)[2:] == [
+    assert show(width=30, table=columns)[2:] == [
         "meaning                      n",
         "the share of cosines and/or  1",
         "sines, of all channels that",
@@ -111,8 +111,8 @@ def test_details_are_shown_when_asked_for():
 
 def test_facts_of_a_group_for_each_row_are_left_to_the_rows():
     facts = [("a: rank", "4"), ("b: rank", "5"), ("edge", "open")]
-    assert show(columns=COLUMNS, facts=facts)[2] == "edge  open"
-    assert show(columns=COLUMNS, facts=facts, full=True)[2:6] == ["a", "  rank  4", "", "b"]
+    assert show(table=COLUMNS, facts=facts)[2] == "edge  open"
+    assert show(table=COLUMNS, facts=facts, full=True)[2:6] == ["a", "  rank  4", "", "b"]
 
 
 def test_wide_characters_count_twice():

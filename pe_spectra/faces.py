@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from pe_spectra.errors import PeSpectraError
@@ -128,6 +127,8 @@ def write_html(columns: Columns, digits: int = 6, most: int | None = None) -> st
     """
     rows = _write_rows(columns, digits)
     left = 0 if most is None else max(0, len(rows) - most)
+    from html import escape
+
     lines = ["".join(f"<th>{escape(name)}</th>" for name in columns)]
     lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows[: len(rows) - left]]
     more = f"<p>{left} more row{'s' if left > 1 else ''}</p>" if left else ""

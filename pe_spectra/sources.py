@@ -298,7 +298,8 @@ def _choose(description: _Description, given: Mapping[str, Sequence[str]]) -> li
 def _construct(description: _Description, chosen: Mapping[str, Value], options: Sequence[str]) -> Encoding:
     arguments: dict[str, Any] = dict(chosen)
     try:
-        return description.cls(**arguments).remember(description.remarks)
+        built = description.cls(**arguments)
+        return built.remember(description.remarks) if description.remarks else built
     except InputError as error:
         if description.path:
             raise FileError(description.path, str(error)) from error

@@ -21,7 +21,7 @@ from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
-from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary
+from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, count_low_frequencies
 from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
@@ -125,7 +125,6 @@ class SpectraBody(Body):
 
 def answer_spectra(
     spectra: Sequence[Spectrum],
-    low: LowBinCount | None = None,
     planes: Sequence[GridSpectrum] = (),
     notes: Sequence[str] = (),
 ) -> Answer:
@@ -134,7 +133,6 @@ def answer_spectra(
     Parameters
     ----------
     spectra : at least one; of an encoding on a grid one for each direction.
-    low : the low-bin count of the first one's encoding, where it has frequencies.
     planes : the two-dimensional spectra of the encodings on a grid.
 
     >>> from pe_spectra import Dft, compute_spectrum
@@ -150,7 +148,9 @@ def answer_spectra(
         verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
         results=spectra,
         constant=("encoding", "grid", "bandwidth") if is_one else (),
-        facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
+        facts=_list_facts(first, count_low_frequencies(first))
+        if is_one
+        else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=[*_list_notes(spectra), *notes],
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),

@@ -35,12 +35,8 @@ _DEEPER = 6
 class PaperGroup(TyperGroup):
     """The program, or a family of commands: suggests the nearest command for one that does not exist."""
 
+    commands: Any  # a mapping: Typer would change what it holds, if it were asked to
     families: Mapping[str, Any] = {}
-
-    def hold(self, commands: Mapping[str, Any], families: Mapping[str, Any] | None = None) -> None:
-        """Take its commands, and families of more of them."""
-        held: Any = commands  # Typer would change what it holds, if it were asked to
-        self.commands, self.families = held, families or {}
 
     def every(self) -> dict[str, Any]:
         """Return every command by its full name, those of families, too."""

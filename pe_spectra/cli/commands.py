@@ -288,7 +288,7 @@ class Families(Mapping[str, Any]):
         if name in _GROWING:
             return _make_command(name)
         group = PaperGroup(name=name, help=FAMILIES[name], short_help=FAMILIES[name], rich_markup_mode=None)
-        group.hold(Commands(name))
+        group.commands = Commands(name)
         return group
 
 

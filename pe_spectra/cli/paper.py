@@ -50,13 +50,13 @@ def spectrum(
     check_work("--d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.answer import gather_notes
     from pe_spectra.answers.spectra import answer_spectra
-    from pe_spectra.spectrum import compute_grid_spectrum, count_low_frequencies
+    from pe_spectra.spectrum import compute_grid_spectrum
 
     with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
         planes = [compute_grid_spectrum(e, bandwidth=bandwidths[0]) for e in encodings if e.shape]
         said = gather_notes(missing.items(), ()) + notes + lattice
-        answer = answer_spectra(spectra, count_low_frequencies(spectra[0]), planes, said)
+        answer = answer_spectra(spectra, planes, said)
         return run.finish(answer, lambda: _draw_spectra(spectra, planes), then=_follow_spectrum(run, spectra))
 
 

@@ -64,7 +64,7 @@ def build_command() -> Any:
     )
     app.callback()(describe_program)
     program: Any = typer.main.get_command(app)
-    program.hold(Commands(), Families())
+    program.commands, program.families = Commands(), Families()
     return program
 
 

@@ -83,11 +83,14 @@ class Subject:
         >>> Subject(encoding=["ramp", "dft:d=8"], length=336).build_at_length()
         ((Dft(d=8),), {'ramp d=1': 'left out: 80 positions, not 336'})
         """
+        length = self.length
+        if length is None:
+            return self.build(*default), {}
         from pe_spectra.metrics.common_ground import explain_absence
 
         self.refuse_length()
-        encodings, length = replace(self, length=None).build(*default), self.length
-        missing = {e: reason for e in encodings if length is not None and (reason := explain_absence(e, length))}
+        encodings = replace(self, length=None).build(*default)
+        missing = {e: reason for e in encodings if (reason := explain_absence(e, length))}
         if len(missing) == len(encodings):
             encoding, reason = next(iter(missing.items()))
             what, accepted = "--length is beyond the rows of an encoding", f"{encoding.label} has {reason}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
@@ -185,13 +184,15 @@ class GivenArray:
     __slots__ = ("_digest", "dtype", "origin", "spec", "values")
 
     def __init__(self, values: ArrayLike, *, origin: str = "array", spec: str = "", dtype: str = "float64") -> None:
+        from hashlib import blake2b  # loads OpenSSL, which a formula does not need
+
         array = np.asarray(values, dtype=np.float64, order="C")
         # a caller could still change an array of its own; one that is read-only is not copied
         self.values: F64 = array.copy() if array.flags.writeable else array
         self.values.flags.writeable = False
         self.origin, self.spec, self.dtype = origin, spec, dtype
         shape = repr(self.values.shape).encode()
-        self._digest = hashlib.blake2b(self.values.data if self.values.size else b"", key=shape[:64]).digest()
+        self._digest = blake2b(self.values.data if self.values.size else b"", key=shape[:64]).digest()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GivenArray) and (self._digest, self.origin) == (other._digest, other.origin)

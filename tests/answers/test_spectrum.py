@@ -42,13 +42,13 @@ def test_no_share_is_printed_of_weights_of_both_signs(cli, previous_heads):
 
 def test_noise_for_buckets_is_not_flat(cli, noisy_heads):
     for head in range(8):
-        answer = answer_spectra([spectrum_of_spec(f"{noisy_heads},head={head}")], None)
+        answer = answer_spectra([spectrum_of_spec(f"{noisy_heads},head={head}")])
         assert answer.verdict.code == "no-shares"
 
 
 def test_several_spectra_say_which_has_no_shares(previous_heads):
     spectra = [Sinusoidal(d=64), read_encoding(previous_heads)]
-    answer = answer_spectra([compute_spectrum(one) for one in spectra], None)
+    answer = answer_spectra([compute_spectrum(one) for one in spectra])
     good, bad = (text for _, text in answer.facts)
     assert "centroid " in good  # the frequencies of the other are not known
     assert bad.startswith("not a distribution (negative weights sum to -")
@@ -58,7 +58,7 @@ def test_several_spectra_say_which_has_no_shares(previous_heads):
 def test_a_share_a_little_above_1_is_all(noisy_heads):
     spectrum = spectrum_of_spec("tupe:head=0", length=128)
     assert 1.005 < spectrum.summary.low_bin_mass < 1 + MOST_NEGATIVE
-    assert "hold 100.0 % of the weight" in answer_spectra([spectrum], None).verdict.text
+    assert "hold 100.0 % of the weight" in answer_spectra([spectrum]).verdict.text
 
 
 # ----------------------------------------------------------------------------------- files by name

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from pe_spectra import Sinusoidal, compute_spectrum, count_low_bin
+from pe_spectra import Sinusoidal, compute_spectrum
 from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.cli.render import render
 from pe_spectra.cli.terminal import Screen
@@ -156,7 +156,7 @@ def measure_small() -> Measured:
 @cache
 def _answer() -> tuple[object, dict[str, list[float]]]:
     spectrum = compute_spectrum(Sinusoidal(d=SMALL))
-    answer = answer_spectra([spectrum], count_low_bin(spectrum.encoding))
+    answer = answer_spectra([spectrum])
     body = answer.body.to_dict()
     lists = {name: body[name] for name in ("omega", "weights", "log_weights")}
     return answer, {**lists, "reference": body["reference"]["weights"]}

@@ -92,7 +92,7 @@ def test_of_the_dft_one_frequency_is_0(d):
 
 
 def write_fact(encoding):
-    answer = answer_spectra([compute_spectrum(encoding)], count_low_bin(encoding))
+    answer = answer_spectra([compute_spectrum(encoding)])
     return "frequencies: " + dict(answer.facts)["frequencies"]
 
 

@@ -140,6 +140,7 @@ def answer_spectra(
     'flat'
     """
     first, is_one = spectra[0], len(spectra) == 1
+    low = count_low_frequencies(first) if is_one else None
     names = () if is_one else name_lines(spectra)
     return Answer(
         body=SpectrumBody(spectrum=first, planes=tuple(planes))
@@ -148,9 +149,7 @@ def answer_spectra(
         verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
         results=spectra,
         constant=("encoding", "grid", "bandwidth") if is_one else (),
-        facts=_list_facts(first, count_low_frequencies(first))
-        if is_one
-        else list(zip(names, _sum_up(spectra), strict=True)),
+        facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=[*_list_notes(spectra), *notes],
         shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),

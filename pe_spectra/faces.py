@@ -58,21 +58,40 @@ def simplify(value: Any) -> Any:
     return [simplify(item) for item in value]
 
 
-def simplify_cells(value: Any) -> Cell | list[Cell]:
-    """Turn a value into cells of a table: one for a plain value or a pair, a list for an array.
+def is_column(value: Any) -> bool:
+    """Whether a value is the cells of many rows: an array, or cells of a table.
 
-    Encodings are called by their labels.
-
-    >>> simplify_cells((3, 4)), simplify_cells(range(2))
-    ('3 4', [0, 1])
+    >>> is_column(range(2)), is_column((3, 4)), is_column(0.5)
+    (True, False, False)
     """
+    return isinstance(value, list | range) or bool(getattr(value, "ndim", 0))
+
+
+def stack_cells(parts: Sequence[tuple[Any, int]]) -> list[Cell]:
+    """Put values below each other as the cells of a column; what is no column itself as often as it says.
+
+    Encodings are called by their labels, and a pair is one cell.
+
+    >>> stack_cells([((3, 4), 1), (0.5, 2), (range(2), 2)])
+    ['3 4', 0.5, 0.5, 0, 1]
+    """
+    cells: list[Cell] = []
+    for value, rows in parts:
+        if is_column(value):
+            cells += value if isinstance(value, list) else simplify(value)
+        else:
+            cells += [_simplify_cell(value)] * rows
+    return cells
+
+
+def _simplify_cell(value: Any) -> Cell:
     if value is None or isinstance(value, str | int):
         return value
     if hasattr(value, "label"):
         return str(value.label)
-    if isinstance(value, float | range) or hasattr(value, "tolist"):
-        plain: Cell | list[Cell] = simplify(value)
-        return plain
+    if isinstance(value, float) or hasattr(value, "tolist"):
+        cell: Cell = simplify(value)
+        return cell
     return " ".join(str(one) for one in value)
 
 

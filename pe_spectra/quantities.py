@@ -16,7 +16,16 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
-from pe_spectra.faces import Cell, make_dataframe, simplify, simplify_cells, write_latex, write_markdown, write_short
+from pe_spectra.faces import (
+    Cell,
+    is_column,
+    make_dataframe,
+    simplify,
+    stack_cells,
+    write_latex,
+    write_markdown,
+    write_short,
+)
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
@@ -271,28 +280,17 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
     >>> tabulate([])
     {}
     """
-    columns: dict[str, list[Cell]] = {}
+    columns: dict[str, list[tuple[Any, int]]] = {}
     for result in results:
         parts = dict(_list_columns(type(result), result))
-        lengths = [len(part) for part in parts.values() if isinstance(part, list)]
-        rows = max(lengths, default=1)
+        rows = max((len(part) for part in parts.values() if is_column(part)), default=1)
         for name, part in parts.items():
-            columns.setdefault(name, []).extend(part if isinstance(part, list) else [part] * rows)
-    return dict(columns)
+            columns.setdefault(name, []).append((part, rows))
+    return {name: stack_cells(parts) for name, parts in columns.items()}
 
 
-def count_rows(results: Sequence[Result]) -> int:
-    """Count the rows of :func:`tabulate`, without the cells beyond the first column that has one for each row.
-
-    >>> count_rows([])
-    0
-    """
-    counts = [(len(part) for _, part in _list_columns(type(one), one) if isinstance(part, list)) for one in results]
-    return sum(next(lengths, 1) for lengths in counts)
-
-
-def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Cell | list[Cell]]]:
-    """Each column of one result: one cell, or a list where the result has many rows; of none, nothing in each."""
+def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Any]]:
+    """Each column of one result: one value, or many where the result has many rows; of none, nothing in each."""
     for name, declared in kind.quantities().items():
         if declared.column is None or declared.asked:
             continue
@@ -302,13 +300,13 @@ def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[s
         elif isinstance(value, Result):
             yield from _list_columns(type(value), value)
         elif isinstance(value, tuple) and value and isinstance(value[0], Result):
-            yield from ((column, list(cells)) for column, cells in tabulate(value).items())
+            yield from tabulate(value).items()
         elif value is None and (member := _find_member(kind, name)) is not None:
             yield from _list_columns(member, None)
         elif isinstance(value, Mapping):
-            yield from ((str(key), simplify_cells(one)) for key, one in value.items())
+            yield from ((str(key), one) for key, one in value.items())
         else:
-            yield declared.column or declared.key or name, simplify_cells(value)
+            yield declared.column or declared.key or name, value
 
 
 def _read(result: Result, name: str, declared: Quantity) -> Any:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
-from pe_spectra.faces import Cell
+from pe_spectra.faces import Columns
 from pe_spectra.findings import CODE_PATTERN
-from pe_spectra.quantities import Document, Result, count_rows, quantity, tabulate
+from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.vocabulary import LEVELS, Level
 from pe_spectra.wording import join
 
@@ -74,7 +74,8 @@ class Answer:
     verdict : the first line.
     results : the results whose declared numbers are the rows of tables and CSV.
     constant : columns of these that are left out, where the answer is about one thing and says them once.
-    table : the rows by column, where they are not those of `results`.
+    table : the rows by column, where they are not those of `results`; a function where they may not be asked for.
+    total : how many rows there are, where that is known without making them.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
         "group: label" are printed together, one without a text is left out.
     details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
@@ -95,7 +96,8 @@ class Answer:
     verdict: Verdict
     results: Sequence[Result] = ()
     constant: Sequence[str] = ()
-    table: Mapping[str, Sequence[Cell]] = field(default_factory=dict)
+    table: Columns | Callable[[], Columns] = field(default_factory=dict)
+    total: int | None = None
     facts: Sequence[tuple[str, str]] = ()
     details: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
@@ -116,16 +118,16 @@ class Answer:
         object.__setattr__(self, "details", tuple(fact for fact in details if fact[1]))
 
     @cached_property
-    def columns(self) -> Mapping[str, Sequence[Cell]]:
+    def columns(self) -> Columns:
         """The rows by column; made when they are asked for, as JSON and a terminal that shows none never do."""
         if self.table:
-            return self.table
+            return self.table() if callable(self.table) else self.table
         return {name: cells for name, cells in tabulate(self.results).items() if name not in self.constant}
 
-    @cached_property
+    @property
     def row_count(self) -> int:
         """How many rows there are."""
-        return len(next(iter(self.table.values()))) if self.table else count_rows(self.results)
+        return len(next(iter(self.columns.values()), ())) if self.total is None else self.total
 
     @property
     def kind(self) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer, Body
 from pe_spectra.answers.audit_words import find_gravest, judge_audits, list_facts
-from pe_spectra.faces import Cell
+from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
-from pe_spectra.models.audit import ModelAudit
+from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.rotation import AuditedPair
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level
@@ -74,18 +75,21 @@ def answer_audits(
     good = [one for one in models if one.error is None]
     is_single = len(models) == 1
     facts, details = list_facts(good[0]) if is_single else ([], [])
-    columns = tabulate(good) if rows == "layers" else _tabulate_pairs(good, named=rows == "all pairs")
-    if rows == "layers" and worst_first:
-        order = sorted(range(len(columns["level"])), key=lambda row: -RANKS[str(columns["level"][row])])
-        columns = {name: [cells[row] for row in order] for name, cells in columns.items()}
+    layers = [layer for audit in good for layer in audit.layers]
+    heads = _choose_heads(layers, named=rows == "all pairs")
     return Answer(
         body=AuditBody(trained=trained, served=served, models=tuple(models)),
         verdict=judge_audits(models),
         results=models,
-        table=columns,
+        table=partial(_tabulate_layers, good, worst_first=worst_first)
+        if rows == "layers"
+        else partial(_tabulate_pairs, good, heads),
+        total=len(layers) if rows == "layers" else sum(len(layer.frequencies) for layer in layers),
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),
-        shown=_choose_shown(columns) if rows == "layers" else tuple(n for n in columns if n != "frequency_before"),
+        shown=_choose_shown(layers)
+        if rows == "layers"
+        else (*heads, *(name for name in list_column_names(AuditedPair) if name != "frequency_before")),
         digits=_DIGITS,
         narrow=_NARROW,
         rows="none" if is_single else "fitting",  # the facts say what a row would
@@ -97,24 +101,34 @@ def answer_audits(
 # --------------------------------------------------------------------- rows
 
 
-def _tabulate_pairs(models: Sequence[ModelAudit], *, named: bool) -> dict[str, Sequence[Cell]]:
-    """A row for each pair, with file, model and layer type where `named`; else the type where there are several."""
+def _tabulate_layers(models: Sequence[ModelAudit], *, worst_first: bool) -> Columns:
+    """A row for each layer type of each model."""
+    columns = tabulate(models)
+    if not worst_first:
+        return columns
+    order = sorted(range(len(columns["level"])), key=lambda row: -RANKS[str(columns["level"][row])])
+    return {name: [cells[row] for row in order] for name, cells in columns.items()}
+
+
+def _choose_heads(layers: Sequence[LayerAudit], *, named: bool) -> tuple[str, ...]:
+    """What stands before a pair: file, model and layer type where `named`; else the type where there are several."""
+    if named:
+        return "file", "model", "layer"
+    return ("layer",) if len({layer.name for layer in layers if len(layer.frequencies)}) > 1 else ()
+
+
+def _tabulate_pairs(models: Sequence[ModelAudit], heads: Sequence[str]) -> Columns:
+    """A row for each pair."""
     layers = [(audit, layer) for audit in models for layer in audit.layers]
-    several = len({layer.name for _, layer in layers if layer.pairs}) > 1
-    heads = ("file", "model", "layer") if named else ("layer",) if several else ()
-    columns: dict[str, list[Cell]] = {name: [] for name in (*heads, *list_column_names(AuditedPair))}
-    for audit, layer in layers:
-        own = {"file": audit.file, "model": audit.model, "layer": layer.name}
-        for name, cells in tabulate(layer.pairs).items():
-            columns[name] += cells
-        for name in heads:
-            columns[name] += [own[name]] * len(layer.pairs)
-    return dict(columns)
+    own = [{"file": a.file, "model": a.model, "layer": layer.name} for a, layer in layers for _ in layer.pairs]
+    pairs = tabulate([pair for _, layer in layers for pair in layer.pairs])
+    columns: Columns = {name: [one[name] for one in own] for name in heads}
+    return {**columns, **(pairs or dict.fromkeys(list_column_names(AuditedPair), ()))}
 
 
-def _choose_shown(columns: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
+def _choose_shown(layers: Sequence[LayerAudit]) -> tuple[str, ...]:
     """Leave out the layer type where every model has one only."""
-    return tuple(name for name in _SHOWN if name != "layer" or set(columns["layer"]) != {"all"})
+    return tuple(name for name in _SHOWN if name != "layer" or {layer.name for layer in layers} != {"all"})
 
 
 def _list_failures(models: Sequence[ModelAudit], level: Level | None, *, is_single: bool) -> tuple[str, ...]:

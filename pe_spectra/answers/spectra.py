@@ -148,6 +148,7 @@ def answer_spectra(
         else SpectraBody(spectra=tuple(spectra), planes=tuple(planes)),
         verdict=judge_spectrum(first, "" if is_one else f"{_name(first)}: "),
         results=spectra,
+        total=sum(len(one.weights) for one in spectra),
         constant=("encoding", "grid", "bandwidth") if is_one else (),
         facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),

@@ -29,7 +29,7 @@ from pe_spectra.models.stated.statement import (
     RotaryBlock,
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
-from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_bin
+from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_frequencies
 from pe_spectra.vocabulary import RANKS, Level
 
 #: Of layers without a rotation.
@@ -205,9 +205,11 @@ class LayerAudit(Result):
         "Eq. 16 with the edge 2 pi over the training context length; null where that cannot be counted.", column=None
     )
     def low_bin(self) -> AuditedLowBin | None:
-        if self.encoding is None or self.rotation is None or self.trained_length is None or self.trained_length < 2:
+        if self.spectrum is None or self.trained_length is None or self.trained_length < 2:
             return None
-        found = count_low_bin(self.encoding, length=self.limit(self.trained_length))
+        found = count_low_frequencies(self.spectrum, self.limit(self.trained_length))
+        if found is None:
+            return None
         return AuditedLowBin(**{name: getattr(found, name) for name in AuditedLowBin.quantities()})
 
     encoding: Encoding | None = quantity(

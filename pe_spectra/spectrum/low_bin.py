@@ -82,14 +82,14 @@ def count_low_bin(encoding: Encoding, *, length: int | None = None) -> LowBinCou
     return _count(encoding, encoding.frequencies(), size)
 
 
-def count_low_frequencies(spectrum: Spectrum) -> LowBinCount | None:
-    """Count the frequencies of a spectrum below 2 pi/d as :func:`count_low_bin` does; None where none were listed.
+def count_low_frequencies(spectrum: Spectrum, length: int | None = None) -> LowBinCount | None:
+    """Count the low frequencies of a spectrum as :func:`count_low_bin` does; None where it lists no frequencies.
 
     >>> from pe_spectra import Sinusoidal, compute_spectrum
     >>> count_low_frequencies(compute_spectrum(Sinusoidal(d=256))).inside
     76
     """
-    return None if spectrum.frequencies is None else _count(spectrum.encoding, spectrum.frequencies, None)
+    return None if spectrum.frequencies is None else _count(spectrum.encoding, spectrum.frequencies, length)
 
 
 def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> LowBinCount:

@@ -18,7 +18,7 @@ from pe_spectra.answers.documents import describe_result
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import simplify
-from pe_spectra.quantities import ReadOnly, Result, count_rows, derived, list_column_names, quantity, tabulate
+from pe_spectra.quantities import ReadOnly, Result, derived, list_column_names, quantity, tabulate
 from tests.places import ROOT
 
 CALLS = []
@@ -252,17 +252,3 @@ def test_arrays_of_a_record_cannot_be_changed_and_what_was_given_can(given):
     again = dataclasses.replace(record, more=record.values)
     assert again.values is record.values
     assert not again.more.flags.writeable
-
-
-@pytest.mark.parametrize(
-    "results",
-    [
-        [pe_spectra.compute_spectrum(Dft(d=8)), pe_spectra.compute_spectrum(Sinusoidal(d=31))],
-        [pe_spectra.reconstruct_positions(pe_spectra.compute_spectrum(Dft(d=8)), [3])],
-        [pe_spectra.count_low_bin(Sinusoidal(d=d)) for d in (8, 16)],
-        [Curve(encoding=Dft(d=2), values=np.ones(0)), Curve(encoding=Dft(d=2), values=np.ones(3))],
-    ],
-    ids=lambda results: type(results[0]).__name__,
-)
-def test_rows_are_counted_as_they_are_tabulated(results):
-    assert count_rows(results) == len(next(iter(tabulate(results).values())))

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from pe_spectra.answers.answer import Verdict, Verdicts, group_facts
+from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes
 from pe_spectra.answers.captions import write_blur, write_mean
 from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings.biases import compute_slopes
@@ -179,6 +179,8 @@ _SCHEMES: Mapping[str, Callable[[ModelAudit], str]] = {
 def list_facts(audit: ModelAudit) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return what is known about the layers of one model and was found, then what their spectra say, with labels.
 
+    Of several types of layers the notes are among the latter, and their codes stand for them.
+
     >>> from pe_spectra.models.checks import audit_configuration
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> keys = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 2048}
@@ -186,9 +188,23 @@ def list_facts(audit: ModelAudit) -> tuple[list[tuple[str, str]], list[tuple[str
     ('head width', '64 channels, all of them turned')
     """
     layers = _order_layers(audit)
-    facts = group_facts((name, _list_layer_facts(layer)) for name, layer in layers)
-    details = group_facts((name, _list_spectrum(layer)) for name, layer in layers)
-    return [*facts, *_list_findings(audit.findings)], details
+    facts = _share_facts([(name, _list_layer_facts(layer)) for name, layer in layers])
+    details = _share_facts([(name, _list_spectrum(layer)) for name, layer in layers])
+    notes = [one for one in audit.findings if one.level == "note"] if len(layers) > 1 else []
+    found = [one for one in audit.findings if one not in notes]
+    codes = [("notes", join(list(dict.fromkeys(one.code for one in notes))))] if notes else []
+    return [*facts, *_list_findings(found), *codes], [*_list_findings(notes), *details]
+
+
+def _share_facts(named: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> list[tuple[str, str]]:
+    """Say label by label what all types of layers have; where they differ, with the names of those that have it."""
+    labels = dict.fromkeys(label for _, facts in named for label, _ in facts)
+    every = [name for name, _ in named]
+    return [
+        (label, text)
+        for label in labels
+        for text in gather_notes(((name, said) for name, facts in named for one, said in facts if one == label), every)
+    ]
 
 
 def _order_layers(audit: ModelAudit) -> list[tuple[str, LayerAudit]]:

@@ -185,8 +185,8 @@ def test_table_of_one_model_has_its_pairs_and_its_findings_first(cli):
 def test_table_of_several_layer_types_says_which(cli):
     out = cli(f"audit {at(GEMMA3)}").out
     assert f"\n{chr(9).join(['layer', *PAIR_COLUMNS[3:]])}\n" in out
-    facts = [line for line in out.splitlines() if line.startswith(("full_attention: ", "sliding_attention: "))]
-    assert facts[0].startswith("full_attention: ")
+    facts = [line.split(": ")[1] for line in out.splitlines() if line.startswith("base: ")]
+    assert facts == ["full_attention", "sliding_attention"]
 
 
 def test_csv_has_one_shape(cli):
@@ -229,12 +229,23 @@ def test_each_layer_type_has_the_bound_of_its_own_frequencies(cli):
     assert notes[0].partition(": ")[2] != notes[1].partition(": ")[2]
 
 
-def test_layer_types_stand_apart_on_a_terminal(cli):
+def test_layer_types_share_the_lines_that_say_the_same(cli):
     shown = cli(f"audit {at(GEMMA3)} --color always", COLUMNS="80").out
     lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
-    places = [lines.index(name) for name in ("full_attention", "sliding_attention")]
-    assert [lines[place - 1] for place in places] == ["", ""]
-    assert [lines[place + 1].split()[:2] for place in places] == [["head", "width"]] * 2
+    assert [line for line in lines if line.startswith("head width")] == ["head width  256 channels, all of them turned"]
+    scalings = [line for line in lines if line.startswith("scaling")]
+    assert scalings == ["scaling     full_attention: linear: factor 8", "scaling     sliding_attention: none"]
+    assert "notes       nested-config, length-defaulted, base-defaulted and precision" in lines
+    full = cli(f"audit {at(GEMMA3)} --color always --full", COLUMNS="80").out
+    assert "length-defaulted: no key gives the length" in full
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in MODELS.glob("*.json") if path.name != "EXPECTED.json"))
+def test_a_model_fits_a_screen_and_a_line_for_each_layer_type(cli, monkeypatch, name):
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
+    ran = cli(f"audit {at(name)}", COLUMNS="80", LINES="24")
+    types = len(model_of(cli, name)["layer_types"])
+    assert len((ran.out + ran.err).splitlines()) <= 24 + (types if types > 1 else 0)
 
 
 @pytest.mark.parametrize("options", ["", "--full"])

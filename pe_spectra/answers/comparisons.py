@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from pe_spectra.answers.answer import (
+    MOST_DRAWN,
     Answer,
     Body,
     Drawing,
     Verdict,
     agree,
     gather_notes,
+    name_apart,
     propose,
     quantity_of_all,
 )
+from pe_spectra.encodings import Encoding
 from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
 from pe_spectra.quantities import derived, quantity
@@ -26,6 +29,8 @@ from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
 
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
 _TIE = 1e-9
+#: Of more encodings a terminal has a line for each by its name, and notes among the details.
+_MANY = 12
 #: What a terminal shows besides; all of them in a pipe, in CSV and with --full.
 _SHOWN = ("kernel_half_width", "sidelobe_ratio", "toeplitz_share", "stable_rank_centred", "relative_separation")
 
@@ -93,23 +98,30 @@ def answer_comparison(
     asked = by if sorted_by != DEFAULT_ORDER else []
     first = [*asked, *at_periods] if at_periods else []  # of many columns those that were asked for are not left out
     shown = dict.fromkeys(["encoding", *lengths, *first, "injective", *by, *_SHOWN])
+    notes = [*_gather(compared, lambda one: _list_notes(one, shown.keys())), *_note_norms(compared, sorted_by)]
+    remarks = _gather(compared, lambda one: _note_missing(one, shown.keys().isdisjoint))
+    among, is_long = [one.encoding for one in compared], len(compared) > _MANY
     return Answer(
         body=ComparisonBody(length=agree([one.length for one in compared]), sorted_by=sorted_by, rows=tuple(compared)),
         verdict=_judge(compared, sorted_by),
         results=compared,
         facts=[("lattice", describe_lattice(compared))],
         details=[*at_periods.items(), *((name, METRICS[name].text) for name in shown if name in METRICS)],
-        notes=[
-            *_gather(compared, lambda one: _list_notes(one, shown.keys())),
-            *_note_norms(compared, sorted_by),
-        ],
-        remarks=_gather(compared, lambda one: _note_missing(one, shown.keys().isdisjoint)),
+        notes=() if is_long else notes,
+        remarks=(*notes, *remarks) if is_long else remarks,
         shown=tuple(shown),
         rows="all",
-        drawing=_draw(compared[0]),
+        spelled={one.label: _shorten(one, among) for one in among} if is_long else {},
+        drawing=_draw(compared[0]) if len(compared) <= MOST_DRAWN else None,
         next_command=propose("inspect", compared[0].encoding),
         failed=failed,
     )
+
+
+def _shorten(encoding: Encoding, among: Sequence[Encoding]) -> str:
+    """Name an encoding in a line of its own: a drawn table, too, if it is alone, for there is no file to tell."""
+    is_alone = all(one.name != encoding.name for one in among if one != encoding)
+    return encoding.name if is_alone and encoding.is_random else name_apart(encoding, among)
 
 
 def find_spectrum(compared: Sequence[Comparison]) -> Spectrum | None:

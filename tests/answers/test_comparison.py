@@ -506,3 +506,16 @@ def test_what_has_no_distance_has_no_relative_one(rows, separation, norm):
     assert one.values["relative_separation"] is None
     assert one.notes["relative_separation"].startswith(separation)
     assert one.values["norm_rms"] == norm
+
+
+def test_the_whole_catalogue_is_a_line_for_each_and_the_verdict(cli, monkeypatch):
+    monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
+    ran = cli("compare --all --length 16", COLUMNS="80", LINES="24")
+    lines = ran.out.splitlines()
+    names = [one["encoding"]["name"] for one in json.loads(cli("compare --all --length 16 --json").out)["rows"]]
+    table = [line.split()[0] for line in lines[-2 - len(names) :]]
+    assert set(names) <= set(table)
+    assert len(lines) <= len(names) + 16
+    assert "note: " not in ran.err
+    full = " ".join(cli("compare --all --length 16 --full", COLUMNS="80").out.split())
+    assert "drawn at random, as before training" in full

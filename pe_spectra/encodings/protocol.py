@@ -234,7 +234,7 @@ class Encoding(metaclass=ByName):
         return f"{self.name}:{','.join(keys)}" if keys else self.name
 
     def _list_given(self) -> list[tuple[Parameter, Value]]:
-        applying = (p for p in self.accepts if self._applies(p))
+        applying = (p for p in self.accepts if not p.only_with or self._applies(p))
         return [(p, value) for p in applying if (value := getattr(self, p.keyword)) is not None]
 
     def _applies(self, parameter: Parameter) -> bool:
@@ -262,7 +262,7 @@ class Encoding(metaclass=ByName):
             name = f"{self.name}: {parameter.name}"
             value = parameter.check(given, name)
             object.__setattr__(self, parameter.keyword, value)  # a plain int, float or str, whatever was given
-            if value != parameter.default and not self._applies(parameter):
+            if parameter.only_with and value != parameter.default and not self._applies(parameter):
                 raise InputError(f"{name} has no meaning here", format_value(value), self._explain(parameter))
 
     def _explain(self, parameter: Parameter) -> str:

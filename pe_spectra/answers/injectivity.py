@@ -149,7 +149,7 @@ def _say(result: Faithfulness) -> str:
         near = f"neighbours (lag 1, {first} and {second})"
     distance = write_with_error(result.min_separation, result.error_bound)
     is_lost = result.outcome == "distinct-by-rounding"
-    rounded = f"; computing them rounds off up to {result.rounding:.1e}" if is_lost else ""
+    rounded = f"; float64 rounds off up to {result.rounding:.1e} where such are computed" if is_lost else ""
     return f"{text} Closest: {near}, distance {distance}{rounded}."
 
 
@@ -192,8 +192,9 @@ def _list_facts(result: Faithfulness) -> list[tuple[str, str]]:
 
 def _list_details(result: Faithfulness) -> list[tuple[str, str]]:
     facts = []
-    if result.sidelobe:
-        facts.append(("sidelobe", f"{result.sidelobe.value:.4g} of the kernel's peak, at lag {result.sidelobe.lag}"))
+    side = result.sidelobe
+    if side:
+        facts.append(("sidelobe", f"{side.value:.4g} of the kernel's value at lag 0, at lag {side.lag}"))
     if result.relative_error is not None:
         width = "no half width" if result.fwhm is None else f"width {result.fwhm:.4g} positions at half"
         error = f"relative error {result.relative_error:.4g}"
@@ -245,10 +246,10 @@ def _describe_growth(result: Faithfulness) -> str:
     repeat = result.first_repeat
     said = [_describe_fall(result, grown)] if len(grown) > 1 else []
     if repeat is not None:
-        since = f"length {repeat.length}"
+        where = f"length {repeat.length}"
         if repeat.length - repeat.above > 1:
-            since = f"a length above {repeat.above} and at most {repeat.length}"
-        said.append(f"two vectors are the same from {since} on ({_name_pair(result, *repeat.pair)})")
+            where = f"a length above {repeat.above} and at most {repeat.length}"
+        said.append(f"two vectors are first the same at {where} ({_name_pair(result, *repeat.pair)})")
     return "; ".join(said)
 
 

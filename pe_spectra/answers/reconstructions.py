@@ -224,7 +224,7 @@ def _list_kernels(results: Sequence[Reconstruction], kernels: Sequence[F64 | Non
 def _say_kernel(kernel: F64) -> str:
     below = np.flatnonzero(kernel < 0.5)
     if not len(below):
-        return f"k(tau)/k(0) stays above a half up to lag {len(kernel) - 1}"
+        return f"k(tau)/k(0) does not fall below a half up to lag {len(kernel) - 1}"
     return f"k(tau)/k(0) first falls below a half at lag {below[0]}"
 
 

@@ -193,7 +193,7 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
     peaks, places = find_peaks(spectrum)
     peak = f"{places} ({spectrum.weights[summary.peak_bin]:.4g}{' each' if len(peaks) > 1 else ''})"
     is_cut = spectrum.estimator == "kde" and spectrum.boundary == "none"
-    if is_cut and 0 < summary.peak_bin <= (spectrum.bandwidth or 0.0):
+    if is_cut and 0 < peaks[0] <= (spectrum.bandwidth or 0.0):
         peak += f"; bin 0 has {spectrum.weights[0]:.4g}, half of its kernel lies below zero (--boundary reflect)"
     entropy, participation = summary.effective_bins_entropy, summary.effective_bins_participation
     blur = write_blur(spectrum)

@@ -82,6 +82,8 @@ def trace_growth(encoding: Encoding, first: Grown) -> tuple[Grown, ...]:
 class FirstRepeat(NamedTuple):
     """Two codes are equal among `length` positions, and none are among `above`; one more or fewer is not decided.
 
+    Of longer ones nothing is said: the end factor of `dfstrans` makes the last row another one.
+
     >>> from pe_spectra import Dft
     >>> find_first_repeat(Dft(d=256), 80)
     FirstRepeat(above=256, length=257, pair=(0, 256))
@@ -93,7 +95,7 @@ class FirstRepeat(NamedTuple):
 
 
 def find_first_repeat(encoding: Encoding, length: int) -> FirstRepeat | None:
-    """Return from which length on two codes are equal, by exact keys; None if not up to 2**20 or the last row.
+    """Return at which longer length two codes are equal first, by exact keys; None if not up to 2**20 or the last row.
 
     Parameters
     ----------
@@ -108,10 +110,16 @@ def find_first_repeat(encoding: Encoding, length: int) -> FirstRepeat | None:
             found = certify(CodeTable(encoding, longer), 1)[2]
         except InputError:  # a table of lags has an end
             return None
-        if found.earliest is not None:
-            fails = max(map(abs, found.earliest)) + 1
-            # a count of which `distinct` is not known leaves room for pairs that no key has
-            return FirstRepeat(length if found.distinct is None else fails - 1, fails, found.earliest)
+        if found.earliest is None:
+            continue
+        fails = max(map(abs, found.earliest)) + 1
+        if found.distinct is None:  # which leaves room for pairs that no key has
+            return FirstRepeat(length, fails, found.earliest)
+        # of rows that change with the number of them the pair may be another one, or the length one beside
+        for tried in (fails, fails - 1, fails + 1):
+            pair = certify(CodeTable(encoding, tried), 1)[2].earliest if tried > length else None
+            if pair is not None:
+                return FirstRepeat(tried - 1, tried, pair)
     return None
 
 

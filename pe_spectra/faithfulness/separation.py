@@ -54,7 +54,7 @@ class Sidelobe(Result):
     """
 
     lag: int = quantity("Its lag.", unit="positions", minimum=1, column="sidelobe_lag")
-    value: float = quantity("Its height; the peak at lag 0 has 1.", column="sidelobe")
+    value: float = quantity("Its height over the value at lag 0, of a table not always the largest.", column="sidelobe")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

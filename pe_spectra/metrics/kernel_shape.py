@@ -55,7 +55,7 @@ def measure_kernel_shape(kernel: ArrayLike) -> KernelShape:
     flat = "k(0) is not positive" if values[0] <= 0 else ""
     sidelobe = None if flat else find_sidelobe(values / values[0])
     alone = flat or "no local maximum beyond the main lobe"
-    wide = flat or f"the kernel stays above half of its peak up to lag {len(values) - 1}"
+    wide = flat or f"the kernel stays above half of its value at lag 0 up to lag {len(values) - 1}"
     return KernelShape.tell(
         {
             "kernel_half_width": or_reason(_measure_half_width(values), wide),

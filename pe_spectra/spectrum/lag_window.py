@@ -180,8 +180,9 @@ def compute_lag_window_spectrum(
     lags = _count_lags(n, b) + 1
     found = kernel or estimate_kernel(encoding, length=size, count=lags)
     spectrum = _transform(encoding, found, n, b, None)
-    if kernel is None and lags < n and needs_finest(spectrum.weights, spectrum.boundary):
-        most = max(lags, min(n, MAX_HELD_ENTRIES // (2 * len(found.values))))
+    enough = _count_lags(n, FINEST) + 1
+    if kernel is None and lags < enough and needs_finest(spectrum.weights, spectrum.boundary):
+        most = max(lags, min(enough, MAX_HELD_ENTRIES // (2 * len(found.values))))
         found = estimate_kernel(encoding, length=size, count=most)
     return _sharpen(spectrum, found)
 
@@ -192,8 +193,13 @@ def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
     if lags < 2 or not needs_finest(spectrum.weights, spectrum.boundary):
         return spectrum
     b = FINEST * max(1.0, spectrum.grid / lags)
-    by_head = [np.fft.rfft(_fold_window(one, spectrum.grid, b)).real / one[0] for one in kernel.values]
+    by_head = _weigh_by_head(spectrum.encoding, kernel, spectrum.grid, b)
     return replace(spectrum, finest=Finest(b, lambda: np.median(by_head, axis=0)))
+
+
+def _weigh_by_head(encoding: Encoding, kernel: Kernel, n: int, b: float) -> F64:
+    """The weights of each head, (H, N // 2 + 1), each of sum 1."""
+    return np.stack([normalise(np.fft.rfft(_fold_window(one, n, b)).real, encoding)[0] for one in kernel.values])
 
 
 def _slice(kernel: Kernel, axis: str) -> Kernel:
@@ -206,7 +212,7 @@ def _slice(kernel: Kernel, axis: str) -> Kernel:
 @np.errstate(under="ignore")
 def _transform(encoding: Encoding, kernel: Kernel, n: int, b: float, axis: str | None) -> Spectrum:
     needed, held = _count_lags(n, b), kernel.values.shape[1] - 1
-    by_head = np.stack([normalise(np.fft.rfft(_fold_window(one, n, b)).real, encoding)[0] for one in kernel.values])
+    by_head = _weigh_by_head(encoding, kernel, n, b)
     weights, log_weights = normalise(np.median(by_head, axis=0), encoding)
     said = describe_kernel(encoding, kernel.source, kernel.length)
     notes: tuple[str, ...] = () if kernel.source == "exact" else (f"{encoding.label}: {said}",)

@@ -277,7 +277,7 @@ def test_the_first_length_that_repeats_is_the_first(spec, length, pair):
     assert distances[~np.eye(len(places), dtype=bool)].min() > 1e-9
     assert np.ptp(read(np.array(pair)), axis=0).max() < 1e-12
     facts = dict(answer_faithfulness([measure_faithfulness(encoding, length=length - 1)]).facts)
-    assert f"two vectors are the same from length {length} on (" in facts["longer"]
+    assert f"two vectors are first the same at length {length} (" in facts["longer"]
 
 
 def test_a_repeat_is_between_two_lengths_where_no_key_is_exact(monkeypatch):
@@ -286,7 +286,7 @@ def test_a_repeat_is_between_two_lengths_where_no_key_is_exact(monkeypatch):
     monkeypatch.setattr("pe_spectra.faithfulness.certificates.MAX_DIRECT_WORK", 0)
     assert find_first_repeat(encoding, 5) == (5, 7, (0, 6))
     facts = dict(answer_faithfulness([measure_faithfulness(encoding, length=5)]).facts)
-    assert facts["longer"].endswith("the same from a length above 5 and at most 7 on (positions 0 and 6)")
+    assert facts["longer"].endswith("first the same at a length above 5 and at most 7 (positions 0 and 6)")
 
 
 def test_bounds_hold_for_amplitudes():

@@ -62,7 +62,9 @@ def look_closely(spectrum):
         found = encoding.frequencies()
         kernel = np.cos(np.outer(np.arange(4 * n), found.values)) @ found.masses
         return transform(kernel, n, 0.5)
-    kernel = estimate_kernel(encoding, length=spectrum.length or n, count=n).values[0]
+    size = spectrum.length or min(n, encoding.rows or n)
+    size = (size + 1) // 2 if spectrum.kernel_source == "lag-rows" else size  # so many positions have that many lags
+    kernel = estimate_kernel(encoding, length=size, count=max(n, size)).values[0]  # at all lags that are known
     return transform(kernel, n, 0.5 * max(1, n / len(kernel)))
 
 

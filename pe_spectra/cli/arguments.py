@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from typer.core import TyperGroup
@@ -36,13 +36,13 @@ class PaperGroup(TyperGroup):
     """The program, or a family of commands: suggests the nearest command for one that does not exist."""
 
     commands: Any  # a mapping: Typer would change what it holds, if it were asked to
-    families: Mapping[str, Any] = {}
+    families: Mapping[str, Callable[[], Any]] = {}  # what makes a group, or a command
 
     def every(self) -> dict[str, Any]:
         """Return every command by its full name, those of families, too."""
         found = dict(self.commands)
-        for family, group in self.families.items():
-            inner = group.every() if isinstance(group, PaperGroup) else {"": group}
+        for family, make in self.families.items():
+            inner = group.every() if isinstance(group := make(), PaperGroup) else {"": group}
             found |= {f"{family} {name}".rstrip(): command for name, command in inner.items()}
         return found
 
@@ -66,7 +66,7 @@ class PaperGroup(TyperGroup):
         ------
         InputError : there is none; the message has the nearest name and all there are.
         """
-        found = self.families.get(cmd_name) or super().get_command(ctx, cmd_name)
+        found = self.families[cmd_name]() if cmd_name in self.families else super().get_command(ctx, cmd_name)
         if found is None and not ctx.resilient_parsing:
             names = self.list_commands(ctx)
             accepted = f"{suggest(cmd_name, names)}accepted: {', '.join(names)}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from pe_spectra.cli.run import Outcome, Run, explain_code, plot
+from pe_spectra.cli.listings import explain_code
+from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:

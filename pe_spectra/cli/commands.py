@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc
 from typing import Any
@@ -15,8 +15,7 @@ from typer.core import TyperCommand
 from pe_spectra.cli.arguments import PaperGroup, Rewriter, fit_terminal
 from pe_spectra.cli.declaring import Declaration
 from pe_spectra.cli.options import OPTIONS
-from pe_spectra.cli.overwriting import refuse_overwriting
-from pe_spectra.cli.run import Outcome, prepare_run
+from pe_spectra.cli.run import Outcome, prepare_run, refuse_overwriting
 from pe_spectra.cli.settings import add_notes, load_settings, note_unknown_variables
 from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
@@ -271,28 +270,18 @@ class Commands(Mapping[str, DeclaredCommand]):
         return _make_command(f"{self._family} {name}".lstrip())
 
 
-class Families(Mapping[str, Any]):
-    """What else the first word may be: a family of commands, or one that fills a file; each made when it is asked for.
-
-    >>> list(Families()), Families()["experiment"].every()["run"].name
-    (['experiment', 'sweep'], 'experiment run')
-    """
-
-    def __iter__(self) -> Iterator[str]:
-        yield from (*FAMILIES, *_GROWING)
-
-    def __len__(self) -> int:
-        return len(FAMILIES) + len(_GROWING)
-
-    def __getitem__(self, name: str) -> PaperGroup | DeclaredCommand:
-        if name in _GROWING:
-            return _make_command(name)
-        group = PaperGroup(name=name, help=FAMILIES[name], short_help=FAMILIES[name], rich_markup_mode=None)
-        group.commands = Commands(name)
-        return group
+def _make_family(name: str) -> PaperGroup:
+    group = PaperGroup(name=name, help=FAMILIES[name], short_help=FAMILIES[name], rich_markup_mode=None)
+    group.commands = Commands(name)
+    return group
 
 
 _make_command = cache(DeclaredCommand)
+#: What else the first word may be, a family of commands or one that fills a file: what makes it.
+OTHERS: Mapping[str, Callable[[], Any]] = {
+    **{name: partial(_make_family, name) for name in FAMILIES},
+    **{name: partial(_make_command, name) for name in _GROWING},
+}
 
 
 def _join_subject(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pe_spectra.cli.run import Outcome, Run, explain_code, plot
+from pe_spectra.cli.listings import explain_code
+from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.cli.subject import Subject, check_together, check_work, list_undecided
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_INSPECTED_NUMBERS, MAX_LENGTH

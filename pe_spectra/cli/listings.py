@@ -1,7 +1,8 @@
-"""The commands that list and write what there is: figures, claims, schema, encodings, export."""
+"""The commands that list and write what there is: figures, claims, schema, encodings, export, explanations."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,13 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject, check_work, read_times
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
+from pe_spectra.numbers import Choice
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.export import Exported
+    from pe_spectra.findings import Kind
 
 
 def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
@@ -205,3 +208,25 @@ def _read_place(output: str | None) -> Path | None:
     check_suffix(Path(output), "--output")
     check_writable([Path(output)], label="--output")
     return Path(output)
+
+
+def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:
+    """Answer --explain, which stands alone.
+
+    Parameters
+    ----------
+    text : the code as it was given. explanations : the reasoning behind each code.
+    others : what else was asked for.
+
+    Raises
+    ------
+    InputError : a code that is not known, or something else beside it.
+    """
+    from pe_spectra.answers.catalogues import answer_explanation
+
+    if run.figure is not None:
+        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
+    if others:
+        raise InputError("--explain takes nothing beside it", others[0], "leave it out")
+    code = Choice(members=tuple(explanations)).parse(text, "--explain")
+    return run.finish(answer_explanation(code, explanations))

@@ -10,7 +10,7 @@ import typer
 
 from pe_spectra._version import __version__
 from pe_spectra.cli.arguments import PaperGroup
-from pe_spectra.cli.commands import Commands, Families
+from pe_spectra.cli.commands import OTHERS, Commands
 from pe_spectra.cli.run import Outcome
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
@@ -64,7 +64,7 @@ def build_command() -> Any:
     )
     app.callback()(describe_program)
     program: Any = typer.main.get_command(app)
-    program.commands, program.families = Commands(), Families()
+    program.commands, program.families = Commands(), OTHERS
     return program
 
 

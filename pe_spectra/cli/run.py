@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.numbers import Choice
+from pe_spectra.spec import FileSpec, parse_spec, split_list
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
 from pe_spectra.wording import Typed, compose_command
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pe_spectra.answers.answer import Answer
-    from pe_spectra.findings import Kind
     from pe_spectra.plots.choices import FigureOptions
 
 #: The variable that, where it is not empty, leaves out the figures that nobody asked for.
@@ -277,23 +276,43 @@ def _find_default_place(name: str) -> tuple[Path | None, tuple[str, ...]]:
     return Path(name), ()
 
 
-def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:
-    """Answer --explain, which stands alone.
+def refuse_overwriting(outputs: Mapping[str, str | Path | None], texts: Sequence[str]) -> None:
+    """Refuse, before any work, an output that is a file which the command reads, however both are spelled.
 
     Parameters
     ----------
-    text : the code as it was given. explanations : the reasoning behind each code.
-    others : what else was asked for.
-
-    Raises
-    ------
-    InputError : a code that is not known, or something else beside it.
+    outputs : option -> where its file goes, or None.
+    texts : what options and arguments name that may be a SPEC or a file.
     """
-    from pe_spectra.answers.catalogues import answer_explanation
+    present = [(option, Path(place)) for option, place in outputs.items() if place and os.path.exists(place)]
+    for text in texts if present else ():
+        for path in _list_files(text):
+            for option, place in present:
+                if _is_same(place, Path(path).expanduser()):
+                    raise FileError(place, f"is read by this command ({option}); another file is accepted")
 
-    if run.figure is not None:
-        raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
-    if others:
-        raise InputError("--explain takes nothing beside it", others[0], "leave it out")
-    code = Choice(members=tuple(explanations)).parse(text, "--explain")
-    return run.finish(answer_explanation(code, explanations))
+
+def _list_files(text: str) -> Iterator[str]:
+    """What a SPEC may read: its file, the files that its parameters name, and those of SPECs in it."""
+    yield text
+    try:
+        spec = parse_spec(text)
+    except InputError:
+        return  # refused in its turn, if it is a SPEC at all
+    if isinstance(spec, FileSpec):
+        yield spec.path
+        return
+    for _, value in spec.raw:
+        for part in split_list(value):
+            yield from _list_files(part)
+
+
+def _is_same(output: Path, source: Path) -> bool:
+    """Whether an output is a file that is read, or one of the files of a model that is read."""
+    try:
+        whole_model = source.is_dir() or source.name.endswith(".index.json")
+        if whole_model and output.resolve().parent == (source if source.is_dir() else source.parent).resolve():
+            return output.is_file()
+        return os.path.samefile(output, source)
+    except (OSError, ValueError):
+        return False  # not there, or no possible name

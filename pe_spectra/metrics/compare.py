@@ -24,8 +24,15 @@ from pe_spectra.metrics import (
     measure_metrics,
     measure_periods,
 )
-from pe_spectra.metrics.common_ground import Lattice, choose_length, explain_absence, find_spectrum
-from pe_spectra.metrics.views import add_codes, find_kernel, find_spacing
+from pe_spectra.metrics.common_ground import (
+    Lattice,
+    add_codes,
+    choose_length,
+    explain_absence,
+    find_kernel,
+    find_spacing,
+    find_spectrum,
+)
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
 from pe_spectra.spectrum import Spectrum, estimate_kernel
 from pe_spectra.spectrum.kernels import LENGTH

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitle_portrait, find_marked
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
-from pe_spectra.plots.axes import beside, head_panel, place_label
-from pe_spectra.plots.grid_norms import draw_grid_norms
-from pe_spectra.plots.heatmap import MAP_RIGHT, describe_cells
+from pe_spectra.exact import F64
+from pe_spectra.plots.axes import beside, head_panel, label_integers, place_label
+from pe_spectra.plots.heatmap import FAR, MAP_RIGHT, QUANTILE, ColourScale, describe_cells, draw_map, find_extent
 from pe_spectra.plots.inspection_panels import (
     draw_bias,
     draw_bias_map,
@@ -32,6 +33,8 @@ from pe_spectra.plots.planes import draw_grid_kernel, draw_grid_weights, draw_lo
 from pe_spectra.plots.sheet import Layout, lay_out, widen_panel
 from pe_spectra.plots.spectrum import draw_spectra
 from pe_spectra.plots.style import GREY, PAGE_WIDTH, VERMILION, curve_style, escape_sentence, fixed_style
+from pe_spectra.precision.dtypes import STORED_TYPES
+from pe_spectra.wording import count
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import TableInspection
@@ -50,6 +53,8 @@ _BEYOND = 0.6
 _MOST_DECADES = 8.0 / 1.06
 #: Matplotlib adds margins to an axis and takes its length.
 _LARGEST = 1e307
+#: Rows before a grid whose norms are named.
+_MOST_BEFORE = 1
 
 
 class _Panel(NamedTuple):
@@ -168,7 +173,7 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection, noun: str)
     draw = partial(draw_rows, used=inspection.rows_used, noun=noun)
     values, marked, shape = inspection.norms, find_marked(inspection, MARKED_NORMS), portrait.encoding.shape
     if shape is not None:
-        norms = partial(draw_grid_norms, norms=values, shape=shape, first=first, marked=marked, dtype=inspection.dtype)
+        norms = partial(_draw_grid_norms, norms=values, shape=shape, first=first, marked=marked, dtype=inspection.dtype)
         yield _Panel(norms, right="map")
     else:
         yield _Panel(partial(draw, label="norm ‖e(s)‖", rows=rows, values=values, marked=marked), "Norm of each row")
@@ -213,3 +218,43 @@ def _name_lines(axes: Axes, names: list[str]) -> None:
         y = np.interp(x, *curve)
         places = beside(x, y, ("above right", "below left", "above left", "right"))
         place_label(axes, name, places, colour=curve_style(number)["color"])
+
+
+def _draw_grid_norms(
+    axes: Axes, norms: F64, shape: tuple[int, int], *, first: int, marked: Sequence[int], dtype: str = "float64"
+) -> str:
+    """Draw the norm of each place of a grid as a map, and ring some; norms of rows before the grid stand in words.
+
+    Parameters
+    ----------
+    norms : (R,) of rows `first`, .. , the last H W of which fill the grid.
+    marked : some of these rows; those before the grid are not ringed. dtype : type that the table was stored in; norms
+        that differ by no more than its rounding are drawn in one colour.
+    """
+    height, width = shape
+    before = norms.size - height * width
+    values = norms[before:].reshape(shape)
+    extent = find_extent(np.arange(width, dtype=np.float64), np.arange(height, dtype=np.float64))
+    high = float(np.quantile(values, QUANTILE))
+    scale = ColourScale(float(values.min()), high) if values.max() > FAR * high else None
+    # each number is off by the roundoff of its type at most, and so is the norm of a row of them
+    equal = 0 < float(np.ptp(values)) <= 2 * STORED_TYPES[dtype].roundoff * float(values.max())
+    draw_map(
+        axes,
+        np.full_like(values, np.median(values)) if equal else values,
+        extent=extent,
+        label="norm ‖e(s)‖",
+        scale=scale,
+    )
+    axes.invert_yaxis()
+    axes.set(xlabel="place across", ylabel="place down")
+    label_integers(axes.xaxis, axes.yaxis)
+    down, across = np.divmod(np.unique([row for row in marked if row >= first + before]) - first - before, width)
+    if down.size:
+        (rings,) = axes.plot(across, down, "o", color=VERMILION, clip_on=False, zorder=5)
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        rings.set(markersize=5, markerfacecolor="none", markeredgecolor=VERMILION, path_effects=halo)
+    words = [f"row {first + row}: {norms[row]:.3g}" for row in range(min(before, _MOST_BEFORE))]
+    words += [count(before - _MOST_BEFORE, "more row")] if before > _MOST_BEFORE else []
+    words += [f"equal within {dtype}"] if equal else []
+    return f"Norm of each place ({', '.join(words)})" if words else "Norm of each place"

@@ -64,6 +64,13 @@ class AuditedLowBin(Result):
     total: int = quantity("Number of all frequencies.", minimum=1)
 
 
+class _OfRotation(Derived[Any]):
+    """A number that the rotation holds, and the layers do not hold once more."""
+
+    def __get__(self, layer: Any, owner: type[Any] | None = None) -> Any:
+        return self if layer is None else self.func(layer)
+
+
 def _take_from_rotation(name: str) -> Derived[Any]:
     """Declare what a rotation has for the layers that it turns."""
 
@@ -72,7 +79,9 @@ def _take_from_rotation(name: str) -> Derived[Any]:
 
     read.__annotations__["return"] = find_hint(Rotation, name)
     declared = Rotation.quantities()[name]
-    return Derived(read, replace(declared, text=f"{declared.text.removesuffix('.')}; null where nothing is turned."))
+    return _OfRotation(
+        read, replace(declared, text=f"{declared.text.removesuffix('.')}; null where nothing is turned.")
+    )
 
 
 def _list_known(values: F64 | None, count: int) -> list[float | None]:

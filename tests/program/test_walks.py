@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
+from pe_spectra.answers.audits import answer_audits
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.stated.configuration import read_configuration
 from tests.program.walks import LINES, measure
 
 #: Functions, files and changes of file that each line may take.
@@ -22,3 +27,17 @@ def test_no_walk_is_longer(name):
 def test_what_no_screen_shows_is_not_made(name):
     calls = measure(name).calls
     assert not [one for one in calls if one.startswith(("quantities.py:tabulate", "plots/", "figures/"))]
+
+
+def test_what_a_file_states_has_three_holders():
+    base = 123456.5
+    stated = {"model_type": "llama", "head_dim": 128, "rope_theta": base, "max_position_embeddings": 8192}
+    answer = answer_audits([audit_configuration(read_configuration(stated, "config.json"))])
+    assert answer.to_document(None)["models"][0]["layer_types"][0]["base"] == base
+    ours = [
+        one for one in gc.get_objects() if type(one).__module__.startswith("pe_spectra.") and hasattr(one, "__dict__")
+    ]
+    held = {
+        type(one).__name__ for one in ours for value in vars(one).values() if type(value) is float and value == base
+    }
+    assert held == {"RotaryBlock", "Rope", "Rotation"}

@@ -65,23 +65,18 @@ class AuditedLowBin(Result):
 
 
 class _OfRotation(Derived[Any]):
-    """A number that the rotation holds, and the layers do not hold once more."""
+    """What a rotation holds, declared for the layers that it turns; they do not hold it once more."""
+
+    def __init__(self, name: str) -> None:
+        def read(layer: LayerAudit) -> Any:
+            return getattr(layer.rotation or Rotation(), name)
+
+        read.__annotations__["return"] = find_hint(Rotation, name)
+        declared = Rotation.quantities()[name]
+        super().__init__(read, replace(declared, text=f"{declared.text[:-1]}; null where nothing is turned."))
 
     def __get__(self, layer: Any, owner: type[Any] | None = None) -> Any:
         return self if layer is None else self.func(layer)
-
-
-def _take_from_rotation(name: str) -> Derived[Any]:
-    """Declare what a rotation has for the layers that it turns."""
-
-    def read(layer: LayerAudit) -> Any:
-        return getattr(layer.rotation or Rotation(), name)
-
-    read.__annotations__["return"] = find_hint(Rotation, name)
-    declared = Rotation.quantities()[name]
-    return _OfRotation(
-        read, replace(declared, text=f"{declared.text.removesuffix('.')}; null where nothing is turned.")
-    )
 
 
 def _list_known(values: F64 | None, count: int) -> list[float | None]:
@@ -114,17 +109,17 @@ class LayerAudit(Result):
     def scheme(self) -> str:
         return self.configuration.scheme if self.statement.turns else "none"
 
-    head_dim = _take_from_rotation("head_dim")
-    rotary_dim = _take_from_rotation("rotary_dim")
-    base = _take_from_rotation("base")
-    scaling = _take_from_rotation("scaling")
+    head_dim = _OfRotation("head_dim")
+    rotary_dim = _OfRotation("rotary_dim")
+    base = _OfRotation("base")
+    scaling = _OfRotation("scaling")
 
     @derived("Parameters of the scaling by the catalogue's names; empty without one.", schema=OPEN_OBJECT, column=None)
     def scaling_parameters(self) -> Mapping[str, object]:
         return {name: value for name, value in (self.rotation or Rotation()).options.items() if name != "share"}
 
-    attention_scaling = _take_from_rotation("attention_scaling")
-    layout = _take_from_rotation("layout")
+    attention_scaling = _OfRotation("attention_scaling")
+    layout = _OfRotation("layout")
 
     @derived(
         "Length at which the ladder was trained before it was scaled, without one the training context length; null "

@@ -46,6 +46,17 @@ def join(words: Sequence[str], most: int | None = None, word: str = "and") -> st
     return f" {word} ".join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else "".join(listed)
 
 
+def write_run(places: Sequence[int], words: Sequence[str] = ()) -> str:
+    """Write places, or words of their own: three or more in a row by the first and the last, else four at most.
+
+    >>> write_run([3, 4, 5]), write_run([3, 5, 6]), write_run([1, 2], ["a", "b"])
+    ('3 to 5', '3, 5 and 6', 'a and b')
+    """
+    named = words or [str(place) for place in places]
+    is_run = len(places) > 2 and places[-1] - places[0] == len(places) - 1
+    return f"{named[0]} to {named[-1]}" if is_run else join(named, 4)
+
+
 def capitalise(sentence: str) -> str:
     """Begin a sentence with a capital; names inside keep their letters.
 

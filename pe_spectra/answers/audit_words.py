@@ -19,7 +19,7 @@ from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.checks import KINDS
 from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.vocabulary import RANKS
-from pe_spectra.wording import count, join, percent
+from pe_spectra.wording import count, join, percent, write_run
 
 VERDICTS = Verdicts({"clean": "ok", "unusable-files": "error"})
 #: Files that a sentence names, and numbers of a list that are written out.
@@ -306,8 +306,7 @@ def _list_periods(layer: LayerAudit) -> list[tuple[str, str]]:
         )
         facts.append(("pairs", f"{text}{still}, within {layer.limit(layer.trained_length):,} positions"))
     if layer.unseen:
-        first, last = layer.unseen[0], layer.unseen[-1]
-        which = f"{len(layer.unseen)} pairs, {first} to {last}" if first != last else f"1 pair, {first}"
+        which = f"{count(len(layer.unseen), 'pair')}, {write_run(layer.unseen)}"
         facts.append(("phases", f"out of range (not covered in training) of {which}"))
     return facts
 

@@ -13,7 +13,7 @@ from pe_spectra.spectrum import Spectrum, SpectrumSummary
 from pe_spectra.spectrum.evenness import LOW_BINS, Finest, compare_ends
 from pe_spectra.spectrum.kernels import describe_kernel
 from pe_spectra.spectrum.record import EMPTY_BAND, explain_signs
-from pe_spectra.wording import join, percent, shorten
+from pe_spectra.wording import join, percent, shorten, write_run
 
 VERDICTS = Verdicts(
     {
@@ -124,19 +124,13 @@ def find_peaks(spectrum: Spectrum) -> tuple[list[int], str]:
     """
     largest = spectrum.weights[spectrum.summary.peak_bin]
     peaks: list[int] = np.flatnonzero(spectrum.weights >= (1 - _TIE) * largest).tolist()
-    return peaks, f"bin{'s' if len(peaks) > 1 else ''} {_write_run(peaks, list(map(str, peaks)))}"
+    return peaks, f"bin{'s' if len(peaks) > 1 else ''} {write_run(peaks)}"
 
 
 def _say_peak(spectrum: Spectrum) -> str:
     peaks, _ = find_peaks(spectrum)
     weights = "largest weight is" if len(peaks) == 1 else "largest weights are"
-    return f"the {weights} at {_write_run(peaks, [f'{spectrum.omega[k]:.4g}' for k in peaks])} rad"
-
-
-def _write_run(bins: Sequence[int], words: Sequence[str]) -> str:
-    """Write bins in words of their own: three or more in a row by the first and the last."""
-    is_run = len(bins) > 2 and bins[-1] - bins[0] == len(bins) - 1
-    return f"{words[0]} to {words[-1]}" if is_run else join(words, _MOST_NAMES)
+    return f"the {weights} at {write_run(peaks, [f'{spectrum.omega[k]:.4g}' for k in peaks])} rad"
 
 
 def _say_even(spectrum: Spectrum) -> str:

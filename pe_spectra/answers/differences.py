@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.faces import Cell
-from pe_spectra.models.comparison.divergence import Diff, Difference, LayerDiff, Unknown
+from pe_spectra.models.comparison.divergence import BREAKS, Diff, Difference, LayerDiff, Unknown
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.wording import count, join
@@ -115,15 +115,26 @@ def _judge(diff: Diff, equal: str) -> Verdict:
     known = [layer for layer in diff.layer_types if layer.agree]
     if not known:
         return VERDICTS.say("undecided", f"Not decided: {diff.unknown[0].what} is unknown ({diff.unknown[0].why}).")
-    pairs = len(known[0].pairs)
-    many = "both" if pairs == 2 else f"all {pairs}"
-    how = f"the frequencies of {many} pairs agree" if pairs else "nothing is turned"
+    how = _say_agreement(known, diff)
     if diff.agree:
         return VERDICTS.say("same", f"The same: {how}, and so does every other part.")
     if equal:  # what neither side says is read from the same numbers
         return VERDICTS.say("same-as-known", f"The same: {equal}.")
     parts = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
     return VERDICTS.say("same-as-known", f"The same, as far as is known: {how}; unknown: {parts}.")
+
+
+def _say_agreement(known: Sequence[LayerDiff], diff: Diff) -> str:
+    """How many pairs agree, where each type of layer has as many, and in which layers where of others it is not known."""
+    where = "" if len(known) == len(diff.layer_types) else f" in {join([one.name for one in known])} layers"
+    numbers = {len(layer.pairs) for layer in known if layer.pairs}
+    if not numbers:
+        return f"nothing is turned{where}"
+    pairs = numbers.pop() if len(numbers) == 1 else 0
+    if pairs == 1:
+        return f"the frequency of the only pair agrees{where}"
+    many = {0: "all", 2: "both"}.get(pairs, f"all {pairs}")
+    return f"the frequencies of {many} pairs agree{where}"
 
 
 def _say_break(diff: Diff, breaking: Sequence[Difference]) -> str:
@@ -168,7 +179,8 @@ def _state_difference(diff: Diff) -> str:
     verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
     widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
     said = f" ({'; '.join(widths)})" if widths else ""
-    return f"Different: {' and '.join(names)} {verb}{said}, but {within} (at most {max(errors):.2g} rad)"
+    most = f"at most {max(errors):.2g} rad" if max(errors) <= BREAKS else "whole periods taken off"
+    return f"Different: {' and '.join(names)} {verb}{said}, but {within} ({most})"
 
 
 def _state_open(diff: Diff, setting: Setting) -> tuple[str, ...]:

@@ -121,8 +121,8 @@ def _judge(differences: Sequence[Mismatch], directory: str, number: int) -> Verd
     if all(one.column is None and one.row is None for one in differences):
         draws = f"pe-spectra figures --output {directory} draws the figures"
         return VERDICTS.say("figures-missing", f"{first} in {directory}; {draws}.")
-    columns = count(len(differences), "column")
-    return VERDICTS.say("figures-differ", f"{columns} of the figures in {directory} differ, first {first}.")
+    places = count(len(differences), "place")  # a column, or a file that is not there
+    return VERDICTS.say("figures-differ", f"The figures in {directory} differ in {places}, first {first}.")
 
 
 def _say(difference: Mismatch) -> str:

@@ -40,7 +40,7 @@ def test_a_check_names_the_first_difference():
     ]
     answer = answer_checked("f", found, 8)
     assert answer.verdict.text == (
-        "2 columns of the figures in f differ, first fig1, column weight, row 7: expected 0.5, got 0.6; differs."
+        "The figures in f differ in 2 places, first fig1, column weight, row 7: expected 0.5, got 0.6; differs."
     )
     assert answer.failed
     missing = answer_checked("f", found[1:], 8).verdict

@@ -133,14 +133,18 @@ def _explain_frequencies(sides: Sides) -> str:
     """Say how many pairs differ by more than rounding and by how much, where the ladder is not to blame."""
     pairs = sides.layer.pairs
     off = [one for one, differs in zip(pairs, find_off(sides.a, sides.b), strict=False) if differs]
-    largest, pair = max(((abs(one.ratio - 1), one.pair) for one in off if one.ratio is not None), default=(0.0, 0))
+    # of a pair that is not turned in A there is no ratio, and of one that is not in B no factor
+    ratios = [(one.ratio, one.pair) for one in off if one.ratio is not None]
+    largest, pair = max(((abs(ratio - 1), pair) for ratio, pair in ratios), default=(0.0, 0))
+    size = f"up to {100 * largest:.3g} %"
+    if largest >= _MUCH:
+        factor, pair = max((max(ratio, 1 / ratio), pair) for ratio, pair in ratios if ratio)
+        size = f"a factor of up to {factor:.3g}"
     rounded = [
         f"; those of {letter} were rounded to {dump.frequency_dtype}"
         for letter, dump in sides.dumps.items()
         if dump.frequency_dtype
     ]
-    # of a pair that is not turned in A there is no ratio
-    size = f"up to {100 * largest:.3g} %" if largest < _MUCH else f"a factor of up to {1 + largest:.3g}"
     by = f", by {size} (pair {pair})" if largest else ""
     verb = "differs" if len(off) == 1 else "differ"
     return f"{len(off)} of {len(pairs)} pairs {verb}{by}{''.join(rounded)}"

@@ -1,0 +1,117 @@
+"""What an audit says of the turns of pairs, for drawn configurations, against the frequencies themselves."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from pe_spectra.answers.audit_words import judge_audits, list_facts
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.stated.configuration import read_configuration
+from tests.answers.holding import NUMBER, hold, is_rounded
+
+TURN = 2 * math.pi
+
+
+def draw_configurations(seed):
+    """Ladders of few pairs and many, scaled in every way, with windows, partial and proportional, at any lengths."""
+    draw = np.random.default_rng(seed)
+    for _ in range(25):
+        width, length = 2 * int(draw.choice([1, 2, 8, 32])), int(draw.choice([8, 64, 512, 8192]))
+        keys = {"model_type": "llama", "head_dim": width, "rope_theta": float(draw.choice([2.0, 100.0, 1e4, 5e5]))}
+        keys |= {"max_position_embeddings": length, "hidden_size": 4 * width, "num_attention_heads": 4}
+        factor = float(draw.choice([2.0, 8.0]))
+        scaling = str(draw.choice(["none", "linear", "dynamic", "yarn", "llama3", "longrope"]))
+        rope = {"rope_type": scaling, "factor": factor}
+        if scaling in ("yarn", "llama3", "longrope"):
+            rope["original_max_position_embeddings"] = max(2, length // int(factor))
+        if scaling == "llama3":
+            rope |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+        if scaling == "longrope":
+            rope |= {f"{one}_factor": draw.choice([1.0, 1.5, 9.0], width // 2).tolist() for one in ("short", "long")}
+        keys |= {} if scaling == "none" else {"rope_scaling": rope}
+        keys |= draw.choice([{}, {"partial_rotary_factor": 0.5}, {"model_type": "mistral", "sliding_window": 32}])
+        yield keys, draw.choice([None, 4 * length]), draw.choice([None, None, length // 2])
+
+
+def count_turns(layer):
+    """Periods of each pair within the training length, as far as it is seen at once."""
+    return layer.frequencies * layer.limit(layer.trained_length) / TURN
+
+
+def say_pairs(layer, many, few, never, rest=None, within=None):
+    turns = count_turns(layer)
+    near = np.isclose(turns, 1, rtol=1e-12) | np.isclose(turns, 32, rtol=1e-12)
+    counted = [int((turns >= 32).sum()), int(((turns < 32) & (turns >= 1)).sum()), int((turns < 1).sum())]
+    still = int((layer.frequencies == 0).sum())
+    told = 0 if rest is None else int(never) if rest == "all" else int(rest)
+    length = int(within.replace(",", "")) == layer.limit(layer.trained_length)
+    return length and told == still and (near.any() or [int(many), int(few), int(never)] == counted)
+
+
+def list_beyond(layer):
+    """Pairs that turn farther than they did in training, by more than 1 %, and never turned round in it."""
+    trained, served = layer.seen_phases, layer.frequencies * layer.limit(layer.served_length)
+    return [i for i, (seen, now) in enumerate(zip(trained, served, strict=True)) if seen < TURN and now > 1.01 * seen]
+
+
+def say_phases(layer, many, which):
+    pairs = list_beyond(layer)
+    named = [int(n) for n in re.findall(r"\d+", which.partition(" more")[0])]
+    if " to " in which:
+        return int(many) == len(pairs) and pairs == list(range(named[0], named[1] + 1))
+    return (
+        int(many) == len(pairs) and named[: 3 if "more" in which else None] == pairs[: 3 if "more" in which else None]
+    )
+
+
+def say_width(layer, channels, turned):
+    moving = 2 * int(np.count_nonzero(layer.frequencies))
+    return int(channels) == layer.head_dim and (layer.head_dim if turned == "all" else int(turned)) == moving
+
+
+def say_spectrum(layer, first, bins, share, mean):
+    g = layer.spectrum.weights
+    right = (int(first), int(bins)) == (min(10, len(g)), len(g)) and abs(100 * g[:10].sum() - float(share)) < 0.0501
+    return right and is_rounded(mean, float(layer.frequencies.mean()), 4)
+
+
+def say_low(layer, inside, total, length, zero=None):
+    w, edge = layer.frequencies, TURN / int(length)
+    below = (w > 0) & (w < edge * (1 - 1e-12))
+    return (int(inside), int(total), int(zero or 0)) == (int(below.sum()), len(w), int((w == 0).sum()))
+
+
+FACTS = {
+    r"pairs: (\d+) complete 32 periods or more, (\d+) fewer, (\d+) none(?: \((\S+) of them at rest\))?, "
+    rf"within ({NUMBER}) positions": say_pairs,
+    r"phases: out of range \(not covered in training\) of (\d+) pairs?, (.*)": say_phases,
+    r"head width: (\d+) channels, (\S+) of them turned": say_width,
+    r"spectrum: the first (\d+) of (\d+) bins hold (\S+) % of the weight \(Eq\. 15 at bandwidth 4\); mean frequency "
+    r"(\S+) rad/position": say_spectrum,
+    r"low bin: (\d+) of (\d+) frequencies (?:below|between 0 and) 2 pi/(\d+) rad/position"
+    r"(?: \((\d+) others? (?:is|are) 0, constant over positions\))? \(Eq\. 16\)(?:; the ladder .*)?": say_low,
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_said_of_turns_is_true(seed):
+    for keys, served, trained in draw_configurations(seed):
+        audit = audit_configuration(read_configuration(keys, "config.json"), trained=trained, served=served)
+        (layer,) = audit.layers
+        if layer.rotation is None:
+            continue
+        facts, details = list_facts(audit)
+        known = ("pairs", "phases", "head width", "spectrum", "low bin")
+        texts = [f"{label}: {text}" for label, text in (*facts, *details) if label in known]
+        hold(FACTS, texts, layer)
+        assert ("phases" in dict(facts)) == bool(list_beyond(layer))
+        text = judge_audits([audit]).text
+        turns = count_turns(layer)
+        never = int((turns < 1).sum())
+        said = re.search(
+            r"(?:(\d+)|each) of (\d+) pairs (?:never )?completes? a period within ([\d,]+) positions", text
+        )
+        assert said is not None, text
+        assert (int(said[1] or 0), int(said[2])) == (never, len(turns)) or np.isclose(turns, 1, rtol=1e-12).any()

@@ -125,7 +125,7 @@ def _judge(diff: Diff, equal: str) -> Verdict:
 
 
 def _say_agreement(known: Sequence[LayerDiff], diff: Diff) -> str:
-    """How many pairs agree, where each type of layer has as many, and in which layers where of others it is not known."""
+    """How many pairs agree, where that is one number, and in which layers, where of others it is not known."""
     where = "" if len(known) == len(diff.layer_types) else f" in {join([one.name for one in known])} layers"
     numbers = {len(layer.pairs) for layer in known if layer.pairs}
     if not numbers:

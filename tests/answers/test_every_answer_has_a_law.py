@@ -28,7 +28,7 @@ LAWS = {
     "figures-check": "answers/test_drawn.py::test_a_check_names_the_first_difference",
     "sweep": "answers/test_sentences_of_runs.py::test_what_is_said_of_sweeps_and_trials_is_true",
     "experiment": "answers/test_sentences_of_runs.py::test_what_is_said_of_sweeps_and_trials_is_true",
-    "experiment-check": "answers/test_sentences_of_runs.py::test_what_is_said_of_results_that_were_looked_at_again_is_true",
+    "experiment-check": "answers/test_sentences_of_runs.py::test_what_is_said_of_results_looked_at_again_is_true",
     "detection": "answers/test_sentences_of_runs.py::test_what_is_said_of_a_data_set_is_true",
     "learning": "answers/test_sentences_of_runs.py::test_what_is_said_of_an_experiment_is_true",
 }

@@ -84,7 +84,7 @@ def test_what_is_said_of_sweeps_and_trials_is_true(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_said_of_results_that_were_looked_at_again_is_true(seed):
+def test_what_is_said_of_results_looked_at_again_is_true(seed):
     draw = np.random.default_rng(seed)
     found = [
         Recheck(

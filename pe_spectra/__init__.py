@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from pe_spectra.plots.on_axes import plot_low_bin as plot_low_bin
     from pe_spectra.plots.on_axes import plot_reconstruction as plot_reconstruction
     from pe_spectra.plots.on_axes import plot_spectrum as plot_spectrum
-    from pe_spectra.precision import measure_precision as _measure_precision
+    from pe_spectra.precision.staircase import measure_precision as _measure_precision
     from pe_spectra.reconstruction import PositionReconstruction as PositionReconstruction
     from pe_spectra.reconstruction import Reconstruction as Reconstruction
     from pe_spectra.reconstruction import measure_width as measure_width
@@ -114,7 +114,7 @@ _OF_SUBJECTS = {
     "export": ("export_encoding",),
     "faithfulness": ("measure_faithfulness",),
     "inspection.portrait": ("draw_portrait",),
-    "precision": ("measure_precision",),
+    "precision.staircase": ("measure_precision",),
     "spectrum": (
         *("compute_density_spectrum", "compute_grid_spectrum", "compute_lag_window_spectrum", "compute_spectrum"),
         *("count_low_bin", "estimate_kernel"),

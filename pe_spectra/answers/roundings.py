@@ -11,8 +11,8 @@ import numpy as np
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
 from pe_spectra.encodings import HasContinuousTable
 from pe_spectra.encodings.temporal import Sampled
-from pe_spectra.precision import PrecisionReport, Stage, Staircase
 from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
 from pe_spectra.quantities import quantity
 from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.wording import capitalise, count, join, write_at_most
@@ -46,7 +46,7 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> A
     """Turn a report into an answer; `failed` lists the requirements that do not hold.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
+    >>> from pe_spectra.precision.staircase import measure_precision
     >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
     >>> answer_precision(report).verdict.code
     'merged-by-rounding'

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
     from pe_spectra.inspection.resize import Resized
     from pe_spectra.metrics.compare import Comparison
-    from pe_spectra.precision import PrecisionReport
+    from pe_spectra.precision.rounding_report import PrecisionReport
     from pe_spectra.vocabulary import Level
 
 _SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
@@ -277,7 +277,7 @@ def _list_codes(report: PrecisionReport) -> list[tuple[str, str, dict[str, float
 
 
 def _measure(encoding: Encoding, **options: Any) -> PrecisionReport:
-    from pe_spectra.precision import measure_precision
+    from pe_spectra.precision.staircase import measure_precision
 
     try:
         return measure_precision(encoding, **options)

@@ -19,7 +19,8 @@ from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.models.lengths.methods import ContextReport, compare_methods
-from pe_spectra.precision import PrecisionReport, measure_precision
+from pe_spectra.precision.rounding_report import PrecisionReport
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_lag_window_spectrum, compute_spectrum
 from pe_spectra.vocabulary import RECIPE_TITLES

@@ -19,7 +19,7 @@ from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, cu
 from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:
-    from pe_spectra.precision import PrecisionReport, Staircase
+    from pe_spectra.precision.rounding_report import PrecisionReport, Staircase
 
 #: Curves whose first collision is named in the panel.
 _NAMED = 4

@@ -28,7 +28,7 @@ class Stage(Result):
     """One stage of one recipe in one type.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
+    >>> from pe_spectra.precision.staircase import measure_precision
     >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
     >>> (report.rows[0].stage, report.rows[0].distinct, report.rows[0].first_collision)
     ('positions', 279, (256, 257))
@@ -105,7 +105,7 @@ class Staircase(ReadOnly):
     errors : (K,) the largest phase error in rad among them; None of sums, and where there are no angles.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
+    >>> from pe_spectra.precision.staircase import measure_precision
     >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["narrow-positions"])
     >>> int(report.stairs[0].distinct[-1])
     279
@@ -124,7 +124,7 @@ class PrecisionReport(Result):
     """What finite precision leaves of positions from the first one on, or of lags.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.precision import measure_precision
+    >>> from pe_spectra.precision.staircase import measure_precision
     >>> report = measure_precision(Sinusoidal(d=8), length=300, dtypes=["bfloat16"], recipes=["fp32-then-cast"])
     >>> report.exact_distinct, report.rows[-1].distinct
     (300, 300)

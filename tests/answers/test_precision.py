@@ -16,8 +16,8 @@ from pe_spectra import vocabulary
 from pe_spectra.answers.roundings import answer_precision
 from pe_spectra.encodings import GivenArray, Sinusoidal
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.precision import RECIPES, measure_precision
-from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.dtypes import DTYPES, RECIPES
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.vocabulary import COMMON_DTYPES as COMMON
 from tests.precision.slowly import find_dtype
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pe_spectra import Sinusoidal
-from pe_spectra.precision import measure_precision
+from pe_spectra.precision.staircase import measure_precision
 from tests.benchmarks.measuring import Measured, compare, trace_peak
 
 _D, _LENGTH = 256, 1_000_000

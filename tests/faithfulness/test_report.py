@@ -21,7 +21,7 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import measure_conditioning
 from pe_spectra.faithfulness.report import _certify_distance
 from pe_spectra.faithfulness.separation import measure_separation
-from pe_spectra.precision import measure_precision
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.spectrum import compute_spectrum
 from tests import naive
 from tests.faithfulness.pairs import list_equal

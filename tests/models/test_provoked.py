@@ -17,7 +17,7 @@ from pe_spectra.models.stated import meta_release
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
-from pe_spectra.precision import measure_precision
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.vocabulary import FINDING_LEVELS
 from tests.models.configurations import LLAMA, LLAMA3, LONGROPE, YARN, audit, change, load, read, scale
 

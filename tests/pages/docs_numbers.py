@@ -32,8 +32,8 @@ from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.proposals import list_bounds_of_length
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.precision import measure_precision
 from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.spectrum import evenness
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 

@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 from pe_spectra.encodings import Sinusoidal, find_encoding
 from pe_spectra.plots.staircases import compose_precision
 from pe_spectra.plots.style import SMALL_SIZE, fixed_style
-from pe_spectra.precision import measure_precision
+from pe_spectra.precision.staircase import measure_precision
 from tests.plots.figures import notes_of, read_words, visible_texts
 
 # ----------------------------------------------------------------------------------- the figure

@@ -8,8 +8,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 
-from pe_spectra.precision import Recipe
-from pe_spectra.precision.dtypes import DTYPES, SATURATING
+from pe_spectra.precision.dtypes import DTYPES, SATURATING, Recipe
 
 NARROW = [name for name in DTYPES if name not in ("float32", "float64")]
 #: Exact up to the phases, which alone are rounded.

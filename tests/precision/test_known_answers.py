@@ -9,8 +9,8 @@ import pytest
 from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal
 from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
-from pe_spectra.precision import Recipe, measure_precision
-from pe_spectra.precision.dtypes import DTYPES, round_to
+from pe_spectra.precision.dtypes import DTYPES, Recipe, round_to
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.precision.waves import find_waves
 from pe_spectra.vocabulary import COMMON_DTYPES as COMMON
 from tests.making import make_named

@@ -12,9 +12,10 @@ from pe_spectra.encodings import Dft, GivenArray, Learned, Sinusoidal, equal_row
 from pe_spectra.encodings.absolute import Ramp
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
-from pe_spectra.precision import hashed_rows, measure_precision, passes, staircase
+from pe_spectra.precision import hashed_rows, passes, staircase
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.hashed_rows import find_nearest_of_ladder
+from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.precision.waves import Front, cast_positions, find_waves
 from tests.making import make_named
 from tests.precision.slowly import find_dtype

@@ -12,8 +12,8 @@ import pytest
 
 from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
 from pe_spectra.encodings.temporal import Sampled
-from pe_spectra.precision import measure_precision
 from pe_spectra.precision.dtypes import DTYPES, RECIPES, multiply, round_to
+from pe_spectra.precision.staircase import measure_precision
 from tests.precision.slowly import PHASES_ONLY, describe_slowly, round_fraction, round_mpf
 
 

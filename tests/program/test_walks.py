@@ -34,7 +34,7 @@ def test_what_a_file_states_has_three_holders():
     stated = {"model_type": "llama", "head_dim": 128, "rope_theta": base, "max_position_embeddings": 8192}
     answer = answer_audits([audit_configuration(read_configuration(stated, "config.json"))])
     assert answer.to_document(None)["models"][0]["layer_types"][0]["base"] == base
-    ours = [one for one in gc.get_objects() if type(one).__module__.startswith("pe_spectra.")]
+    ours = [one for one in gc.get_objects() if str(type(one).__module__).startswith("pe_spectra.")]
     held = [(type(one).__name__, value) for one in ours for value in getattr(one, "__dict__", {}).values()]
     names = {name for name, value in held if type(value) is float and value == base}
     assert names == {"RotaryBlock", "Rope", "Rotation"}

@@ -210,3 +210,23 @@ def test_a_ladder_twice_as_wide_follows_the_law(spec):
 def test_a_scaled_ladder_follows_the_law(d):
     before, after = (read_row(find_encoding("sinusoidal")(d=d, scale=scale), 48)[0] for scale in (1.0, 3.0))
     assert {"encoding"} == set(find_broken(before, after, "scaled by 3", 3.0))  # the scale stands in its label
+
+
+#: What no width of a ladder of whole pairs changes: it stays a function of the lag, and each pair has one length.
+OF_EVERY_LADDER = {"random", "length", "injective", "toeplitz_share", "translation_invariance"}
+#: Lags and periods, of which a finer ladder may have the same, and what is as good as it can be.
+STEPPED = {"sidelobe_lag", "shift_linearity_mean", "shift_linearity_worst", "probe_r2"} | {
+    column for column in COLUMNS if column.startswith(("maximum_", "nearest_"))
+}
+
+
+@pytest.mark.parametrize("spec", [{"d": 6}, {"d": 16}, {"d": 32, "rho": 100.0}, {"d": 16, "scale": 3.0}])
+def test_a_ladder_with_steps_half_as_wide_changes_all_that_depends_on_its_frequencies(spec):
+    before, reasons = read_row(Sinusoidal(**spec), 48)
+    after, others = read_row(Sinusoidal(**spec | {"d": 2 * spec["d"]}), 48)
+    assert others == reasons
+    assert after["norm_rms"] == pytest.approx(math.sqrt(2) * before["norm_rms"], rel=1e-12)
+    for column in set(COLUMNS) - STEPPED - {"norm_rms"}:
+        old, new = before[column], after[column]
+        same = old == new or (isinstance(old, float) and math.isclose(old, new, rel_tol=1e-9))
+        assert same == (column in OF_EVERY_LADDER or old is None), column

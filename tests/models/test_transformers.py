@@ -281,3 +281,12 @@ def test_llama3_without_its_original_length():
     assert any("8192" in note for note in found.notes)
     assert_allclose(read("llama.cpp", configuration).frequencies, blend_llama3(8), rtol=1e-13)
     assert "original_max_position_embeddings is not set" in refuse("transformers-4", configuration)
+
+
+def test_where_no_length_before_scaling_is_stated_it_is_said_which_is_taken():
+    values = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    for given in ({}, {"original_max_position_embeddings": 8192}):
+        found = read("transformers-5", state(block("llama3", values | given, 5e5), length=131072))
+        taken = [note for note in found.notes if "so max_position_embeddings is taken" in note]
+        assert bool(taken) == (not given)
+        assert all("taken, 131072; it was 8192 in training" in note for note in taken)

@@ -1,9 +1,9 @@
 """Every sentence that infers more than it has measured: how it is recognised, and the tests of its condition.
 
 A sentence infers where it says how something came to be or what it is good for, not what a number is: in words of
-doubt (may, probably, consistent with, a guess), as a question, or of what training did. The sentences are found in the package, with the code
-of the kind of finding in which they are declared; what is a definition (a column, a parameter, a published encoding)
-is none.
+doubt (may, probably, consistent with, a guess), as a question, or of what training did. The sentences are found in the
+package, with the code of the kind of finding in which they are declared; what is a definition (a column, a parameter, a
+published encoding) is none.
 """
 
 from __future__ import annotations
@@ -165,7 +165,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
 }
 #: What has one of the words and infers nothing: a title, what is accepted, and the name of an encoding.
-NO_INFERENCES = ("Does an encoding matter to", "or init=normal for an untrained one, is accepted", "learned untrained {} seed={}")
+NO_INFERENCES = (
+    "Does an encoding matter to",
+    "or init=normal for an untrained one, is accepted",
+    "learned untrained {} seed={}",
+)
 if __name__ == "__main__":
     for one in list_inferences():
         print(one)

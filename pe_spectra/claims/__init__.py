@@ -11,11 +11,10 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import import_module, resources
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from pe_spectra.claims import articles, paper_dft, paper_original, paper_training
 from pe_spectra.claims.judging import MEANINGS, Judgement, list_code
 from pe_spectra.errors import InputError
 from pe_spectra.findings import CODE_PATTERN
@@ -23,9 +22,11 @@ from pe_spectra.numbers import Choice, suggest
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, WEIGHTS, Grade, Weight
 
-__all__ = ["JUDGES", "GradedClaim", "find_disagreements", "grade_claims", "list_claims", "read_sources"]
+__all__ = ["GradedClaim", "find_disagreements", "find_judges", "grade_claims", "list_claims", "read_sources"]
 
 _ANY_TEXT = {"type": "string"}
+#: Where judges stand.
+_MODULES = ("paper_original", "paper_dft", "paper_training", "articles")
 
 
 def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
@@ -38,11 +39,15 @@ def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
     }
 
 
-_MODULES = (paper_original, paper_dft, paper_training, articles)
-#: Id of a claim -> what computes it.
-JUDGES: Mapping[str, Callable[[], Judgement]] = MappingProxyType(
-    {name: judge for module in _MODULES for name, judge in _list_judges(module).items()}
-)
+@cache
+def find_judges() -> Mapping[str, Callable[[], Judgement]]:
+    """Return what computes each claim, by its id; only this loads all that they ask.
+
+    >>> find_judges()["theorem-1"]().verdict
+    'partly'
+    """
+    modules = [import_module(f"{__name__}.{name}") for name in _MODULES]
+    return MappingProxyType({name: judge for module in modules for name, judge in _list_judges(module).items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +158,7 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
 
 
 def _grade(record: Mapping[str, Any]) -> GradedClaim:
-    judge = JUDGES.get(record["id"])
+    judge = find_judges().get(record["id"])
     found = Judgement(computed="", verdict="not tested") if judge is None else judge()
     how = () if judge is None or found.verdict == "not tested" else list_code(judge)
     texts: dict[str, Any] = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it

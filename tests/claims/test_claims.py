@@ -6,6 +6,7 @@ import io
 import json
 import re
 from functools import partial
+from importlib import import_module
 from types import ModuleType
 
 import pytest
@@ -217,26 +218,26 @@ def test_every_computed_verdict_is_the_recorded_one(graded):
 
 
 #: Judged by the study; tests/claims/test_training.py.
-OF_TRAINING = {name for name in claims.JUDGES if claims.JUDGES[name].__module__.endswith("paper_training")}
+OF_TRAINING = {name for name, judge in claims.find_judges().items() if judge.__module__.endswith("paper_training")}
 
 
 def test_ids_are_unique_and_every_judge_has_its_claim(graded):
     ids = [claim.id for claim in graded]
     assert len(set(ids)) == len(ids)
-    assert set(claims.JUDGES) <= set(ids)
+    assert set(claims.find_judges()) <= set(ids)
 
 
 def test_what_has_no_judge_is_not_tested_and_nothing_else(graded):
     for claim in graded:
         # whether a study is there, and says anything, is no matter of these
         if claim.id not in OF_TRAINING:
-            assert (claim.verdict == "not tested") == (claim.id not in claims.JUDGES), claim.id
+            assert (claim.verdict == "not tested") == (claim.id not in claims.find_judges()), claim.id
         assert bool(claim.computed) == (claim.verdict != "not tested"), claim.id
 
 
 def test_judges_of_different_texts_do_not_hide_each_other():
-    modules = claims._MODULES
-    assert len(claims.JUDGES) == sum(len(claims._list_judges(module)) for module in modules)
+    modules = [import_module(f"pe_spectra.claims.{name}") for name in claims._MODULES]
+    assert len(claims.find_judges()) == sum(len(claims._list_judges(module)) for module in modules)
 
 
 def test_the_numbers_are_those_of_the_reading_notes(graded):
@@ -336,7 +337,7 @@ def test_how_a_claim_is_computed_is_all_of_it(graded):
     for claim in graded:
         assert bool(claim.how) == (claim.verdict != "not tested"), claim.id
         if claim.how:
-            judge = claims.JUDGES[claim.id]
+            judge = claims.find_judges()[claim.id]
             imported = {
                 name: value
                 for name, value in judge.__globals__.items()
@@ -414,7 +415,7 @@ def test_other_numbers_give_another_verdict(monkeypatch):
     for positions, verdict in ((200, "ok"), (300, "wrong")):
         fixed = partial(_measure_at, measure, positions)
         monkeypatch.setattr(paper_dft, "measure_faithfulness", fixed)
-        assert claims.JUDGES["theorem-1"]().verdict == verdict
+        assert claims.find_judges()["theorem-1"]().verdict == verdict
 
 
 def _measure_at(measure, positions, encoding, **given):

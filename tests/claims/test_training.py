@@ -25,13 +25,13 @@ def pretend_gains(monkeypatch, path, gains, *, seeds=10, tasks=("lag", "period",
     with open_runs(path, FULL) as ledger:
         ledger.append_all({one.key: write_row(one) for one in changed})
     pretend_study(monkeypatch, path)
-    return {name: claims.JUDGES[name]() for name in IDS}
+    return {name: claims.find_judges()[name]() for name in IDS}
 
 
 def test_without_a_study_they_are_not_tested_by_rule(monkeypatch):
     pretend_study(monkeypatch, None)
     for name in IDS:
-        assert claims.JUDGES[name]() == Judgement(computed="", verdict="not tested")
+        assert claims.find_judges()[name]() == Judgement(computed="", verdict="not tested")
         (graded,) = claims.grade_claims(claim=name)
         assert (graded.verdict, graded.computed, graded.how) == ("not tested", "", ())
 
@@ -73,7 +73,7 @@ def test_numbers_and_limits_are_said(monkeypatch, tmp_path):
 def test_the_lines_that_are_shown_judge_as_the_judge_does(monkeypatch, tmp_path):
     pretend_gains(monkeypatch, tmp_path / "study.csv", lambda *_: 0.1)
     for name in IDS:
-        judge = claims.JUDGES[name]
+        judge = claims.find_judges()[name]
         imported = {
             key: value
             for key, value in judge.__globals__.items()

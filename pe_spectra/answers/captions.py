@@ -179,6 +179,9 @@ def entitle_spectra(spectra: Sequence[Spectrum]) -> str:
     if len(spectra) == 1:
         return judge_spectrum(spectra[0]).text.removesuffix(".")
     if len({spectrum.encoding for spectrum in spectra}) == 1 and _find_swept(spectra):
+        first = {one.axis: one.weights for one in reversed(spectra)}
+        if all(np.allclose(one.weights, first[one.axis], rtol=_TIE, atol=0) for one in spectra):
+            return "The weights are the same at each bandwidth"
         return "The weights depend on the bandwidth that is chosen"
     brief = _name_encodings(spectra, brief=True)
     names = [brief[s.encoding] + ("" if s.axis is None else f", {s.axis}") for s in spectra]

@@ -388,6 +388,20 @@ def round_slowly(table, name, recipe, spread):
     return found
 
 
+def check_fact(said, left, size):
+    """How many vectors are left at the last stage, recipe by recipe; those that leave the same stand together."""
+    clauses = [clause.partition(" with ") for clause in said.split("; ")]
+    for recipe, (end, code) in left.items():
+        named = [clause for clause in clauses if recipe in re.split(", | and | after ", clause[2])]
+        (what, _, _), after = named[0] if named else clauses[0], " after the sum with an embedding"
+        everything = f"all {size}" if size > 1 else "1 of 1"
+        assert what.startswith(everything if end[0] == size else f"{end[0]} of {size}")
+        assert (" = " in what) == (end[0] < size)
+        assert named or len(clauses) == 1
+        where = said if len(clauses) == 1 else "".join(named[0])
+        assert (after in where) == (end[0] < code[0])
+
+
 @given(data=st.data())
 def test_the_verdict_is_about_the_last_stage_and_names_it(data):
     size, width = data.draw(st.integers(1, 24)), data.draw(st.integers(1, 3))
@@ -398,7 +412,9 @@ def test_the_verdict_is_about_the_last_stage_and_names_it(data):
     name, spread = data.draw(st.sampled_from(names)), data.draw(st.sampled_from([1.0, 300.0, 1e6]))
     recipes = data.draw(st.sampled_from([["fp32"], ["fp32-then-cast"], ["fp32", "fp32-then-cast"]]))
     report = measure_precision(Learned(values=GivenArray(table)), dtypes=[name], recipes=recipes, embedding=spread)
-    verdict, left = answer_precision(report).verdict, {one: round_slowly(table, name, one, spread) for one in recipes}
+    answer, left = answer_precision(report), {one: round_slowly(table, name, one, spread) for one in recipes}
+    verdict = answer.verdict
+    check_fact(dict(answer.facts)[name], {one: (of["sum"], of["code"]) for one, of in left.items()}, size)
     is_exact = len(np.unique(table, axis=0)) == size
     # what was infinite before a sum that saturates is lost
     ends = {one: (*of["sum"][:2], max(of["code"][2], of["sum"][2])) for one, of in left.items()}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pe_spectra import compute_spectrum, count_low_bin, read_encoding, reconstruct_positions
+from pe_spectra.answers.captions import entitle_spectra, name_spectra
 from pe_spectra.answers.counts import answer_counts
 from pe_spectra.answers.reconstructions import answer_reconstructions
 from pe_spectra.answers.spectra import answer_spectra
@@ -385,3 +386,78 @@ def test_what_is_said_of_spectra_is_true(seed):
                 continue
             answer = answer_spectra([spectrum])
             hold(SPECTRUM_LAWS, list_texts(answer, without=[*encoding.all_notes, *spectrum.notes]), spectrum)
+
+
+# ----------------------------------------------------------------------------------- titles of several spectra
+
+
+def say_mean(spectra, what, value, blur):
+    means = find_means(spectra, what)
+    return (
+        is_rounded(value, max(means))
+        and max(means) - min(means) <= 0.05001 * max(means)
+        and is_blur(spectra, what, blur)
+    )
+
+
+def say_range(spectra, what, low, lowest, high, highest, blur):
+    means = find_means(spectra, what)
+    ends = {name: means[place] for place, name in enumerate(name_spectra(spectra))}
+    near = is_rounded(low, min(means)) and is_rounded(high, max(means))
+    named = all(
+        any(name.startswith(end) and is_rounded(told, value) for name, value in ends.items())
+        for end, told in ((lowest, low), (highest, high))
+    )
+    return near and named and max(means) - min(means) > 0.04999 * max(means) and is_blur(spectra, what, blur)
+
+
+def find_means(spectra, what):
+    """Of one measure for all: the frequencies' own mean only where all are known."""
+    shares = [read_shares(one) for one in spectra]
+    assert (what == "mean frequency") == all(one["mean"] is not None for one in shares)
+    return [one["mean" if what == "mean frequency" else "centroid"] for one in shares]
+
+
+def is_blur(spectra, what, blur):
+    widths = {one.bandwidth for one in spectra}
+    if what == "mean frequency" or widths == {None}:
+        return blur == ""
+    return blur == (f" at bandwidth {widths.pop():g}" if len(widths) == 1 else ", each at its bandwidth")
+
+
+TITLES = {
+    r"Not a distribution \(negative weights\), so without a mean frequency: (.*)": lambda spectra, names: (
+        sum(one.form == "signed" for one in spectra) >= len(re.split(", | and ", names)) > 0
+    ),
+    r"The weights depend on the bandwidth that is chosen": lambda spectra: any(
+        np.abs(one.weights - spectra[0].weights).max() > 1e-12 for one in spectra
+    ),
+    r"The weights are the same at each bandwidth": lambda spectra: all(
+        np.abs(one.weights - spectra[0].weights).max() < 1e-9 for one in spectra
+    ),
+    rf"The (mean frequency|centroid) of all is about ({NUMBER}) rad per position(.*)": say_mean,
+    rf"The (mean frequency|centroid) runs from ({NUMBER}) \((.*?)\) to ({NUMBER}) rad per position "
+    r"\((.*?)\)(.*)": say_range,
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_title_says_of_several_spectra_is_true(seed):
+    draw = np.random.default_rng(seed)
+    known = [one for one in list_encodings(seed) if one.shape is None]
+    for _ in range(12):
+        chosen = draw.choice(len(known), int(draw.integers(1, 4)), replace=False)
+        widths = draw.choice([0.25, 1.0, 4.0, 50.0], 2 if len(chosen) == 1 else 1, replace=False).tolist()
+        spectra = []
+        for place in chosen:
+            try:
+                spectra += [compute_spectrum(known[place], bandwidth=width, grid=24) for width in widths]
+            except (InputError, UndefinedError):
+                continue
+        if len(spectra) > 1:
+            hold(TITLES, [entitle_spectra(spectra)], spectra)
+
+
+def test_what_is_flat_at_every_bandwidth_is_not_said_to_depend_on_it():
+    swept = [compute_spectrum(read_encoding("one-hot:d=16"), bandwidth=width) for width in (1.0, 4.0)]
+    assert entitle_spectra(swept) == "The weights are the same at each bandwidth"

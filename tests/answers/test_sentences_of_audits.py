@@ -3,6 +3,7 @@
 import math
 import re
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -21,16 +22,17 @@ def draw_configurations(seed):
         width, length = 2 * int(draw.choice([1, 2, 8, 32])), int(draw.choice([8, 64, 512, 8192]))
         keys = {"model_type": "llama", "head_dim": width, "rope_theta": float(draw.choice([2.0, 100.0, 1e4, 5e5]))}
         keys |= {"max_position_embeddings": length, "hidden_size": 4 * width, "num_attention_heads": 4}
-        factor = float(draw.choice([2.0, 8.0]))
+        factor = float(draw.choice([0.25, 2.0, 8.0]))
         scaling = str(draw.choice(["none", "linear", "dynamic", "yarn", "llama3", "longrope"]))
         rope = {"rope_type": scaling, "factor": factor}
         if scaling in ("yarn", "llama3", "longrope"):
-            rope["original_max_position_embeddings"] = max(2, length // int(factor))
+            rope["original_max_position_embeddings"] = max(2, length // max(1, int(factor)))
         if scaling == "llama3":
             rope |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
         if scaling == "longrope":
             rope |= {f"{one}_factor": draw.choice([1.0, 1.5, 9.0], width // 2).tolist() for one in ("short", "long")}
         keys |= {} if scaling == "none" else {"rope_scaling": rope}
+        keys |= {"torch_dtype": str(draw.choice(["float32", "bfloat16", "float16"]))}
         keys |= draw.choice([{}, {"partial_rotary_factor": 0.5}, {"model_type": "mistral", "sliding_window": 32}])
         yield keys, draw.choice([None, 4 * length]), draw.choice([None, None, length // 2])
 
@@ -83,6 +85,62 @@ def say_low(layer, inside, total, length, zero=None):
     return (int(inside), int(total), int(zero or 0)) == (int(below.sum()), len(w), int((w == 0).sum()))
 
 
+def say_unseen(layer, many, pairs, served, newly):
+    beyond = list_beyond(layer)
+    reach = layer.limit(layer.served_length)
+    complete = sum(layer.frequencies[i] * reach >= TURN for i in beyond)
+    told = (int(many), int(pairs), int(served.replace(",", "")), int(newly))
+    return told == (len(beyond), len(layer.frequencies), reach, complete)
+
+
+def say_negative(layer, lag, reach, times):
+    """The first negative sum of cosines is there, and none before; sums that are 0 but for rounding may be either."""
+    first = int(lag.replace(",", ""))
+    sums = np.cos(np.outer(np.arange(1, first + 1), layer.frequencies)).sum(axis=1)
+    right = sums[-1] < 1e-9 and (sums[:-1] > -1e-9).all()
+    whole = layer.limit(layer.served_length)
+    return right and int(reach.replace(",", "")) == whole and is_rounded(times.replace(",", ""), whole / first, 3)
+
+
+def say_narrow(layer, kind, last, error, merged):
+    """No angle of the recipe with every step in the type is further off; the type has no odd number there."""
+    positions = np.unique(np.linspace(0, layer.served_length - 1, 300).round())
+    cast = ml_dtypes.bfloat16 if kind == "bfloat16" else np.float16
+    w = layer.frequencies.astype(np.float32).astype(cast).astype(float)
+    with np.errstate(over="ignore"):
+        angles = np.multiply.outer(positions.astype(cast).astype(float), w).astype(cast).astype(float)
+    finite = np.isfinite(angles)
+    off = np.abs(angles - np.multiply.outer(positions, layer.frequencies))[finite].max()
+    top = int(merged.replace(",", ""))
+    merges = cast(top + 1) in (cast(top), cast(top + 2)) and cast(top) != cast(top - 1)
+    assert int(last.replace(",", "")) == layer.served_length - 1
+    return merges and (error is None or off <= float(error.replace(",", "")) * (1 + 1e-12))
+
+
+MESSAGES = {
+    r"(\d+) of (\d+) pairs never completed a period in training and see out-of-range phases \(not covered in "
+    rf"training\) at ({NUMBER}) positions \((\d+) of them completes? (?:its|their) first there\); scale .*": say_unseen,
+    rf"the sum of cosines with base .* is first negative at lag ({NUMBER}); the ({NUMBER}) positions of the "
+    rf"context are ({NUMBER}) times as many.*": say_negative,
+    r"(\d+) pairs? turns? by more than pi per position, so "
+    r"(?:they alias|it aliases) to (?:slower ones|a slower one)": lambda layer, pairs: (
+        int(pairs) == np.count_nonzero(layer.frequencies > math.pi)
+    ),
+    rf"every pair(?: that turns)? completes a period within ({NUMBER}) positions "
+    rf"\(longest wavelength ({NUMBER})\): .*": (
+        lambda layer, reach, longest: (
+            int(reach.replace(",", "")) == layer.limit(layer.served_length)
+            and is_rounded(longest, TURN / layer.frequencies[layer.frequencies > 0].min(), 4)
+            and TURN / layer.frequencies[layer.frequencies > 0].min() < layer.limit(layer.served_length)
+        )
+    ),
+    rf"with every step in (\S+), the type that the file states of its weights, angles at positions up to ({NUMBER}) "
+    rf"would (?:be off by up to ({NUMBER}) rad|overflow.*?) and positions above ({NUMBER}) "
+    r"merge; keep angles in float32.*": say_narrow,
+}
+ASKED = {"unseen-phases", "base-below-bound", "base-too-small", "aliasing", "precision"}
+
+
 FACTS = {
     r"pairs: (\d+) complete 32 periods or more, (\d+) fewer, (\d+) none(?: \((\S+) of them at rest\))?, "
     rf"within ({NUMBER}) positions": say_pairs,
@@ -107,6 +165,8 @@ def test_what_is_said_of_turns_is_true(seed):
         texts = [f"{label}: {text}" for label, text in (*facts, *details) if label in known]
         hold(FACTS, texts, layer)
         assert ("phases" in dict(facts)) == bool(list_beyond(layer))
+        messages = [one.message for one in audit.findings if one.code in ASKED]
+        hold(MESSAGES, messages, layer)
         text = judge_audits([audit]).text
         turns = count_turns(layer)
         never = int((turns < 1).sum())

@@ -17,7 +17,7 @@ from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.phase_bounds import bound_phase_errors
-from pe_spectra.wording import write_at_most, write_number, write_rounded
+from pe_spectra.wording import count, write_at_most, write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
 _SCANNED = 1 << 20
@@ -164,7 +164,8 @@ def _check_aliases(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a frequency is above pi, or where every pair completes a period within the context."""
     above = int(np.count_nonzero(layer.frequencies > np.pi))
     if above:
-        message = f"{above} pairs turn by more than pi per position, so they alias to slower ones"
+        said, so = ("turns", "it aliases to a slower one") if above == 1 else ("turn", "they alias to slower ones")
+        message = f"{count(above, 'pair')} {said} by more than pi per position, so {so}"
         yield layer.find(_ALIASING, message, level="warning", pairs=above)
         return
     turning = layer.frequencies[layer.frequencies > 0]

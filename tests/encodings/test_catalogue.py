@@ -60,3 +60,11 @@ def test_what_is_named_is_loaded_alone(asked):
     loaded = {name.rpartition(".")[2] for name in done.stdout.split()}
     assert "biases" in loaded
     assert not loaded & {"rotary", "rope_scaling", "calendar", "temporal", "structural", "combined", "features"}
+
+
+@pytest.mark.parametrize("cls", ENCODINGS, ids=lambda cls: cls.name)
+def test_every_default_is_accepted_as_it_is(cls):
+    """Only what differs from its default is checked when an encoding is made."""
+    for parameter in cls.accepts:
+        found = parameter.check(parameter.default, parameter.name)
+        assert (type(found), found) == (type(parameter.default), parameter.default)

@@ -13,7 +13,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_ANALYSED, MAX_COUNTED_FREQUENCIES, MAX_PRINTED_NUMBERS, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, parse_integers
 from pe_spectra.vocabulary import BOUNDARIES
-from pe_spectra.wording import compose_command
+from pe_spectra.wording import compose_command, join
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,12 +150,13 @@ def _share_lattice(
     from pe_spectra.encodings.temporal import Sampled
     from pe_spectra.spectrum import choose_bandwidth, choose_lattice
 
-    if grid is not None or len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):
+    if len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):
         return grid, bandwidths, ()
-    points = choose_lattice(encodings, length)
+    points = choose_lattice(encodings, length) if grid is None else grid
     widths = [choose_bandwidth(encodings, points) if one is None else one for one in bandwidths]
-    said = f"one lattice of {points} points for all, with bins of {math.tau / points:.3g} rad/position"
-    return points, widths, (f"{said}; --grid chooses another",)
+    said = join([f"{one:g} is {one * math.tau / points:.3g}" for one in widths], most=4)
+    other = "; --grid chooses another" if grid is None else ""
+    return points, widths, (f"one lattice of {points} points for all, where bandwidth {said} rad/position{other}",)
 
 
 def _compute_spectra(

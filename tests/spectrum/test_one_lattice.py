@@ -31,8 +31,8 @@ def test_several_spectra_have_one_lattice(cli, specs):
         assert member["omega"] == document["spectra"][0]["omega"]
         assert member["bandwidth"] == bandwidth or member["estimator"] == "lattice"
     said = [note for note in document["notes"] if "lattice of" in note]
-    bins = f"with bins of {2 * math.pi / points:.3g} rad/position"
-    assert said == [f"one lattice of {points} points for all, {bins}; --grid chooses another"]
+    width = f"where bandwidth {bandwidth} is {bandwidth * 2 * math.pi / points:.3g} rad/position"
+    assert said == [f"one lattice of {points} points for all, {width}; --grid chooses another"]
     assert not any("lattices differ" in note for note in document["notes"])
 
 
@@ -40,10 +40,17 @@ def test_who_asks_for_a_lattice_or_a_length_has_it(cli):
     line = "spectrum -e sinusoidal:d=16 dft:d=64 t5 --json --no-figure"
     asked, window = (read_json(cli(f"{line} {more}")) for more in ("--grid 40", "--length 20"))
     assert [member["grid"] for member in asked["spectra"]] == [40] * 3
-    assert not any("one lattice" in note for note in asked["notes"])
+    assert "one lattice of 40 points for all, where bandwidth 4 is 0.628 rad/position" in asked["notes"]
     assert [member["grid"] for member in window["spectra"]] == [20] * 3
     wide = read_json(cli(f"{line} --bandwidth 1 2"))
     assert [member["bandwidth"] for member in wide["spectra"]] == [1, 2] * 3
+    said = "one lattice of 256 points for all, where bandwidth 1 is 0.0245 and 2 is 0.0491 rad/position"
+    assert f"{said}; --grid chooses another" in wide["notes"]
+
+
+def test_on_a_lattice_that_was_asked_for_all_have_one_bandwidth(cli):
+    line = "spectrum -e sinusoidal:d=16 sincos2d:d=8,height=4,width=6 --grid 20 --json --no-figure"
+    assert {member["bandwidth"] for member in read_json(cli(line))["spectra"]} == {4}
 
 
 @pytest.mark.parametrize("spec", ["sinusoidal:d=16", "sincos2d:d=8,height=4,width=6", "ramp"])

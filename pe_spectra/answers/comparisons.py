@@ -179,7 +179,12 @@ def _note_average(one: Comparison) -> tuple[str, ...]:
     found = one.spectrum
     if found is None or found.length is None:
         return ()
-    over = describe_average(one.encoding, found.kernel_source or "exact", found.length)
+    of_each = one.encoding.shape is None and found.estimator == "nudft" and found.length < one.length
+    over = describe_average(one.encoding, found.kernel_source or "exact", one.length if of_each else found.length)
+    if of_each:
+        return (
+            f"{one.encoding.label}: the kernel is a mean over {over}, the spectrum of {found.length} different ones",
+        )
     apart = ", but for the values at --periods," if one.periods else ""  # these take as many as their lags need
     return (f"{one.encoding.label}: kernel and spectrum{apart} are means over {over}",)
 

@@ -72,7 +72,8 @@ def compute_irregular_spectrum(
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     if not isinstance(encoding, HasContinuousTable):
         raise InputError("this encoding takes no real positions", encoding.label, "--length gives it integers")
-    times = np.unique(as_times(positions))
+    given = as_times(positions)
+    times = np.unique(given)
     n = len(times)
     most = min(MAX_WIDTH, MAX_HELD_ENTRIES // encoding.d, math.isqrt(MAX_DIRECT_WORK // encoding.d))
     if not 2 <= n <= most:
@@ -82,7 +83,8 @@ def compute_irregular_spectrum(
     omega = np.arange(n // 2 + 1, dtype=np.float64) * (2 * np.pi / (n * delta))
     power = _transform(encoding.table_at(times), times, delta)
     weights, log_weights = normalise(_smooth(power, n, b), encoding)
-    note = f"{encoding.label}: smoothed periodogram at {n} real positions (no list of frequencies was used)"
+    which = f"{n} real positions" if n == len(given) else f"the {n} different ones of {len(given)} real positions"
+    note = f"{encoding.label}: smoothed periodogram at {which} (no list of frequencies was used)"
     return Spectrum(
         encoding=encoding,
         grid=n,

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from pe_spectra import compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
+from pe_spectra.encodings import GivenArray
+from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.metrics.common_ground import count_positions, explain_absence
 from pe_spectra.metrics.compare import find_better, list_columns, sort_comparisons
 from tests.making import draw_table, give_table
@@ -124,3 +126,20 @@ def check_verdict(verdict, rows, column):
         top = max(numbers.values()) if column is None or find_better(column) == "higher" else min(numbers.values())
         named = [name for name in numbers if verdict.text.startswith(name)]
         assert any(numbers[name] == pytest.approx(top, rel=1e-8, abs=0) for name in named)
+
+
+@pytest.mark.parametrize("repeats", [0, 1, 3])
+def test_positions_that_repeat_are_in_the_kernel_and_once_in_the_spectrum(repeats):
+    times = np.sort(np.r_[0.7 * np.arange(20.0), 0.7 * np.arange(repeats)])
+    sampled = Sampled(encoding=read_encoding("sinusoidal:d=8"), times=GivenArray(times))
+    (row,) = compare_encodings([sampled])
+    (said,) = [note for note in answer_comparison([row], None).notes if "kernel" in note and "mean" in note]
+    assert (row.length, row.spectrum.length) == (20 + repeats, 20)
+    where = f"positions 0 .. {19 + repeats} ({20 + repeats} positions)"
+    assert said == f"{sampled.label}: " + (
+        f"the kernel is a mean over {where}, the spectrum of 20 different ones"
+        if repeats
+        else f"kernel and spectrum are means over {where}"
+    )
+    which = f"the 20 different ones of {20 + repeats}" if repeats else "20"
+    assert any(f"smoothed periodogram at {which} real positions" in note for note in row.spectrum.notes)

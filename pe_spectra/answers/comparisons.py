@@ -179,12 +179,11 @@ def _note_average(one: Comparison) -> tuple[str, ...]:
     found = one.spectrum
     if found is None or found.length is None:
         return ()
-    of_each = one.encoding.shape is None and found.estimator == "nudft" and found.length < one.length
-    over = describe_average(one.encoding, found.kernel_source or "exact", one.length if of_each else found.length)
-    if of_each:
-        return (
-            f"{one.encoding.label}: the kernel is a mean over {over}, the spectrum of {found.length} different ones",
-        )
+    repeats = found.estimator == "nudft" and found.length < one.length  # a periodogram has each position once
+    over = describe_average(one.encoding, found.kernel_source or "exact", one.length if repeats else found.length)
+    if repeats:
+        once = f"the spectrum of {found.length} different ones"
+        return (f"{one.encoding.label}: the kernel is a mean over {over}, {once}",)
     apart = ", but for the values at --periods," if one.periods else ""  # these take as many as their lags need
     return (f"{one.encoding.label}: kernel and spectrum{apart} are means over {over}",)
 

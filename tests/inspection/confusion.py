@@ -186,7 +186,8 @@ def write_changes() -> str:
                 sum(is_change_found(changed, size, percent, seed, by_noise=by_noise) for seed in TRIED)
                 for percent in PERCENT
             ]
-            lines.append(f"| {name} | {size[0]} x {size[1]} | " + " | ".join(map(str, counts)) + " |")
+            cells = [name, f"{size[0]} x {size[1]}", *(f"{count} of {len(TRIED)}" for count in counts)]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -18,6 +18,10 @@ TURN = 2 * math.pi
 def draw_configurations(seed):
     """Ladders of few pairs and many, scaled in every way, with windows, partial and proportional, at any lengths."""
     draw = np.random.default_rng(seed)
+    by_turns = {"rope_type": "longrope", "factor": 4.0, "original_max_position_embeddings": 128}
+    by_turns |= {"short_factor": [1.0] * 32, "long_factor": [1.0, 9.0] * 16}  # of neighbours one is out of range
+    of_turns = {"model_type": "llama", "head_dim": 64, "rope_theta": 1e4, "max_position_embeddings": 512}
+    yield of_turns | {"rope_scaling": by_turns}, 4096, None
     for _ in range(25):
         width, length = 2 * int(draw.choice([1, 2, 8, 32])), int(draw.choice([8, 64, 512, 8192]))
         keys = {"model_type": "llama", "head_dim": width, "rope_theta": float(draw.choice([2.0, 100.0, 1e4, 5e5]))}

@@ -98,9 +98,10 @@ def measure_scores(rows: F64, beside: int) -> F64:
         forms = _weigh(products, beside, width)
         if forms is None:
             continue
+        flat = forms.reshape(2, -1)
         for place in range(start, min(start + beside, size - beside + 1)):
             around = slice(place - beside - low, place + beside - low)
-            scores[:, place - beside] = np.tensordot(forms, products[around, around])
+            scores[:, place - beside] = flat @ products[around, around].ravel()
     return scores
 
 
@@ -130,12 +131,12 @@ def _weigh(products: F64, beside: int, width: int) -> F64 | None:
     roots = np.sqrt(values[:, None] * values)
     smooth = (values[:, None] + values - 2 * noise) / roots
     step, line = (vectors.T @ (change[:, None] * vectors) for change in (np.sign(places), places / beside))
-    beyond = [step / roots * noise, smooth * line]
+    beyond = np.stack([step / roots * noise, smooth * line])
     forms = []
     for others in (beyond[:1], beyond):
         form = smooth * step
-        basis = np.stack([one.ravel() for one in others], axis=1)
-        form = form - (basis @ np.linalg.lstsq(basis, form.ravel(), rcond=None)[0]).reshape(form.shape)
+        within = np.linalg.lstsq(np.einsum("ist,jst", others, others), np.einsum("ist,st", others, form), rcond=None)[0]
+        form -= np.einsum("i,ist", within, others)
         form *= math.sqrt(width / scatter / 2) / max(float(np.linalg.norm(form)), 1e-300)
         forms.append(vectors @ (form / roots) @ vectors.T)
     return np.stack(forms)

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from pe_spectra.exact import F64
-from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, TICK_SIZE, LineStyle, line_pitch, shorten_text
+from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, TICK_SIZE, LineStyle, line_pitch, measure_text, shorten_text
 
 #: Where a label may stand: x and y of a point of the data, and "above", "below right", .. of it.
 Place = tuple[float, float, str]
@@ -228,6 +228,22 @@ def write_beside(
             axes.figure.add_artist(line)
             left += piece + 0.02
         axes.text(left, height, text, color=colour, fontsize=SMALL_SIZE, va="center", transform=axes.transAxes)
+
+
+def measure_beside(axes: Axes) -> float:
+    """Measure how many inches the words at the right of a panel go beyond it; 0 without any.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> write_beside(axes, [(0.5, "18.4", "black")])
+    >>> 0.1 < measure_beside(axes) < 0.5
+    True
+    """
+    width = axes.get_window_extent().width / axes.figure.dpi
+    beside = [text for text in axes.texts if text.get_transform() is axes.transAxes and text.get_position()[0] > 1]
+    widths = (measure_text(text.get_text(), SMALL_SIZE) for text in beside)
+    ends = ((text.get_position()[0] - 1) * width + long for text, long in zip(beside, widths, strict=True))
+    return max(ends, default=0.0)
 
 
 def _move_apart(heights: Sequence[float], pitch: float) -> list[float]:

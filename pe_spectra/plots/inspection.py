@@ -16,7 +16,7 @@ from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitl
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import beside, head_panel, label_integers, place_label
+from pe_spectra.plots.axes import beside, head_panel, label_integers, measure_beside, place_label
 from pe_spectra.plots.heatmap import FAR, MAP_RIGHT, QUANTILE, ColourScale, describe_cells, draw_map, find_extent
 from pe_spectra.plots.inspection_panels import (
     draw_bias,
@@ -92,6 +92,8 @@ def compose_portrait(portrait: Portrait) -> Figure:
         if panel.right == "nothing":
             widen_panel(axes, MAP_RIGHT - _RIGHT)
         heading = panel.draw(axes) or panel.heading
+        if panel.right == "words":
+            widen_panel(axes, min(MAP_RIGHT - measure_beside(axes), 0.0))
         head_panel(axes, heading, beyond=_BEYOND if panel.right == "map" else 0.0)
     return figure
 

@@ -241,6 +241,15 @@ def test_a_period_that_drifts_is_named_by_both_ends() -> None:
     assert [one for one in words if " to " in one] == ["8 to 9.5"]
 
 
+@pytest.mark.slow
+def test_the_panel_leaves_room_for_the_names_of_periods_that_drift() -> None:
+    table = add_drifting(make_periodic(512, 64), 31.9, 37.2, 0.4)
+    figure = compose_portrait(draw_portrait(Learned(values=GivenArray(table))))
+    with fixed_style():
+        boxes = [text.get_window_extent() for text in panel(figure, "Period of each column").texts]
+    assert max(box.x1 for box in boxes) <= figure.bbox.x1
+
+
 def test_periods_of_columns_and_the_ladder_are_those_that_were_found() -> None:
     portrait = look("sinusoidal")
     axes = panel(compose_portrait(portrait), "Period of each column")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -23,8 +24,8 @@ _BESIDE, _PART, _FEWEST = 48, 8, 16
 _SAMPLED = 1 << 22
 #: The least variance that there is in any direction is this part of what is usual of noise.
 _LEAST = 0.5
-#: Of a change that is steady one row in so many is said to change at once.
-_ROWS = 100
+#: Standard errors of a change at once: of one that is steady a row in a hundred has as many.
+_AT_ONCE = NormalDist().inv_cdf(0.99)
 #: Where scores, or products of rows, scatter by more than so many standard errors, the model is not that of the table.
 _SCATTER = 2.0
 
@@ -48,8 +49,6 @@ def measure_amplitude_changes(table: F64, regular: Mask, places: Sequence[int] =
     >>> int(errors.argmax()), bool(errors[127] > 4)
     (127, True)
     """
-    from scipy.special import ndtri
-
     told = np.zeros(len(table) - 1)
     inside = np.flatnonzero(regular)
     first, last = (int(inside[0]), int(inside[-1]) + 1) if len(inside) else (0, 0)
@@ -68,7 +67,7 @@ def measure_amplitude_changes(table: F64, regular: Mask, places: Sequence[int] =
     few = beside // 2
     medians = np.median(sliding_window_view(np.linalg.norm(rows, axis=1), few), axis=1)
     shown = medians[beside:][: len(changed)] - medians[beside - few :][: len(changed)]
-    is_sure = (np.sign(changed) * sudden > -float(ndtri(1 / _ROWS))) & (changed * shown > 0)
+    is_sure = (np.sign(changed) * sudden > _AT_ONCE) & (changed * shown > 0)
     near = np.arange(len(changed)) + first + beside - 1
     for place in places:
         is_sure &= np.abs(near - place) > beside
@@ -110,12 +109,9 @@ def _weigh(products: F64, beside: int, width: int) -> F64 | None:
 
     None where these are not what the model says.
     """
-    from scipy.linalg import toeplitz
-
     size = len(products)
     means = np.array([np.trace(products, lag) / (size - lag) for lag in range(2 * beside)])
-    covariances = toeplitz(means)
-    values, vectors = np.linalg.eigh(covariances)
+    values, vectors = np.linalg.eigh(means[np.abs(np.subtract.outer(np.arange(2 * beside), np.arange(2 * beside)))])
     noise = float(np.median(values[:beside]))
     if noise <= 0 or values[0] < _LEAST * noise:
         return None

@@ -18,10 +18,13 @@ VERDICTS = Verdicts(
 REFERENCE, PROPOSED, CONTROL = "sinusoidal", "dft", "bag"
 #: Corrected p below which two arms are said to differ.
 LEVEL = 0.05
+#: Mean accuracy from which on nothing is left to be won.
+CEILING = 0.99
+_WHERE: Mapping[str, str] = dict(zip(NORMS, ("at their own norms", "at the same norm"), strict=True))
 #: What stands behind the name of an arm at the norm of the sinusoid.
 MATCHED = " (matched)"
 _SHOWN = ("task", "length", "arm", "norm", "runs", "accuracy", "deviation", "difference", "low", "high", "p_corrected")
-_SHOWN_NUMBERS = ("task", "length", "number", "arms", "rho", "low", "high")
+_SHOWN_NUMBERS = ("task", "length", "norm", "number", "arms", "rho", "low", "high", "p_corrected")
 _DIGITS = 3
 #: So many numbers are named for a task.
 _MOST_NAMED = 3
@@ -77,9 +80,12 @@ class NumberCorrelation(Result):
 
     task: str = quantity("What the networks were taught.", words=TASKS)
     length: int = quantity("Positions of a window.", minimum=1)
+    norm: str = quantity(
+        "Of which vectors: every arm with its own, or all at the root mean square norm of the sinusoid.", words=NORMS
+    )
     number: str = quantity("The number, as `compare` calls it where it has it.")
     meaning: str = quantity("What it is.", column=None)
-    arms: int = quantity("Arms, each norm counted, that have it.", minimum=0)
+    arms: int = quantity("Arms that have it.", minimum=0)
     rho: float | None = quantity(
         "Spearman's rank correlation of it with mean accuracy; null of fewer than three arms, or where one of the two "
         "is the same for all.",
@@ -88,14 +94,20 @@ class NumberCorrelation(Result):
     )
     low: float | None = quantity("Lower end of its interval of 95 %; null of fewer than five arms, or of rank order.")
     high: float | None = quantity("Upper end; null likewise.")
+    p: float | None = quantity("Of the permutation test, two-sided; null without rho.", minimum=0, maximum=1)
+    p_corrected: float | None = quantity(
+        "p corrected by Holm's method over the numbers of one task, length and norm; null likewise.",
+        minimum=0,
+        maximum=1,
+    )
     names: tuple[str, ...] = quantity("Those arms.", column=None)
     values: tuple[float, ...] = quantity("The number of each of them.", column=None, schema=_POINTS)
     accuracies: tuple[float, ...] = quantity("Mean accuracy of each of them.", column=None, schema=_POINTS)
 
     @property
     def is_told(self) -> bool:
-        """Whether the interval is on one side of 0."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        """Whether a relation is shown."""
+        return self.p_corrected is not None and self.p_corrected < LEVEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +115,7 @@ class LearningReport(Result):
     """An experiment: every arm beside the reference, and every number beside accuracy."""
 
     arms: tuple[ArmComparison, ...] = quantity("One for each task, length, arm and norm.", key="rows", least=1)
-    numbers: tuple[NumberCorrelation, ...] = quantity("One for each task, length and number.", column=None)
+    numbers: tuple[NumberCorrelation, ...] = quantity("One for each task, length, norm and number.", column=None)
     planned: int | None = quantity(
         "How many networks the study is to have; null of a file that is not the study.", default=None, minimum=1
     )
@@ -176,7 +188,7 @@ def judge_learning(report: LearningReport) -> Verdict:
         text = f"{seeds} are too few to show that {arm} differs from {REFERENCE}: no corrected p can be below {LEVEL}."
         return VERDICTS.say("too-few-seeds", text if most > 1 else text.replace("are", "is", 1))
     parts: list[str] = []
-    for norm, where in zip(NORMS, ("at their own norms", "at the same norm"), strict=True):
+    for norm, where in _WHERE.items():
         here = [one for one in chosen if one.norm == norm]
         if here and not _can_show(here, report):
             parts.append(f"{where} the seeds are too few to tell")
@@ -222,17 +234,30 @@ def _list_facts(report: LearningReport) -> list[tuple[str, str]]:
         shown = sum(one.differs for one in control)
         span = [one.difference for one in control if one.difference is not None]
         text = f"{shown} of {count(len(control), 'comparison')} differ, by {min(span):+.3f} to {max(span):+.3f}"
-        facts.append((f"control ({CONTROL})", f"{text}; position does not help there"))
+        ends = [end for one in control for end in (one.low, one.high) if end is not None]
+        within = f", all intervals from {min(ends):+.3f} to {max(ends):+.3f}" if ends else ""
+        facts.append((f"control ({CONTROL})", f"{text}{within}; position does not help there"))
     without = [f"{_name_task(one, report)} {one.accuracy:.3f}" for one in report.arms if one.arm == "none"]
     facts.append(("without an encoding", ", ".join(without)))
     for place in dict.fromkeys(_name_task(one, report) for one in report.numbers):
-        told = [one for one in report.numbers if _name_task(one, report) == place and one.is_told]
-        told.sort(key=lambda one: -abs(one.rho or 0))
-        said = [f"{one.number} {one.rho:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for one in told]
-        facts.append((f"goes with accuracy: {place}", join(said, _MOST_NAMED) or "none of the numbers"))
+        here = [one for one in report.numbers if _name_task(one, report) == place and one.is_told]
+        said = [
+            f"{_list_told(told)} {where}"
+            for norm, where in _WHERE.items()
+            if (told := [o for o in here if o.norm == norm])
+        ]
+        facts.append((f"goes with accuracy: {place}", "; ".join(said) or "none of the numbers"))
     heard = {one.number for one in report.numbers if one.is_told and one.task != CONTROL}
     silent = [one.number for one in _list_first(report.numbers) if one.number not in heard]
     return [*facts, ("goes with accuracy on no task", join(silent))]
+
+
+def _list_told(numbers: Sequence[NumberCorrelation]) -> str:
+    """Name the numbers that go with accuracy, the closest first."""
+    told = sorted(numbers, key=lambda one: -abs(one.rho or 0))
+    spans = ["" if one.low is None else f" ({one.low:+.2f} to {one.high:+.2f})" for one in told]
+    said = [f"{one.number} {one.rho:+.2f}{span}" for one, span in zip(told, spans, strict=True)]
+    return join(said, _MOST_NAMED)
 
 
 def _list_notes(report: LearningReport) -> list[str]:
@@ -247,9 +272,11 @@ def _list_notes(report: LearningReport) -> list[str]:
         notes.append(f"{count(missing, 'run')} without a partner of the same seed left out of differences")
     if any(one.pairs == 1 for one in compared):
         notes.append("one pair has no interval")
-    if shown := sum(one.low is not None for one in report.numbers):
+    if won := [_name_task(one, report) for one in report.arms if one.arm == REFERENCE and one.accuracy >= CEILING]:
+        notes.append(f"{REFERENCE} itself is at {CEILING} or more, so that nothing can be better: {join(won)}")
+    if shown := sum(one.p is not None for one in report.numbers):
         notes.append(
-            f"intervals of {count(shown, 'correlation')} are not corrected for their number: without any relation one "
-            "of 20 leaves out 0; two norms of one arm are two points"
+            f"a number goes with accuracy where its p, corrected by Holm's method within task, length and norm, is "
+            f"below {LEVEL}; intervals of {count(shown, 'correlation')} are not corrected"
         )
     return notes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from pe_spectra.study.statistics import (
 )
 from pe_spectra.vocabulary import NORMS, TASKS
 from pe_spectra.wording import join
+
+_Row = TypeVar("_Row", ArmComparison, NumberCorrelation)
 
 #: Numbers of `compare` that no scale of the vectors changes.
 _OF_SHAPE = (
@@ -100,7 +103,7 @@ def compare_runs(
     if not with_numbers:
         return LearningReport(arms=tuple(arms), numbers=())
     tables, notes = _measure_tables(results, progress)
-    numbers = _correlate(arms, groups, tables, scale)
+    numbers = _correct(_correlate(arms, groups, tables, scale))
     return LearningReport(arms=tuple(arms), numbers=tuple(numbers), notes=notes)
 
 
@@ -141,16 +144,16 @@ def _compare(
     )
 
 
-def _correct(arms: Sequence[ArmComparison]) -> list[ArmComparison]:
-    """Correct the p of the arms of each task, length and norm for their number."""
-    families: dict[tuple[str, int, str], list[ArmComparison]] = {}
-    for one in arms:
+def _correct(rows: Sequence[_Row]) -> list[_Row]:
+    """Correct the p of each task, length and norm for their number."""
+    families: dict[tuple[str, int, str], list[_Row]] = {}
+    for one in rows:
         families.setdefault((one.task, one.length, one.norm), []).append(one)
     corrected: dict[int, float | None] = {}
     for family in families.values():
         for one, p in zip(family, correct_by_holm([one.p for one in family]), strict=True):
             corrected[id(one)] = p
-    return [ArmComparison(**{**vars(one), "p_corrected": corrected[id(one)]}) for one in arms]
+    return [replace(one, p_corrected=corrected[id(one)]) for one in rows]
 
 
 # --------------------------------------------------------------------- our numbers
@@ -179,11 +182,16 @@ def _read_contrast(one: Comparison, run: TrialResult, scale: int) -> float | Non
 
 
 def _read_weight(one: Comparison, run: TrialResult, scale: int) -> float | None:
-    """The weight at the frequency of the task over the mean weight, on tasks that have one."""
-    if run.task not in _PERIODS or one.spectrum is None:
+    """The weight at the frequency of the task over the mean weight, on tasks that have one.
+
+    Of the kernel at the lags of the window, as the periodogram has it: the blur of a spectrum of 16 or 32 positions is
+    wider than what lies between this frequency and 0.
+    """
+    if run.task not in _PERIODS or one.kernel is None or one.kernel[0] <= 0:
         return None
-    place = int(np.argmin(np.abs(one.spectrum.omega - 2 * math.pi / (_PERIODS[run.task] * scale))))
-    return float(one.spectrum.weights[place] / np.mean(one.spectrum.weights))
+    lags = np.arange(1, len(one.kernel))
+    waves = (1 - lags / len(one.kernel)) * np.cos(2 * math.pi / (_PERIODS[run.task] * scale) * lags)
+    return float(1 + 2 * waves @ one.kernel[1:] / one.kernel[0])
 
 
 def _read_metric(name: str) -> Callable[[Comparison, TrialResult, int], float | None]:
@@ -221,20 +229,35 @@ def _measure_tables(
     return found, (of,) if drawn else ()
 
 
+def _choose(arms: Sequence[tuple[ArmComparison, TrialResult]], norm: str) -> list[tuple[ArmComparison, TrialResult]]:
+    """Choose those at one norm: where it is that of the sinusoid, also those that have it by themselves."""
+    scaled = [run.rms_norm for one, run in arms if norm == one.norm == NORMS[1] and run.rms_norm is not None]
+    return [
+        (one, run)
+        for one, run in arms
+        if one.norm == norm or (scaled and run.rms_norm is not None and math.isclose(run.rms_norm, scaled[0]))
+    ]
+
+
 def _correlate(
     arms: Sequence[ArmComparison],
     groups: Mapping[_Group, Mapping[int, TrialResult]],
     tables: Mapping[tuple[str, int], Comparison],
     scale: int,
 ) -> list[NumberCorrelation]:
-    """Rank each number against mean accuracy over the arms of a task and length, at both norms."""
+    """Rank each number against mean accuracy over the arms of a task and length, once at each norm.
+
+    So no arm stands twice in one correlation, and at the norm of the sinusoid the norm itself explains nothing.
+    """
     found = []
-    for task, length in dict.fromkeys((one.task, one.length) for one in arms):
-        here = [one for one in arms if (one.task, one.length) == (task, length) and (one.arm, length) in tables]
-        runs = [next(iter(groups[_Group(task, length, one.arm, one.norm)].values())) for one in here]
+    for task, length, norm in dict.fromkeys((one.task, one.length, one.norm) for one in arms):
+        there = [one for one in arms if (one.task, one.length) == (task, length) and (one.arm, length) in tables]
+        here = _choose(
+            [(one, next(iter(groups[_Group(task, length, one.arm, one.norm)].values()))) for one in there], norm
+        )
         for name, number in _NUMBERS.items():
-            values = [number.read(tables[one.arm, length], run, scale) for one, run in zip(here, runs, strict=True)]
-            known = [(one, value) for one, value in zip(here, values, strict=True) if value is not None]
+            values = [(one, number.read(tables[one.arm, length], run, scale)) for one, run in here]
+            known = [(one, value) for one, value in values if value is not None]
             if not known:
                 continue
             accuracies = [one.accuracy for one, _ in known]
@@ -243,12 +266,15 @@ def _correlate(
                 NumberCorrelation(
                     task=task,
                     length=length,
+                    norm=norm,
                     number=name,
                     meaning=number.meaning,
                     arms=told.count,
                     rho=told.rho,
                     low=told.low,
                     high=told.high,
+                    p=told.p,
+                    p_corrected=None,
                     names=tuple(one.name for one, _ in known),
                     values=tuple(value for _, value in known),
                     accuracies=tuple(accuracies),

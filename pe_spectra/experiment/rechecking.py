@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from pe_spectra.experiment.runs import Runs
 from pe_spectra.experiment.streams import draw_encoding_seed
 from pe_spectra.experiment.trial import TrialResult
 from pe_spectra.study.lines import Group
-from pe_spectra.study.statistics import CONFIDENCE, EXACT_PAIRS, RESAMPLES, SEED, compute_sign_flip_p
+from pe_spectra.study.statistics import CONFIDENCE, EXACT_PAIRS, RESAMPLES, SEED, compute_sign_flip_p, draw_orders
 from pe_spectra.vocabulary import NORMS
 
 #: Two roads to one number differ by rounding alone.
@@ -220,20 +221,46 @@ def _recompute_numbers(
         / len(group)
         for kind, group in accuracies.items()
     }
+    families: dict[tuple[str, int, str], list[float]] = {}
     for one in numbers:
-        key = f"{one.task}|{one.number}|{one.length}"
+        if one.p is not None:
+            families.setdefault((one.task, one.length, one.norm), []).append(one.p)
+    for one in numbers:
+        key = f"{one.task}|{one.number}|{one.norm}|{one.length}"
         expected = [means[one.task, one.length, name] for name in one.names]
-        for name, there, again in zip(one.names, one.accuracies, expected, strict=True):
-            yield f"{key}|{name}", "accuracy", there, again
-        yield key, "rho", one.rho, _correlate(np.array(one.values), np.array(expected))
+        for name, there, mean in zip(one.names, one.accuracies, expected, strict=True):
+            yield f"{key}|{name}", "accuracy", there, mean
+        correlated = _correlate(np.array(one.values, dtype=float), np.array(expected))
+        correlated["p_corrected"] = _correct(correlated["p"], families.get((one.task, one.length, one.norm), []))
+        for name, again in correlated.items():
+            yield key, name, getattr(one, name), again
 
 
-def _correlate(first: F64, second: F64) -> float | None:
-    """Pearson's correlation of ranks, each of which is counted."""
-    if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return None
-    ranks = [[float(np.sum(side < one) + (np.sum(side == one) + 1) / 2) for one in side] for side in (first, second)]
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+def _correlate(first: F64, second: F64) -> dict[str, float | None]:
+    """Pearson's correlation of ranks, each of which is counted, its interval, and p by distances of ranks."""
+    found: dict[str, float | None] = dict.fromkeys(("rho", "low", "high", "p"))
+    ranks = [_count_ranks(side) for side in (first, second)]
+    if len(first) < 3 or any(np.ptp(side) == 0 for side in ranks):
+        return found
+    rho = float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    found["rho"] = rho
+    if len(first) >= 5 and abs(rho) < 1 - TOLERANCE:
+        half = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * math.sqrt((1 + rho**2 / 2) / (len(first) - 3))
+        found |= {"low": math.tanh(math.atanh(rho) - half), "high": math.tanh(math.atanh(rho) + half)}
+    # with sums of squares as they are, correlations are the smaller the larger the distance
+    distances = ((ranks[0] - ranks[1][draw_orders(len(first))]) ** 2).sum(axis=1)
+    size = float(np.prod([np.std(side) for side in ranks])) * 2 * len(first)
+    middle = sum(float(((side - side.mean()) ** 2).sum()) for side in ranks)
+    as_far = int(np.sum(np.abs(middle - distances) / size >= abs(rho) - TOLERANCE))
+    return found | {"p": (as_far + 1) / (RESAMPLES + 1)}
+
+
+def _count_ranks(values: F64) -> F64:
+    """Of each number how many are smaller, and half of those that are equal but for rounding."""
+    near = TOLERANCE * np.abs(values).max()
+    apart = values[:, None] - values
+    ranks: F64 = np.sum(apart > near, axis=1) + (np.sum(np.abs(apart) <= near, axis=1) + 1) / 2
+    return ranks
 
 
 # --------------------------------------------------------------------- networks

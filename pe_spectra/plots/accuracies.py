@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pe_spectra.answers.learning import MATCHED, ArmComparison, LearningReport, NumberCorrelation, judge_learning
+from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, judge_learning
 from pe_spectra.metrics import METRICS
-from pe_spectra.plots.axes import find_range, head_panel, write_number
+from pe_spectra.plots.axes import HEADING_SIZE, find_range, head_panel, write_number
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
@@ -26,21 +27,26 @@ from pe_spectra.plots.style import (
     escape_sentence,
     escape_text,
     fixed_style,
+    measure_text,
     shorten_text,
 )
 from pe_spectra.vocabulary import NORMS
 
 #: Inches of one arm, of the names at the left, of the height of a panel of a number, and left of such panels.
-_ROW, _NAMES, _SQUARE, _LEFT = 0.17, 1.55, 0.62, 0.55
+_ROW, _NAMES, _SQUARE, _LEFT = 0.17, 1.42, 0.68, 0.55
 #: Inches of white between two tasks, and from a panel to the label left of the names.
-_BESIDE, _LABEL = 0.09, -1.43
+_BESIDE, _LABEL = 0.09, -1.3
 #: Of the two norms: colour, how far its dots stand above or below the middle of the row, and how they are filled.
 _STYLES: dict[str, tuple[str, float, str]] = {NORMS[0]: (BLUE, -0.17, "none"), NORMS[1]: (VERMILION, 0.17, VERMILION)}
 _KEY: tuple[tuple[str, LineStyle], ...] = (
     ("own norm (upper dots, open)", {"color": BLUE, "linestyle": "-"}),
     ("norm of the sinusoid (lower dots, filled)", {"color": VERMILION, "linestyle": "-"}),
 )
-_DOT = 2.6
+_DOT = 2.4
+#: Rows over which the dots of one norm spread, seed by seed: those of equal accuracy stand below each other.
+_SPREAD = 0.26
+#: Of the height of a panel of a number, what correlations have above the marks.
+_WORDS = 0.46
 #: Accuracy of a judge who does not look.
 _CHANCE = 0.5
 #: From this quotient of the largest and the smallest on an axis is logarithmic.
@@ -64,8 +70,8 @@ def compose_learning(report: LearningReport) -> Figure:
         ),
         left=_BESIDE,
         right=_BESIDE,
-        top=0.26,
-        gap=0.62,
+        top=0.38,
+        gap=0.74,
         width=COLUMN_WIDTH if len(tasks) == 1 else PAGE_WIDTH,
         columns=len(tasks),
     )
@@ -76,7 +82,7 @@ def compose_learning(report: LearningReport) -> Figure:
         row, column = divmod(place, len(tasks))
         here = [one for one in report.arms if (one.task, one.length) == (tasks[column], lengths[row])]
         _draw_arms(axes, here, names[row], limits)
-        head_panel(axes, tasks[column])
+        _head_task(axes, tasks[column])
         if column:
             axes.set_yticklabels([])
         else:
@@ -86,6 +92,13 @@ def compose_learning(report: LearningReport) -> Figure:
         words = "accuracy (share of test windows)" + (f", {length} positions" if len(lengths) > 1 else "")
         _name_row(panels[row * len(tasks) : (row + 1) * len(tasks)], words)
     return figure
+
+
+def _head_task(axes: Axes, task: str) -> None:
+    """Name a task above its panel, in two lines where it is too long for one."""
+    width = axes.get_window_extent().width / axes.figure.dpi
+    words = task if measure_text(task, HEADING_SIZE) <= width else task.replace("-", "-\n")
+    axes.set_title(words, loc="left", fontsize=HEADING_SIZE, pad=4.0)
 
 
 def _make_room(figure: Figure, panels: Sequence[Axes], across: int, room: float) -> None:
@@ -119,7 +132,7 @@ def compose_numbers(report: LearningReport) -> Figure:
         small_print=(
             *report.missing,
             f"A mark is an arm, open at its own norm, filled at that of the sinusoid. Dotted: chance.{several}",
-            "In a panel: the rank correlation, black where its interval of 95 % leaves out 0.",
+            "Above: rank correlations, at own norms left, at that of the sinusoid right; bold where one is shown.",
             "What goes along with accuracy need not be its cause.",
         ),
         left=_BESIDE,
@@ -134,18 +147,29 @@ def compose_numbers(report: LearningReport) -> Figure:
     limits = _find_limits([one.accuracies for one in report.numbers])
     for row, name in enumerate(names):
         here = [one for one in report.numbers if one.number == name]
-        line = panels[row * len(tasks) : (row + 1) * len(tasks)]
-        for axes, task in zip(line, tasks, strict=True):
-            _draw_number(axes, [one for one in here if one.task == task], here, limits, lengths[0])
-            if row == 0:
-                head_panel(axes, task)
-            axes.set_yticks([_CHANCE, 1.0], ["0.5", "1"] if axes is line[0] else ["", ""])
-            axes.set_visible(axes is line[0] or any(one.task == task for one in here))
-        line[0].set_ylabel("accuracy")
-        line[0].yaxis.set_label_coords(-0.36 / (line[0].get_position().width * figure.get_figwidth()), 0.5)
-        unit = METRICS[name].unit if name in METRICS else ""
-        _name_row(line, f"{name.replace('_', ' ')} ({unit or 'no unit'})")
+        line = []
+        for axes, task in zip(panels[row * len(tasks) : (row + 1) * len(tasks)], tasks, strict=True):
+            there = [one for one in here if one.task == task]
+            axes.set_visible(bool(there))
+            if there:
+                _draw_number(axes, there, here, limits, lengths[0])
+                line.append(axes)
+                if name == next(one.number for one in report.numbers if one.task == task):
+                    head_panel(axes, task)
+        _label_row(line, name)
     return figure
+
+
+def _label_row(line: Sequence[Axes], name: str) -> None:
+    """Write what a number is, and the accuracies at the first of its panels."""
+    for axes in line:
+        axes.set_yticks([_CHANCE, 1.0], ["0.5", "1"] if axes is line[0] else ["", ""])
+    first = line[0]
+    first.set_ylabel("accuracy")
+    width = first.get_window_extent().width / first.figure.dpi
+    first.yaxis.set_label_coords(-0.36 / width, (1 - _WORDS) / 2)
+    unit = METRICS[name].unit if name in METRICS else ""
+    _name_row(line, f"{name.replace('_', ' ')} ({unit or 'no unit'})")
 
 
 def _name_row(line: Sequence[Axes], words: str) -> None:
@@ -174,8 +198,9 @@ def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], 
         colour, beside, face = _STYLES[one.norm]
         height = names.index(one.arm) + beside
         shade: dict[str, Any] = {"color": colour, "linestyle": "none", "markeredgewidth": 0.5}
-        axes.plot(one.accuracies, [height] * one.runs, marker="o", markersize=_DOT, markerfacecolor=face, **shade)
-        axes.plot([one.accuracy] * 2, [height - 0.2, height + 0.2], color=colour, linewidth=1.6, solid_capstyle="butt")
+        heights = height + _SPREAD * (np.linspace(-0.5, 0.5, one.runs) if one.runs > 1 else np.zeros(1))
+        axes.plot(one.accuracies, heights, marker="o", markersize=_DOT, markerfacecolor=face, **shade)
+        axes.plot([one.accuracy] * 2, [height - 0.2, height + 0.2], color=colour, linewidth=1.2, solid_capstyle="butt")
     axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]
     axes.set_yticks(range(len(names)), labels)
@@ -199,37 +224,46 @@ def _draw_number(
         low, high = find_range(known)
         room = 0.05 * (high - low) or 0.5 * abs(high) or 0.5
         low, high = low - room, high + room
-    axes.set(xlim=(low, high), ylim=limits)
-    ticks = _choose_ticks(low, high, is_log=axes.get_xscale() == "log")
-    # powers of ten side by side would touch
-    axes.set_xticks(ticks[:: len(ticks) - 1] if axes.get_xscale() == "log" and len(ticks) > 2 else ticks)
+    axes.set(xlim=(low, high), ylim=(limits[0], limits[0] + (limits[1] - limits[0]) / (1 - _WORDS)))
+    is_log = axes.get_xscale() == "log"
+    ticks = _choose_ticks(low, high, is_log=is_log)
+    axes.set_xticks(_spread_powers(ticks, low, high) if is_log else ticks)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda value, _: write_number(value))
     axes.axhline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
+    lengths = sorted({one.length for one in rows})
     for one in rows:
-        for norm, (colour, _, face) in _STYLES.items():
-            marks = [
-                pair[1:]
-                for pair in zip(one.names, one.values, one.accuracies, strict=True)
-                if pair[0].endswith(MATCHED) == (norm == NORMS[1])
-            ]
-            axes.plot(
-                [value for value, _ in marks],
-                [accuracy for _, accuracy in marks],
-                linestyle="none",
-                marker="o" if one.length == shortest else "s",
-                markersize=_DOT,
-                color=colour,
-                markerfacecolor=face,
-                markeredgewidth=0.5,
-            )
-    for place, one in enumerate(rows):
+        colour, _, face = _STYLES[one.norm]
+        is_short, is_own = one.length == shortest, one.norm == NORMS[0]
+        axes.plot(
+            one.values,
+            one.accuracies,
+            linestyle="none",
+            marker="o" if is_short else "s",
+            # an arm that has this norm by itself is at both: the open mark stays to be seen around the other
+            markersize=_DOT if is_own else 0.6 * _DOT,
+            color=colour,
+            markerfacecolor=face,
+            markeredgewidth=0.5,
+        )
         if one.rho is not None:
-            colour = BLACK if one.is_told else GREY
-            where = (0.97, 0.12 + 0.17 * place)
+            where = (0.46 if is_own else 1.0, 0.83 - 0.21 * lengths.index(one.length))
             axes.text(
-                *where, f"{one.rho:+.2f}", transform=axes.transAxes, ha="right", fontsize=SMALL_SIZE, color=colour
+                *where,
+                f"{one.rho:+.2f}",
+                transform=axes.transAxes,
+                ha="right",
+                fontsize=SMALL_SIZE,
+                color=BLACK if one.is_told else GREY,
+                weight="bold" if one.is_told else "normal",
             )
+
+
+def _spread_powers(ticks: Sequence[float], low: float, high: float) -> Sequence[float]:
+    """One or two of the ticks of a logarithmic axis, so that none touches another or one of the panel beside it."""
+    edge = 0.15 * math.log(high / low)
+    inner = [one for one in ticks if edge < math.log(one / low) < math.log(high / low) - edge] or ticks[:1]
+    return [inner[0], inner[-1]] if math.log(inner[-1] / inner[0]) > 3 * edge else inner[-1:]
 
 
 def _choose_ticks(low: float, high: float, *, is_log: bool) -> list[float]:

@@ -8,26 +8,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, I64
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, quantity
 
 #: Up to so many pairs all signs are tried (4,096 of them); beyond, so many are drawn.
 EXACT_PAIRS = 12
 DRAWN_SIGNS = 99_999
-#: Samples of a bootstrap.
+#: Samples of a bootstrap, and orders that are drawn for the p of a correlation.
 RESAMPLES = 9_999
 #: Of all intervals.
 CONFIDENCE = 0.95
 #: Of all draws.
 SEED = 20_140
-#: Sums that differ by less than this part of their size are equal: accuracies are shares of windows, no real ties are
-#: so close.
+#: Sums that differ by less than this part of their size are equal, and numbers by this part of the largest have one
+#: rank: accuracies are shares of windows, and what is closer in a number of a table is rounding.
 _TIE = 1e-9
 _CHUNK = 1 << 20
 _LEVEL = RealRange(minimum=0.5, maximum=0.9999)
@@ -255,6 +256,7 @@ class RankCorrelation(Result):
         maximum=1,
     )
     high: float | None = quantity("Upper end; null likewise.", minimum=-1, maximum=1)
+    p: float | None = quantity("Two-sided p of the permutation test; null without rho.", minimum=0, maximum=1)
 
 
 def correlate_ranks(
@@ -262,7 +264,9 @@ def correlate_ranks(
 ) -> RankCorrelation:
     """Compute Spearman's rank correlation, equal numbers having the mean of their ranks, with its interval.
 
-    The interval is tanh(artanh(rho) +- z sqrt((1 + rho^2/2)/(n - 3))).
+    The interval is tanh(artanh(rho) +- z sqrt((1 + rho^2/2)/(n - 3))). p is the share of 9,999 orders of one of the
+    numbers that are drawn, and the one that was found, with a correlation as far from 0. Both hold where the pairs are
+    independent of each other: none may stand twice in another guise.
 
     Parameters
     ----------
@@ -285,29 +289,47 @@ def correlate_ranks(
     level = _LEVEL.check(confidence, "confidence")
     pairs = [(x, y) for x, y in zip(first, second, strict=True) if x is not None and y is not None]
     count = len(pairs)
+    nothing = RankCorrelation(count=count, rho=None, low=None, high=None, p=None)
     if count < 3:
-        return RankCorrelation(count=count, rho=None, low=None, high=None)
+        return nothing
     one, other = (rank(_check([pair[side] for pair in pairs], "numbers")) for side in (0, 1))
     one, other = one - one.mean(), other - other.mean()
     size = math.sqrt(float(one @ one) * float(other @ other))
     if not size:
-        return RankCorrelation(count=count, rho=None, low=None, high=None)
+        return nothing
     rho = min(1.0, max(-1.0, float(one @ other) / size))
+    as_far = np.sum(np.abs(other[draw_orders(count)] @ one) >= (abs(rho) - _TIE) * size)
+    p = (int(as_far) + 1) / (RESAMPLES + 1)
     if count < 5 or abs(rho) > 1 - _TIE:
-        return RankCorrelation(count=count, rho=rho, low=None, high=None)
+        return RankCorrelation(count=count, rho=rho, low=None, high=None, p=p)
     half = float(ndtri(0.5 + level / 2)) * math.sqrt((1 + rho * rho / 2) / (count - 3))
     low, high = math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)
-    return RankCorrelation(count=count, rho=rho, low=low, high=high)
+    return RankCorrelation(count=count, rho=rho, low=low, high=high, p=p)
+
+
+@lru_cache(maxsize=64)
+def draw_orders(count: int) -> I64:
+    """Draw orders of so many numbers, (9999, count), the same ones every time.
+
+    >>> sorted(draw_orders(4)[0].tolist())
+    [0, 1, 2, 3]
+    """
+    generator = np.random.default_rng([SEED, count])
+    return generator.permuted(np.tile(np.arange(count), (RESAMPLES, 1)), axis=1)
 
 
 def rank(values: ArrayLike) -> F64:
-    """Give the rank of each number, from 1 on; equal ones have the mean of their ranks.
+    """Give the rank of each number, from 1 on; those that are equal but for rounding have the mean of their ranks.
 
-    >>> rank([3.0, 1.0, 3.0]).tolist()
+    >>> rank([0.3, 0.1, 0.1 + 0.2]).tolist()
     [2.5, 1.0, 2.5]
     """
-    _, places, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
-    found: F64 = (np.cumsum(counts) - (counts - 1) / 2)[places.reshape(-1)]
+    given = np.asarray(values, dtype=float)
+    order = np.argsort(given, kind="stable")
+    groups = np.concatenate([[0], np.cumsum(np.diff(given[order]) > _TIE * np.abs(given).max())])
+    counts = np.bincount(groups)
+    found = np.empty(len(given))
+    found[order] = (np.cumsum(counts) - (counts - 1) / 2)[groups]
     return found
 
 

@@ -1,6 +1,8 @@
 """A report on known results: differences pair by pair, corrections, and our numbers as `compare` gives them."""
 
 import random
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,9 +112,14 @@ def test_numbers_are_those_of_the_vectors_that_are_added(report):
             [read_encoding(build_arm(arm, length=32).spec) for arm, _ in ARMS if arm != "none"], length=32
         )
     }
-    by_number = {one.number: one for one in report.numbers if one.task == "lag"}
-    names = [arm if norm == "own" else f"{arm} (matched)" for arm, norms in ARMS if arm != "none" for norm in norms]
-    for name, one in by_number.items():
+    by_number = {(one.number, one.norm): one for one in report.numbers if one.task == "lag"}
+    names = {"own": [arm for arm, _ in ARMS if arm != "none"]}
+    # an arm that has the norm of the sinusoid by itself is compared at it, too
+    own = ("sinusoidal", "tape")
+    names["matched"] = [
+        arm if arm in own else f"{arm} (matched)" for arm, norms in ARMS if arm in own or len(norms) > 1
+    ]
+    for (name, norm), one in by_number.items():
         for arm, value in zip(one.names, one.values, strict=True):
             plain = arm.removesuffix(" (matched)")
             if name in ("norm_rms", "min_separation"):
@@ -127,11 +134,13 @@ def test_numbers_are_those_of_the_vectors_that_are_added(report):
                 assert_allclose(value, abs(kernel[7] - kernel[5]), atol=1e-15, err_msg=arm)
             else:
                 assert value == tables[plain].values[name], (name, arm)
-        assert list(one.names) == [each for each in names if each in one.names]
+        assert list(one.names) == [each for each in names[norm] if each in one.names]
     # what is not added has no norm; none has no numbers
-    assert list(by_number["norm_rms"].names) == [each for each in names if each != "alibi"]
-    assert "alibi" in by_number["kernel_half_width"].names
-    assert "weight_at_period" not in by_number
+    assert list(by_number["norm_rms", "own"].names) == [each for each in names["own"] if each != "alibi"]
+    assert list(by_number["norm_rms", "matched"].names) == names["matched"]
+    assert by_number["norm_rms", "matched"].rho is None
+    assert "alibi" in by_number["kernel_half_width", "own"].names
+    assert not {"weight_at_period"} & {name for name, _ in by_number}
 
 
 @pytest.mark.parametrize(("task", "period"), [("period", 8), ("anomaly", 16)])
@@ -141,20 +150,32 @@ def test_weights_are_those_at_the_period_of_the_task(task, period):
     assert "kernel_contrast" not in found
     one = found["weight_at_period"]
     for arm, value in zip(one.names, one.values, strict=True):
-        (table,) = compare_encodings([read_encoding(build_arm(arm, length=32).spec)], length=32)
-        place = min(range(len(table.spectrum.omega)), key=lambda k: abs(table.spectrum.omega[k] - 2 * np.pi / period))
-        assert_allclose(
-            value, table.spectrum.weights[place] * len(table.spectrum.weights) / table.spectrum.weights.sum()
-        )
+        table = build_arm(arm, length=32).values
+        waves = np.exp(-2j * np.pi / period * np.arange(32))
+        # the periodogram: its mean over all frequencies is the sum of squares
+        expected = np.sum(np.abs(waves @ table) ** 2) / np.sum(table**2)
+        if arm == "dft":  # every frequency alike
+            assert_allclose(value, 1.0)
+        # lags of a table are averaged along its diagonals; those of a formula are of all positions
+        assert_allclose(value, expected, rtol=1e-9, err_msg=arm)
 
 
 def test_correlations_are_those_of_scipy(report):
-    assert len({(one.task, one.number) for one in report.numbers}) == len(report.numbers)
+    assert len({(one.task, one.norm, one.number) for one in report.numbers}) == len(report.numbers)
     for one in report.numbers:
         means = {each.name: each.accuracy for each in report.arms if each.task == one.task}
         assert list(one.accuracies) == [means[name] for name in one.names]
+        # no arm is two points of one correlation
+        assert len({name.removesuffix(" (matched)") for name in one.names}) == len(one.names) == one.arms
         if one.rho is not None:
-            assert_allclose(one.rho, scipy.stats.spearmanr(one.values, one.accuracies).statistic, atol=1e-12)
+            sides = [np.round(side, 12) for side in (one.values, one.accuracies)]
+            assert_allclose(one.rho, scipy.stats.spearmanr(*sides).statistic, atol=1e-12)
+    for task in ("lag", "bag"):
+        for norm in ("own", "matched"):
+            family = [one for one in report.numbers if (one.task, one.norm) == (task, norm) and one.p is not None]
+            least = min(family, key=lambda one: one.p)
+            assert_allclose(least.p_corrected, min(1, least.p * len(family)))
+            assert all(one.p_corrected >= one.p for one in family)
     planted = next(one for one in report.numbers if (one.task, one.number) == ("lag", "norm_rms"))
     assert planted.rho > 0.8
 
@@ -219,8 +240,16 @@ def test_without_the_proposed_arm_all_are_counted():
 
 def test_facts_name_what_goes_with_accuracy(report):
     facts = dict(answer_learning(report).facts)
+    control = [one for one in report.arms if one.task == "bag" and one.low is not None]
+    low, high = min(one.low for one in control), max(one.high for one in control)
     assert facts["control (bag)"].startswith("0 of 11 comparisons differ, by ")
-    assert facts["goes with accuracy: lag"].startswith("norm_rms +0.88 (+0.45 to +0.98)")
+    assert f"all intervals from {low:+.3f} to {high:+.3f};" in facts["control (bag)"]
+    # six to eight arms are too few for a correlation that is corrected for all numbers
+    assert facts["goes with accuracy: lag"] == "none of the numbers"
+    assert "norm_rms" in facts["goes with accuracy on no task"]
+    shown = [replace(one, p_corrected=0.01) if one.number == "norm_rms" else one for one in report.numbers]
+    facts = dict(answer_learning(replace(report, numbers=tuple(one for one in shown if one.norm == "own"))).facts)
+    assert re.fullmatch(r"norm_rms \+0\.\d\d \(.* to .*\) at their own norms", facts["goes with accuracy: lag"])
     assert facts["without an encoding"].count(",") == 1
     assert "norm_rms" not in facts["goes with accuracy on no task"]
     rows = answer_learning(report, by_number=True).columns
@@ -229,6 +258,12 @@ def test_facts_name_what_goes_with_accuracy(report):
     assert document["runs"] == len(make_runs())
     assert document["parameters"] == {"file": "r.csv"}
     assert len(document["rows"]) == 24
+
+
+def test_a_reference_that_leaves_nothing_to_be_won_is_named():
+    runs = [make_run(task, "sinusoidal", "own", 0, level) for task, level in (("lag", 0.98), ("order", 0.995))]
+    notes = answer_learning(compare_runs(runs, scale=6, with_numbers=False)).notes
+    assert "sinusoidal itself is at 0.99 or more, so that nothing can be better: order" in notes
 
 
 def test_tasks_of_several_lengths_are_told_apart():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from numpy.testing import assert_allclose
 
 from pe_spectra.experiment.comparing import compare_runs
 from pe_spectra.plots.accuracies import _choose_ticks, compose_learning, compose_numbers
+from pe_spectra.vocabulary import TASKS
 from tests.experiment.made_runs import ARMS, make_run
 from tests.plots.figures import make_report
 
@@ -24,10 +26,12 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
         assert [tuple(line.get_xdata()) for line in dots] == [one.accuracies for one in arms]
         for line, one in zip(dots, arms, strict=True):
             assert len(line.get_xdata()) == one.runs == 4
-            # in the row of its arm, the two norms apart
-            rows = {round(float(y) - names.index(one.arm), 2) for y in line.get_ydata()}
-            assert rows == {-0.17 if one.norm == "own" else 0.17}
-        strokes = [line for line in axes.lines if line.get_linewidth() == 1.6]
+            # in the row of its arm, the two norms apart, and no seed upon another
+            rows = [float(y) - names.index(one.arm) for y in line.get_ydata()]
+            assert all(-0.5 < y < 0 if one.norm == "own" else 0 < y < 0.5 for y in rows)
+            assert len(set(rows)) == one.runs
+            assert_allclose(np.mean(rows), -0.17 if one.norm == "own" else 0.17)
+        strokes = [line for line in axes.lines if line.get_linewidth() == 1.2 and line.get_marker() != "o"]
         assert_allclose([line.get_xdata()[0] for line in strokes], [one.accuracy for one in arms])
         low, high = axes.get_xlim()
         assert low < 0.5 < 1.0 < high
@@ -60,9 +64,12 @@ def test_numbers_stand_at_their_places() -> None:
     tasks = ["lag", "period", "bag"]
     grid = [figure.axes[row * 3 : row * 3 + 3] for row in range(len(names))]
     assert [axes.get_title(loc="left") for axes in grid[0]] == tasks
-    labels = [line[0].get_xlabel().partition(" (")[0] for line in grid]
+    # the words of a row are at the first of its panels that is there
+    first = [next(axes for axes in line if axes.get_visible()) for line in grid]
+    labels = [axes.get_xlabel().partition(" (")[0] for axes in first]
     assert labels == [name.replace("_", " ") for name in names]
-    assert "kernel half width (positions)" in [line[0].get_xlabel() for line in grid]
+    assert {axes.get_ylabel() for axes in first} == {"accuracy"}
+    assert "kernel half width (positions)" in [axes.get_xlabel() for axes in first]
     for line, name in zip(grid, names, strict=True):
         for axes, task in zip(line, tasks, strict=True):
             rows = [one for one in report.numbers if (one.number, one.task) == (name, task)]
@@ -70,13 +77,18 @@ def test_numbers_stand_at_their_places() -> None:
             for drawn in (each for each in axes.lines if each.get_marker() == "o"):
                 place = own if drawn.get_markerfacecolor() == "none" else matched
                 place += list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))
-            expected = [each for one in rows for each in zip(one.names, one.values, one.accuracies, strict=True)]
-            assert own == [each[1:] for each in expected if not each[0].endswith("(matched)")]
-            assert matched == [each[1:] for each in expected if each[0].endswith("(matched)")]
-            assert [text.get_text() for text in axes.texts] == [
-                f"{one.rho:+.2f}" for one in rows if one.rho is not None
-            ]
-            assert axes.get_visible() or not rows
+            for norm, marks in (("own", own), ("matched", matched)):
+                expected = [
+                    pair for one in rows if one.norm == norm for pair in zip(one.values, one.accuracies, strict=True)
+                ]
+                assert marks == expected
+            told = [one for one in rows if one.rho is not None]
+            assert [text.get_text() for text in axes.texts] == [f"{one.rho:+.2f}" for one in told]
+            assert [text.get_weight() == "bold" for text in axes.texts] == [one.is_told for one in told]
+            # no mark is behind them
+            places = axes.transData.transform(own + matched or [(0.0, 0.0)])
+            assert axes.transAxes.inverted().transform(places)[:, 1].max() < 0.56
+            assert axes.get_visible() == bool(rows)
 
 
 def test_lengths_of_numbers_have_marks_of_their_own() -> None:
@@ -101,3 +113,13 @@ def test_ticks_of_logarithmic_axes(low: float, high: float) -> None:
     assert all(low <= tick <= high for tick in ticks)
     mantissas = [tick / 10.0 ** np.floor(np.log10(tick) + 1e-9) for tick in ticks]
     assert set(np.round(mantissas, 9)) <= {1.0, 3.0}
+
+
+def test_long_names_of_tasks_are_whole_beside_seven_others() -> None:
+    runs = [make_run(task, "dft", "own", 0, 0.5) for task in TASKS]
+    figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))
+    assert [axes.get_title(loc="left").replace("\n", "") for axes in figure.axes] == list(TASKS)
+    for axes in figure.axes:
+        words = axes.get_title(loc="left")
+        (head,) = [part for part in axes.get_children() if isinstance(part, Text) and part.get_text() == words]
+        assert head.get_window_extent().width <= axes.get_window_extent().width

@@ -240,6 +240,44 @@ def test_ranks_against_scipy(count, ties):
         assert_allclose(found.rho, scipy.stats.spearmanr(one, other).statistic, atol=1e-12)
 
 
+def test_what_rounding_leaves_is_no_order():
+    # 1 from sums of weights, and a norm that was scaled to 4
+    ones = [1.0, 1.0 - 2**-53, 1.0 + 2**-52, 1.0, 1.0 - 2**-52, 1.0]
+    assert rank(ones).tolist() == [3.5] * 6
+    assert correlate_ranks(ones, [1, 2, 3, 4, 5, 6]).rho is None
+    assert rank([4.0, 3.9999999999999996, 1e-18, 0.0, -2e-18]).tolist() == [4.5, 4.5, 2, 2, 2]
+    assert rank([1e-7, 0.0, 1.0]).tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(("count", "ties"), [(5, False), (8, True), (20, False), (48, True)])
+def test_p_of_correlations_against_scipy(count, ties):
+    one, other = draw(count, 3, ties=ties), draw(count, 4, ties=ties)
+    other = other + 0.5 * one
+    found = correlate_ranks(one.tolist(), other.tolist())
+    known = scipy.stats.permutation_test(
+        (one,),
+        lambda order: abs(scipy.stats.spearmanr(order, other).statistic),
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=2000,
+        rng=np.random.default_rng(1),
+    ).pvalue
+    assert abs(found.p - known) < 5 * math.sqrt(known * (1 - known) * (1 / 2000 + 1 / 9999)) + 1e-3
+    assert correlate_ranks(other.tolist(), one.tolist()).rho == found.rho
+
+
+def test_p_of_correlations_holds_its_level():
+    generator = np.random.default_rng(3)
+    # with a ceiling that most of one side reach, as accuracies do
+    ps = [
+        correlate_ranks(generator.normal(size=15).tolist(), np.minimum(generator.normal(size=15), 0).tolist()).p
+        for _ in range(2000)
+    ]
+    for level in (0.05, 0.2):
+        share = np.mean(np.array(ps) <= level)
+        assert abs(share - level) < 5 * math.sqrt(level * (1 - level) / 2000)
+
+
 def test_ranks_against_the_formula_without_ties():
     one, other = draw(9, 1), draw(9, 2)
     distance = sum((a - b) ** 2 for a, b in zip(rank(one), rank(other), strict=True))

@@ -177,7 +177,7 @@ def test_networks_that_are_trained_again_come_out(cli, monkeypatch, tmp_path):
 
 def test_nothing_is_found_in_networks_that_were_trained():
     """The study as far as it has come: lines that no test has made up."""
-    begun = read_runs(ROOT / "tests/experiment/begun_study.csv")
+    begun = read_runs(ROOT / "tests/experiment/study_elsewhere.csv")
     design = rechecking.read_design(begun)
     assert design == FULL
     assert len(begun.results) > 900

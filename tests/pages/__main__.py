@@ -2,5 +2,5 @@
 
 import runpy
 
-for name in ("readme", "test_docs", "notebook"):
+for name in ("readme", "study_page", "test_docs", "notebook"):
     runpy.run_module(f"tests.pages.{name}", run_name="__main__")

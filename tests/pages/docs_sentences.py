@@ -14,6 +14,7 @@ from math import ceil, cos, log10, pi
 import numpy as np
 
 from pe_spectra import Sinusoidal, compute_spectrum, limits, reconstruct_positions
+from pe_spectra.answers import learning
 from pe_spectra.claims import judging
 from pe_spectra.encodings import ENCODINGS, calendar
 from pe_spectra.encodings.rope_ladders import compute_ladder
@@ -37,10 +38,12 @@ from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.record import MOST_NEGATIVE
+from pe_spectra.study import plan
 from pe_spectra.wording import write_with_error
 from tests.mutation.mutants import read_mutants
 from tests.pages import docs_numbers as numbers
 from tests.pages import readme, test_house
+from tests.pages import study_page as study
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 from tests.pages.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
 
@@ -359,6 +362,66 @@ SENTENCES = (
     ),
     Sentence(
         EXPERIMENT,
+        "The study has {} networks: {} encodings, those that are added to tokens at two norms, {} tasks, windows of {} "
+        "and {} positions, {} seeds each.",
+        lambda: (
+            group(study.report().runs),
+            len(plan.STUDY_ARMS),
+            name_number(len(plan.STUDY_TASKS)),
+            *plan.STUDY_LENGTHS,
+            name_number(plan.STUDY_SEEDS),
+        ),
+    ),
+    Sentence(EXPERIMENT, "was to be seen in {} comparisons with", lambda: (study.count_shown("own")[2],)),
+    Sentence(
+        EXPERIMENT,
+        "At its own norm, {} where the sinusoid has {}, the DFT encoding is more accurate in {} of them and less "
+        "accurate in {}: on `anomaly`, which has the form of the paper's task, it reaches {} where the sinusoid "
+        "reaches {}, at {} positions. Scaled to the norm of the sinusoid it is more accurate in {} and less accurate "
+        "in {}. On `anomaly` it then reaches {}, so that most of that difference is one of norm; on `order` it goes "
+        "from {} to {}, where the sinusoid has {}: there",
+        lambda: (
+            *study.read_norms(),
+            *study.count_shown("own")[:2],
+            *study.read_accuracies("anomaly", ("dft", "own"), ("sinusoidal", "own")),
+            study.LONGER,
+            *study.count_shown("matched")[:2],
+            *study.read_accuracies("anomaly", ("dft", "matched")),
+            *study.read_accuracies("order", ("dft", "own"), ("dft", "matched"), ("sinusoidal", "own")),
+        ),
+    ),
+    Sentence(
+        EXPERIMENT,
+        "without positions is {} at their own norms and {} at that of the sinusoid, at {} positions",
+        lambda: (*study.average_norms(), study.LONGER),
+    ),
+    Sentence(
+        EXPERIMENT,
+        "on `faint` the DFT encoding falls from {} to {}",
+        lambda: study.read_accuracies("faint", ("dft", "own"), ("dft", "matched")),
+    ),
+    Sentence(EXPERIMENT, "a p below {}, corrected for all encodings", lambda: (learning.LEVEL,)),
+    Sentence(EXPERIMENT, "* **{}** go with accuracy on no task", lambda: (study.list_silent(),)),
+    Sentence(
+        EXPERIMENT,
+        "{} of {} comparisons shows a difference, of {}, and all intervals lie between {} and {}. Its correlations "
+        "are those of accuracies from {} up.",
+        study.describe_control,
+    ),
+    Sentence(
+        EXPERIMENT,
+        "windows of at most {} positions and a fixed number",
+        lambda: (study.LONGER,),
+    ),
+    Sentence(EXPERIMENT, "over {} encodings need not", lambda: (study.count_correlated(),)),
+    Sentence(EXPERIMENT, "the sinusoid itself is at {} or more", lambda: (learning.CEILING,)),
+    Sentence(
+        EXPERIMENT,
+        "Of these networks {} were trained on a machine with another processor as well: {} of them have",
+        lambda: tuple(map(group, study.compare_machines())),
+    ),
+    Sentence(
+        EXPERIMENT,
         "has {} pre-norm layers of width {} with {} heads",
         lambda: (FULL.layers, FULL.width, FULL.heads),
     ),
@@ -417,6 +480,7 @@ CONVENTIONS = (
     (EXPERIMENT, "was 0.731, that of `sinusoidal` 0.575", "measured once"),
     (EXPERIMENT, "fell from 0.84 without an encoding to 0.69", "measured once"),
     (EXPERIMENT, "the seeds 1000 and 1001", "history"),
+    (EXPERIMENT, "was changed when 984 networks, all of windows of 16 positions, were there", "history"),
     (EXPERIMENT, "with networks of width 64", "what was measured"),
     (EXPERIMENT, "| | JAX 0.10.2, Optax 0.2.8 | PyTorch 2.15.0 |", "what was measured"),
     (EXPERIMENT, "| installed, with NumPy | 0.5 GB | 5.3 GB", "measured once"),

@@ -35,6 +35,23 @@ def bridge(values: F64, good: Mask) -> F64:
     return bridged
 
 
+def bridge_grid(values: F64, good: Mask, grid: tuple[int, int]) -> F64:
+    """As `bridge`, on a grid: the mean of what both reading orders give, so that neither direction comes first.
+
+    Parameters
+    ----------
+    values : (H W, d), line by line; good : (H W,).
+
+    >>> table, good = np.array([[0.0], [1.0], [9.0], [5.0], [3.0], [4.0]]), np.arange(6) != 2
+    >>> bridge_grid(table, good, (3, 2))[2:4].tolist()
+    [[2.25], [5.0]]
+    """
+    order = np.arange(len(values)).reshape(grid).T.ravel()
+    back = np.argsort(order)
+    across, down = bridge(values, good), bridge(values[order], good[order])[back]
+    return (across + down) / 2
+
+
 def measure_spread(values: F64, middle: float = 0.0) -> float:
     """Return the robust standard deviation about `middle`: 1.4826 times the median absolute deviation.
 

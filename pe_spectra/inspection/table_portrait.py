@@ -21,7 +21,7 @@ from pe_spectra.inspection.periods import DominantPeriod, Periods, find_periods
 from pe_spectra.inspection.row_findings import RowFinding
 from pe_spectra.inspection.rows import compute_mean_row, reduce_columns
 from pe_spectra.inspection.seams import Seams
-from pe_spectra.inspection.series import bridge
+from pe_spectra.inspection.series import bridge, bridge_grid
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
@@ -144,7 +144,8 @@ def inspect_table(
         if not formula.rows_left_out:
             anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
-    used = bridge(anatomy.table[rows], ~anatomy.odd[rows])
+    used, good = anatomy.table[rows], ~anatomy.odd[rows]
+    used = bridge(used, good) if grid is None else bridge_grid(used, good, grid)
     periods, channels = _to_positions(find_periods(used, grid), find_channel_periods(used), spacing)
     sinusoid = fit_sinusoid(used) if spacing == 1 else None
     return TableInspection(

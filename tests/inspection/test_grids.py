@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pe_spectra.inspection import inspect_table
 from pe_spectra.inspection.periods import find_periods
 from tests import planted
 from tests.inspection.tables import EACH_SEED, find_only, inspect_codes
@@ -109,3 +110,22 @@ def test_what_is_the_same_down_and_across_has_the_same_periods(side):
         down, across = (sorted(one.period for one in found if one.along[axis] is None) for axis in (1, 0))
         assert_allclose(down, across, rtol=1e-6)
     assert_allclose(down, [5.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_odd_rows_are_bridged_alike_down_and_across(seed):
+    """Of a table that is its own transpose, where rows are so short that they are left out."""
+    generator = planted.make_generator(seed)
+    y, x = np.indices((12, 12))
+    table = generator.standard_normal((12, 12, 16)) * 0.05
+    amplitudes, phases = generator.standard_normal((2, 8))
+    for line in (y, x):
+        table[..., :8] += amplitudes * np.cos(np.pi / 2 * line[..., None] + phases)
+    table[..., 8:] += generator.standard_normal(8) * (y + x)[..., None] / 12
+    table = (table + table.swapaxes(0, 1)) / 2
+    table[3, 8] = table[8, 3] = 0.01 * table[3, 8]
+    result = inspect_table(table.reshape(144, 16), grid=(12, 12))
+    assert {row for finding in result.findings if finding.code == "outlier-rows" for row in finding.rows} >= {44, 99}
+    down, across = (next(one for one in result.dominant_periods if one.along[axis] is None) for axis in (1, 0))
+    assert_allclose([down.period, down.share], [across.period, across.share], rtol=1e-6)
+    assert_allclose(down.period, 4.0, rtol=5e-3)

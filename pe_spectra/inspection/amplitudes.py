@@ -56,6 +56,8 @@ def measure_amplitude_changes(table: F64, regular: Mask, places: Sequence[int] =
     if beside < _FEWEST:
         return told
     rows = bridge(table[first:last, :: -(-table.size // _SAMPLED)], regular[first:last])
+    # in a scale of their own, in which no product of four numbers overflows
+    rows = np.ldexp(rows, -int(np.frexp(np.abs(rows).max())[1]))
     scores = measure_scores(rows, beside)
     are_known: Mask = np.abs(scores).max(axis=0) > 0
     if 2 * are_known.sum() < len(are_known):

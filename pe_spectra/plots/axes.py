@@ -243,7 +243,7 @@ def measure_beside(axes: Axes) -> float:
     beside = [text for text in axes.texts if text.get_transform() is axes.transAxes and text.get_position()[0] > 1]
     widths = (measure_text(text.get_text(), SMALL_SIZE) for text in beside)
     ends = ((text.get_position()[0] - 1) * width + long for text, long in zip(beside, widths, strict=True))
-    return max(ends, default=0.0)
+    return float(max(ends, default=0.0))
 
 
 def _move_apart(heights: Sequence[float], pitch: float) -> list[float]:

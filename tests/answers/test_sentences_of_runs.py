@@ -1,5 +1,6 @@
 """Every sentence about networks and sweeps against the numbers of drawn results."""
 
+import itertools
 import math
 import re
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from pe_spectra.answers.experiments import ArmMeans, answer_experiment
 from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, answer_learning
 from pe_spectra.answers.rechecks import Recheck, answer_rechecks
 from pe_spectra.answers.sweeps import Sweep, answer_sweep
+from pe_spectra.vocabulary import NORMS
 from tests.answers.holding import NUMBER, hold, is_rounded, list_texts
 
 # ----------------------------------------------------------------------------------- sweeps and trials
@@ -219,18 +221,21 @@ def draw_report(seed):
                         accuracies=(accuracy,) * seeds,
                     )
                 )
-        for number in ("flatness", "stable_rank", "norm_rms", "d"):
-            low = draw.choice([None, -0.1, 0.2, -0.9])
+        for number, norm in itertools.product(("flatness", "stable_rank", "norm_rms", "d"), NORMS):
+            low, p = draw.choice([None, -0.1, 0.2, -0.9]), draw.choice([None, 0.01, 0.04, 0.05, 0.8])
             numbers.append(
                 NumberCorrelation(
                     task=task,
                     length=32,
+                    norm=norm,
                     number=number,
                     meaning="it is",
                     arms=5,
-                    rho=0.3 if low is not None else None,
-                    low=None if low is None else float(low),
-                    high=None if low is None else float(low) + 0.5,
+                    rho=None if p is None else float(draw.choice([-0.3, 0.4, 0.6])),
+                    low=None if low is None or p is None else float(low),
+                    high=None if low is None or p is None else float(low) + 0.5,
+                    p=p and p / 2,
+                    p_corrected=p,
                     names=(),
                     values=(),
                     accuracies=(),
@@ -267,17 +272,37 @@ def say_few(r, seeds, arm):
     return all(r.least(one) >= 0.05 for one in chosen)
 
 
-def say_control(r, shown, of, low, high):
+def say_control(r, shown, of, low, high, lowest, highest):
     rows = [one for one in r.report.arms if one.task == "bag" and one.difference is not None]
     gaps = [one.difference for one in rows]
+    ends = [end for one in rows for end in (one.low, one.high) if end is not None]
+    assert (lowest is None) == (not ends)
+    assert lowest is None or (float(lowest), float(highest)) == (round(min(ends), 3), round(max(ends), 3))
     told = (int(shown), int(of), float(low), float(high))
     return told == (sum(one.p_corrected < 0.05 for one in rows), len(rows), min(gaps), max(gaps))
 
 
+def is_shown(number):
+    return number.p_corrected is not None and number.p_corrected < 0.05
+
+
 def say_told(r, task, said):
-    told = [one for one in r.report.numbers if one.task == task and one.low is not None and one.low * one.high > 0]
-    named = re.findall(r"([a-z_]+) [+-][\d.]+ \(", said)
-    return (said == "none of the numbers") == (not told) and named == [one.number for one in told][: len(named)]
+    told = [one for one in r.report.numbers if one.task == task and is_shown(one)]
+    if said == "none of the numbers":
+        return not told
+    named = {}
+    for part in said.split("; "):
+        words, norm = (
+            re.fullmatch(r"(.*) at (?:their own norms|the same norm)", part),
+            "own" if "own" in part else "matched",
+        )
+        named[norm] = re.findall(r"([a-z_]+) ([+-][\d.]+)", re.sub(r" \(.*?\)", "", words[1]))
+        here = sorted((one for one in told if one.norm == norm), key=lambda one: -abs(one.rho))
+        more = re.search(r" and (\d+) more", words[1])
+        assert len(named[norm]) + int(more[1] if more else 0) == len(here)
+        assert [float(rho) for _, rho in named[norm]] == [one.rho for one in here[: len(named[norm])]]
+        assert {name for name, _ in named[norm]} <= {one.number for one in here}
+    return set(named) == {one.norm for one in told}
 
 
 REPORT_LAWS = {
@@ -289,17 +314,15 @@ REPORT_LAWS = {
     r"runs: (\d+)(?: of \d+ planned)?: (\d+) arms?, windows of 32 positions": lambda r, runs, arms: (
         (int(runs), int(arms)) == (sum(o.runs for o in r.report.arms), len({o.arm for o in r.report.arms}))
     ),
-    rf"control \(bag\): (\d+) of (\d+) comparisons? differ, by ({NUMBER}|\+[\d.]+) to ({NUMBER}|\+[\d.]+); "
-    r"position does not help there": say_control,
+    rf"control \(bag\): (\d+) of (\d+) comparisons? differ, by ({NUMBER}|\+[\d.]+) to ({NUMBER}|\+[\d.]+)"
+    r"(?:, all intervals from ([+-][\d.]+) to ([+-][\d.]+))?; position does not help there": say_control,
     r"without an encoding: (.*)": lambda r, said: (
         [float(n) for n in re.findall(r"[a-z]+ ([\d.]+)", said)]
         == [o.accuracy for o in r.report.arms if o.arm == "none"]
     ),
     r"goes with accuracy: (\S+): (.*)": say_told,
     r"goes with accuracy on no task: (.*)": lambda r, said: all(
-        o.low is None or o.low * o.high <= 0
-        for o in r.report.numbers
-        if o.task != "bag" and o.number in re.split(", | and ", said)
+        not is_shown(o) for o in r.report.numbers if o.task != "bag" and o.number in re.split(", | and ", said)
     ),
     rf"the sign-flip test of (\d+) pairs? gives no p below ({NUMBER})": lambda r, pairs, p: (
         int(pairs) == min(o.pairs for o in r.report.arms if o.p is not None) and is_rounded(p, 2.0 ** (1 - int(pairs)))
@@ -308,8 +331,12 @@ REPORT_LAWS = {
         int(n) == sum(o.missing for o in r.report.arms if o.p is not None)
     ),
     r"one pair has no interval": lambda r: any(o.pairs == 1 for o in r.report.arms),
-    r"intervals of (\d+) correlations? are not corrected .*": lambda r, n: (
-        int(n) == sum(o.low is not None for o in r.report.numbers)
+    r"sinusoidal itself is at 0\.99 or more, so that nothing can be better: (.*)": lambda r, said: (
+        re.split(", | and ", said) == [o.task for o in r.report.arms if o.arm == "sinusoidal" and o.accuracy >= 0.99]
+    ),
+    r"a number goes with accuracy where its p, corrected by Holm's method within task, length and norm, is below "
+    r"0\.05; intervals of (\d+) correlations? are not corrected": lambda r, n: (
+        int(n) == sum(o.p is not None for o in r.report.numbers)
     ),
 }
 

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -141,14 +142,14 @@ class Ledger:
         ------
         InputError, FileError : as :meth:`append`; then none of them is there.
         """
-        lines, cells = b"", []
+        cells = []
         for key, row in rows.items():
             if key in self.done:
                 raise InputError("a line of this key is there already", key, "each key once")
             if (KEY, *row) != self.columns:
                 raise InputError("the columns are not those of the ledger", ", ".join(row), ", ".join(self.columns[1:]))
             cells.append([key, *map(_write_cell, row.values())])
-            lines += _write_line(cells[-1])
+        lines = _write_lines(cells)
         with naming(self.path, self._label), HeldInterrupts() as interrupts:
             self._check()
             try:
@@ -196,7 +197,7 @@ def read_ledger(path: Path, *, label: str = "") -> LedgerContents:
 
 def _write_header(settings: Mapping[str, Any], about: Mapping[str, Any], columns: Sequence[str]) -> bytes:
     said = json.dumps({"settings": settings, "about": about}, allow_nan=False)
-    return f"{_MAGIC}{said}\n".encode() + _write_line(columns)
+    return f"{_MAGIC}{said}\n".encode() + _write_lines([columns])
 
 
 def _read_header(lines: Sequence[str]) -> tuple[Mapping[str, Any], Mapping[str, Any], tuple[str, ...]]:
@@ -257,13 +258,13 @@ def _write_cell(value: Cell) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _write_line(cells: Sequence[str]) -> bytes:
-    """Write one line of CSV; the end of a line is that of a row, by which a torn one is known."""
-    for cell in cells:
-        if cell != (cell.splitlines() or [""])[0] or "\0" in cell:
+def _write_lines(rows: Sequence[Sequence[str]]) -> bytes:
+    """Write lines of CSV; the end of a line is that of a row, by which a torn one is known."""
+    for cell in chain.from_iterable(rows):
+        if not cell.isprintable() and (cell != (cell.splitlines() or [""])[0] or "\0" in cell):
             raise InputError("a cell of a ledger has a line break", repr(cell), "one line is accepted")
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerow(cells)
+    csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue().encode("utf-8", "surrogateescape")
 
 
@@ -297,7 +298,7 @@ def _cut(found: LedgerContents, is_end: Callable[[str], bool]) -> LedgerContents
     rows = list(found.rows)
     cut = 0
     while rows and not is_end(rows[-1][KEY]):
-        cut += len(_write_line(list(rows.pop().values())))
+        cut += len(_write_lines([list(rows.pop().values())]))
     return replace(found, rows=tuple(rows), size=found.size - cut)
 
 

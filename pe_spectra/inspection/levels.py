@@ -1,7 +1,10 @@
-"""Where signals along a table change their level for good.
+"""Where signals along a table change their level for good: likelihood ratios of a change beside correlated noise.
 
-A change must explain more than chance and noise that remembers, wanders or drifts (`level_gains`), be there at once,
-and last; what else is known of changes adds to that.
+A signal is a level that may change once, and Gaussian noise beside it of density f = 1 + (c / (m + b))^n, where
+m = 2 - 2 cos w is the density of a difference: white noise and a random walk (n = 1, b = 0), a memory that fades
+(b > 0), or a slope that wanders (n = 2). In the discrete cosine transform its entries are independent (Whittle), so
+that all places and densities are tried in closed form, with the change and without it: a walk explains its own
+steps, a trend its own slope, and only what neither explains speaks for a change.
 """
 
 from __future__ import annotations
@@ -9,15 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
-from pe_spectra.inspection.level_gains import bound_gains, measure_gains
 from pe_spectra.inspection.series import Mask, bridge, measure_spread, pick_peaks
 
+#: Memories b that are tried, and the largest corner c, as a power of 4: from there on a walk hides all white noise.
+_FADING, _LARGEST_CORNER = (0.003, 0.03, 0.3), 4
 #: Rows on either side of a change whose lines show it, and those whose medians do; an eighth of a short table.
 _FITTED, _LASTING = 8, 24
 #: One table in so many is wrongly said to change; and where one changes, one signal in so many.
@@ -28,6 +33,10 @@ _ODD_DEVIATIONS, _ODD_AROUND = 5.0, 6
 _BESIDE = 2
 #: What is constant but for rounding.
 _CONSTANT = 1e-9
+#: The median of the square of a standard normal number.
+_MEDIAN_SQUARE = 0.4549364
+#: Lengths whose densities are kept, up to this one: at most 20 MB of them.
+_RECALLED, _MOST_RECALLED = 16, 1024
 #: Changes that are looked for, and places that are tried for each.
 _MOST_CHANGES, _MOST_PLACES = 4, 6
 
@@ -77,20 +86,15 @@ class LevelChange:
 
 
 def find_level_changes(
-    signals: Mapping[str, Signal], first: int, last: int, known: Mapping[str, F64] = MappingProxyType({})
+    signals: Mapping[str, Signal], first: int, last: int
 ) -> Iterator[tuple[int, dict[str, LevelChange]]]:
     """Find the rows behind which signals change for good, the surest first, with the signals that do.
 
-    Parameters
-    ----------
-    signals : by name; first, last : rows `first` to `last` - 1 are looked at.
-    known : (S - 1,) by name, of how many standard errors something else says a change behind each row to be; 0 where
-        it says none.
+    Rows `first` to `last` - 1 are looked at.
 
-    The gains of those whose change is there at once and lasts (`_is_there`) are added up, and each is looked at alone.
-    Without a change the sum of k gains has a chi-squared distribution of k degrees at each place; it exceeds the limit
-    at one of the places in one table of 200, and so does one of the gains alone. A signal is named beside another
-    where its gain has a probability of 0.001.
+    The gains of all are added up, of those whose change is there at once and lasts (`_is_there`). Without a change
+    the sum has a chi-squared distribution at each place, and exceeds the limit at one of them in one table of 100.
+    A signal alone is named where its gain has a probability of 0.001.
 
     >>> values = np.random.default_rng(0).normal(size=256) + 3.0 * (np.arange(256) >= 128)
     >>> signal = Signal(values=values, valid=np.ones(256, dtype=bool), span=0)
@@ -104,22 +108,15 @@ def find_level_changes(
     left = {name: values for name, values in left.items() if len(values) > 4 * _FITTED and np.std(values) > _CONSTANT}
     if not left:
         return
-    told = {name: errors[first : last - 1] for name, errors in known.items() if errors[first : last - 1].any()}
     size = last - first
-    least = chdtri(1, 1 / _SIGNALS)
+    limit, least = chdtri(len(left), 1 / _TABLES / size), chdtri(1, 1 / _SIGNALS)
     far = np.ones(size - 1, dtype=bool)
     for _ in range(_MOST_CHANGES):
-        tried: dict[str, _Tried | _Known] = {name: _Tried(parts[name], values) for name, values in left.items()}
-        tried |= {name: _Known(errors) for name, errors in told.items()}
-        limits = {name: one.bound(1, 2 * len(tried)) for name, one in tried.items()}
-        of_all = max(one.bound(len(tried), 2) for one in tried.values())
-        # how far the sum, or a gain alone, goes beyond its limit
-        total = far * sum(one.gains for one in tried.values()) / of_all
-        beyond = np.max([total, *(far * one.gains / limits[name] for name, one in tried.items())], axis=0)
-        for row in pick_peaks(beyond, beyond > 1, _FITTED)[:_MOST_PLACES]:
+        tried = {name: _Tried(parts[name], values) for name, values in left.items()}
+        total = far * sum(one.gains for one in tried.values())
+        for row in pick_peaks(total, total > limit, _FITTED)[:_MOST_PLACES]:
             there = {name: change for name, one in tried.items() if (change := one.read(row))}
-            alone = any(change.errors**2 > limits[name] for name, change in there.items())
-            if alone or sum(change.errors**2 for change in there.values()) > of_all:
+            if sum(change.errors**2 for change in there.values()) > limit:
                 break
         else:
             return
@@ -127,8 +124,93 @@ def find_level_changes(
         yield first + row, named
         far[max(row - _LASTING, 0) : row + _LASTING + 1] = False
         for name in named:
-            removed = tried[name].remove(row)
-            (left if name in left else told)[name] = removed
+            left[name] = tried[name].remove(row)
+
+
+def measure_gains(values: F64) -> tuple[F64, F64]:
+    """Measure what a change of level before each number but the first explains.
+
+    Twice the gain in log-likelihood, over densities and variance with the change and without, and the change; (n - 1,)
+    each. Where most gains are larger than chance lets them be, noise of another kind wanders, and all are taken down.
+
+    References
+    ----------
+    Whittle 1953, Ark. Mat. 2, 423 (likelihood by frequencies); Tsay 1988, J. Forecasting 7, 1 (changes of level).
+
+    >>> gains, sizes = measure_gains(np.array([0.0, 1.0] * 16 + [5.0, 6.0] * 16))
+    >>> int(gains.argmax()), round(float(sizes[31]))
+    (31, 5)
+    """
+    from scipy.fft import dct
+
+    count = len(values)
+    waves = dct(values - values.mean(), norm="ortho")[1:]
+    plain, best, sizes = -np.inf, np.full(count - 1, -np.inf), np.zeros(count - 1)
+    # of a long signal the densities one by one, for memory
+    for some in (
+        [_recall_densities(count)] if count <= _MOST_RECALLED else (_stack(one) for one in _weigh_densities(count))
+    ):
+        alone, gained, changes = _try_densities(waves, some)
+        plain = max(plain, alone)
+        sizes = np.where(gained > best, changes, sizes)
+        best = np.maximum(best, gained)
+    gains: F64 = best - plain
+    return gains / max(1.0, float(np.median(gains)) / _MEDIAN_SQUARE), sizes
+
+
+class _Densities(NamedTuple):
+    """Densities, (k, n - 1), with the volume of each, (k,), and the energies of steps, (k, n - 1)."""
+
+    values: F64
+    volumes: F64
+    norms: F64
+
+
+def _try_densities(waves: F64, some: _Densities) -> tuple[float, F64, F64]:
+    """The log-likelihood of the best density, and of the best with a change at each place, and that change."""
+    from scipy.fft import idct
+
+    count = len(waves) + 1
+    white = np.zeros((len(some.values), count))
+    np.divide(waves, some.values, out=white[:, 1:])
+    energies = white[:, 1:] @ waves
+    products = -np.cumsum(idct(white, norm="ortho", axis=1), axis=1)[:, :-1]
+    left = np.maximum(energies[:, None] - products**2 / some.norms, 1e-15 * energies[:, None])
+    gained = -(count - 1) * np.log(left) - some.volumes[:, None]
+    best = gained.argmax(axis=0), np.arange(count - 1)
+    alone = float(np.max(-(count - 1) * np.log(energies) - some.volumes))
+    return alone, gained[best], products[best] / some.norms[best]
+
+
+def _weigh_densities(count: int) -> Iterator[tuple[F64, float, F64]]:
+    """Weigh the densities of `count` numbers, each with its volume and the energy of a step of 1 before each number."""
+    orders = np.pi * np.arange(1, count) / (2 * count)
+    # a step before number k has the transform - step sin(2 k orders)
+    step = 1 / (math.sqrt(2 * count) * np.sin(orders))
+    for density in _list_densities(4 * np.sin(orders) ** 2, count):
+        powers = np.concatenate([[0.0], step**2 / density])
+        norms = (powers.sum() - np.fft.fft(powers).real[1:]) / 2
+        yield density, float(np.log(density).sum()), norms
+
+
+def _stack(*weighed: tuple[F64, float, F64]) -> _Densities:
+    densities, volumes, norms = zip(*weighed, strict=True)
+    return _Densities(np.stack(densities), np.array(volumes), np.stack(norms))
+
+
+@lru_cache(maxsize=_RECALLED)
+def _recall_densities(count: int) -> _Densities:
+    """The same, kept: they are those of every signal of one length."""
+    return _stack(*_weigh_densities(count))
+
+
+def _list_densities(differences: F64, count: int) -> Iterator[F64]:
+    yield np.ones_like(differences)
+    for power in range(math.floor(math.log2(math.pi / count)), _LARGEST_CORNER + 1):
+        corner = 4.0**power
+        yield 1 + (corner / differences) ** 2
+        for memory in (0.0, *_FADING):
+            yield 1 + corner / (differences + memory)
 
 
 class _Tried:
@@ -137,18 +219,13 @@ class _Tried:
     def __init__(self, signal: Signal, values: F64) -> None:
         self._signal, self._values = signal, values
         span = signal.span
-        gains, self._sizes, apart = measure_gains(values)
+        gains, self._sizes = measure_gains(values)
         near = sliding_window_view(np.pad(gains, span), span + 1)
         # numbers of rows on both sides may be on either
         self._starts = np.arange(len(near)) + 1 - span + near.argmax(axis=1)
         self.gains: F64 = near.max(axis=1)
         beside = min(max(len(near) // 8, _FITTED), _LASTING)
         self.gains[: beside - 1] = self.gains[len(near) + 1 - beside :] = 0.0
-        self._apart = apart[beside - 1 : len(apart) + 1 - beside]
-
-    def bound(self, signals: int, tests: int) -> float:
-        """What the sum of gains of so many signals like this exceeds at a place in one of 100 tests tables."""
-        return bound_gains(self._apart, signals, 1 / _TABLES / tests)
 
     def read(self, row: int) -> LevelChange | None:
         """The change behind a row; None where it is not there at once, does not last or is too small."""
@@ -166,29 +243,6 @@ class _Tried:
         """The signal without its change behind a row."""
         start = int(self._starts[row])
         return np.concatenate([self._values[:start], self._values[start:] - self._sizes[start - 1]])
-
-
-class _Known:
-    """Standard errors of a change behind each row, as they are told."""
-
-    def __init__(self, errors: F64) -> None:
-        self._errors = errors
-        self.gains: F64 = errors**2
-
-    def bound(self, signals: int, tests: int) -> float:
-        """The same, as if places were independent."""
-        return bound_gains(np.ones(len(self.gains) - 1), signals, 1 / _TABLES / tests)
-
-    def read(self, row: int) -> LevelChange | None:
-        """The change behind a row, of a size that is not told."""
-        errors = float(abs(self._errors[row]))
-        return LevelChange(size=math.nan, errors=errors) if errors else None
-
-    def remove(self, row: int) -> F64:
-        """What is told without all that belongs to one place."""
-        left = self._errors.copy()
-        left[max(row - 2 * _LASTING, 0) : row + 2 * _LASTING + 1] = 0.0
-        return left
 
 
 def _is_there(values: F64, start: int, span: int, size: float, least: float) -> bool:

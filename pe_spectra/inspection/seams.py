@@ -6,8 +6,6 @@ norm, of step length (noise) or of the cosine of successive steps (spectrum) tha
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +13,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
-from pe_spectra.inspection.amplitudes import measure_amplitude_changes
 from pe_spectra.inspection.breaks import find_vector_breaks
 from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rounding import find_rounding
@@ -37,8 +34,6 @@ _AROUND = 12
 _MAX_SEAMS = 8
 #: From here on, the means of four rows on either side of two places share no step.
 _CLEAR = 2 * JUMP_WIDTH - 1
-#: What is smooth changes, and so the norms do.
-_SMOOTH = "smooth"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,17 +120,13 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "flo
     trusted = regular.copy()
     trusted[list(stray)] = False
     # what stands out of what its neighbours predict is a surer place than a wide jump's
-    behind = usable.copy()
-    behind[: int(np.argmax(usable)) + JUMP_WIDTH] = False
-    for place in find_vector_breaks(table, trusted, behind, ratios):
+    inside = usable.copy()
+    inside[: int(np.argmax(usable)) + JUMP_WIDTH] = False
+    for place in find_vector_breaks(table, trusted, inside, ratios):
         found = {p: seam for p, seam in found.items() if abs(p - place) > JUMP_WIDTH}
         found[place] = Seam(row=place, jump=float(np.exp(ratios[place])))
     listed = _list_signals(signals, trusted, find_rounding(table, dtype).measure(table))
-    inside = np.flatnonzero(regular)
-    known = {_SMOOTH: measure_amplitude_changes(table, trusted, [*found])}
-    levels = find_level_changes(listed, int(inside[0]), int(inside[-1]) + 1, known)
-    told = {**listed, "cosine": Signal(values=signals.centred_cosines, valid=listed["step"].valid, span=1)}
-    return Seams(seams=_add_levels(found, levels, told, stray), stray=stray)
+    return Seams(seams=_add_levels(found, listed, signals, regular, stray), stray=stray)
 
 
 def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
@@ -199,19 +190,17 @@ def _find_spacing(jumps: list[int], rows: I64) -> int | None:
 
 
 def _add_levels(
-    found: dict[int, Seam],
-    levels: Iterable[tuple[int, dict[str, LevelChange]]],
-    listed: dict[str, Signal],
-    stray: tuple[int, ...],
+    found: dict[int, Seam], listed: dict[str, Signal], signals: RowSignals, regular: Mask, stray: tuple[int, ...]
 ) -> tuple[Seam, ...]:
-    """Add the lasting changes of norm, step and spectrum to the seams, joining what is near."""
-    seams = dict(found)
-    for place, there in levels:
+    """Add the lasting changes of norm, step and spectrum to the jumps, joining what is near."""
+    cosines = Signal(values=signals.centred_cosines, valid=listed["step"].valid, span=1)
+    seams, inside = dict(found), np.flatnonzero(regular)
+    for place, there in find_level_changes(listed, int(inside[0]), int(inside[-1]) + 1):
         near = [p for p in seams if abs(p - place) <= JUMP_WIDTH]
         # a row that stands alone at the break is the last one before it
         near = near or [row for row in stray if row in (place, place + 1)]
         row = min(near, key=lambda p: abs(p - place)) if near else place
-        seams[row] = replace(seams.get(row, Seam(row=row)), **_describe(there, listed, row))
+        seams[row] = replace(seams.get(row, Seam(row=row)), **_describe(there, listed, cosines, row))
     return tuple(seams[row] for row in sorted(seams))
 
 
@@ -240,21 +229,18 @@ def _list_signals(signals: RowSignals, rows: Mask, rounding: F64) -> dict[str, S
     return listed
 
 
-def _describe(there: dict[str, LevelChange], listed: dict[str, Signal], row: int) -> dict[str, Any]:
+def _describe(there: dict[str, LevelChange], listed: dict[str, Signal], cosines: Signal, row: int) -> dict[str, Any]:
     """Say by how much norms, steps and spectra differ behind a row; and cosines of neighbours, where they do."""
-    errors = {name: change.errors for name, change in there.items()}
-    if _SMOOTH in errors:
-        errors["norm"] = math.hypot(errors.pop(_SMOOTH), errors.get("norm", 0.0))
-    said: dict[str, Any] = {f"{name}_errors": count for name, count in errors.items()}
-    for name, signal in listed.items():
+    said: dict[str, Any] = {f"{name}_errors": change.errors for name, change in there.items()}
+    for name, signal in (*listed.items(), ("cosine", cosines)):
         sides = signal.read_around(row)
         if not all(map(len, sides)):
             continue
         before, after = (float(np.median(side)) for side in sides)
-        if name in ("norm", "step") and name in errors:
+        if name in ("norm", "step") and name in there:
             # the change of the logarithms is that of the lengths near their median alone
             before, after = (float(np.median(np.expm1(side))) for side in sides)
             said[f"{name}_ratio"] = after / before
-        elif name in errors or (name == "cosine" and abs(after - before) >= _COSINE_STEP):
+        elif name in there or (name == "cosine" and abs(after - before) >= _COSINE_STEP):
             said |= {f"{name}_before": before, f"{name}_after": after}
     return said

@@ -161,14 +161,9 @@ SEAM = RowKind(
     "table that was put together of two, or extended, has such a place, too.",
     formula="a lasting change of the norm x, of the step x or of the cosine of successive steps: twice the gain in "
     "log-likelihood by a change of ln(1 + x/median), or of the cosine, beside white noise and a walk, a fading memory "
-    "or a wandering slope (Whittle), alone or summed over the three, exceeds what it does without a change at one of "
-    "the rows in one table of 200 (Siegmund); lines through 8, 16 and 24 rows on either side, and their medians, show "
-    "it, too; its standard errors are the root of that gain. To the sum belongs the squared score of a change by a "
-    "part of all that is smooth in 48 rows (an eighth of a short table) on either side, by mean covariances of rows "
-    "near, whatever the noise does: where medians of norms show it, and so does a part that is no straight line along "
-    "the rows (2.3 standard errors), noise is white (no variance below half of it), and products of rows scatter at "
-    "most twice as much as those of so many Gaussian columns. "
-    "Or a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
+    "or a wandering slope (Whittle), summed over the three, exceeds the chi-squared quantile of 1 - 0.01/rows; lines "
+    "through 8, 16 and 24 rows on either side, and their medians, show it, too; its standard errors are the root of "
+    "that gain. Or a step, or the distance of the means of four rows, of 1.5 times the median around it and 7 robust "
     "deviations above; or a step of 1.2 times those around whose part that an autoregression (order 12) cannot "
     "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3. It is "
     "found, too, without columns that jump, which have three steps or more of five times the three on either side; "
@@ -176,7 +171,6 @@ SEAM = RowKind(
     references=(
         _BERT,
         "Tsay 1988, J. Forecasting 7, 1 (outliers and changes of level in time series)",
-        "Siegmund 1985, Sequential Analysis (the largest of correlated normal numbers in steps)",
         "Fox 1972, J. R. Statist. Soc. B 34, 350 (outliers in autoregressions)",
     ),
 )

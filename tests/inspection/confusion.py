@@ -1,6 +1,6 @@
 """What is found in the tables of the corpus, beside what is in them.
 
-.venv/bin/python -m tests.inspection.confusion writes the tables of docs/reading-tables.md anew (five minutes);
+.venv/bin/python -m tests.inspection.confusion writes the table of docs/reading-tables.md anew (two minutes);
 .venv/bin/python -m tests.inspection.confusion 20 KIND.. prints in which tables of the first 20 seeds of these kinds,
 or of all, something is missed or false.
 """
@@ -13,19 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from pe_spectra.inspection.anatomy import dissect
 from pe_spectra.inspection.diagnosis import find_in_table
-from pe_spectra.inspection.levels import Signal, find_level_changes
 from pe_spectra.inspection.periods import find_periods
-from tests.inspection.corpus import KINDS, Case, Line, Truth, list_facts, make, seams
-from tests.inspection.corpus.bases import store
-from tests.inspection.corpus.cases import seam
+from tests.inspection.corpus import KINDS, Case, Line, Truth, list_facts, make
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "reading-tables.md"
-TABLE, CHANGES = (re.compile(rf"<!-- {name} -->\n.*?<!-- /{name} -->", re.DOTALL) for name in ("corpus", "changes"))
+TABLE = re.compile(r"<!-- corpus -->\n.*?<!-- /corpus -->", re.DOTALL)
 #: Seeds that the page is about; what every kind in which nothing is planted begins with.
 SEEDS, SOUND = range(20), "sound: "
 
@@ -33,9 +28,6 @@ SEEDS, SOUND = range(20), "sound: "
 #: the table: at its ends few of its turns tell.
 RIGHT, RIGHT_ENDS, RIGHT_CYCLES = 0.02, 0.05, 0.5
 PERIOD = "period"
-
-#: Tables in which changes of some percent are looked for, of each size.
-SIZES, PERCENT, TRIED = ((256, 64), (512, 384), (512, 768), (1024, 768)), (5, 7, 10, 20), range(10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,39 +153,8 @@ def write_table(judging: Callable[[str, int], Judged]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def is_change_found(
-    changed: tuple[bool, bool], size: tuple[int, int], percent: int, seed: int, *, by_noise=False
-) -> bool:
-    """Whether a change by so many percent, up or down, is found at its row; or is so in the lengths of noise itself."""
-    generator = np.random.Generator(np.random.PCG64([*size, seed]))
-    factor = (1 + percent / 100) ** (1 if seed % 2 else -1)
-    smooth, noise, row, within = seams.plant_change(generator, changed, factor, size)
-    if by_noise:
-        lengths = Signal(values=np.log(np.linalg.norm(noise, axis=1)), valid=np.ones(len(noise), dtype=bool), span=0)
-        return any(abs(found + 1 - row) <= within for found, _ in find_level_changes({"noise": lengths}, 0, len(noise)))
-    (truth,) = seam(row, within)
-    return any(is_met(truth, one) for one in find_in_table(dissect(store(smooth + noise, "float32"))))
-
-
-def write_changes() -> str:
-    """In how many tables of each size changes of some percent are found."""
-    lines = ["| what changes | rows x columns | " + " | ".join(f"{percent} %" for percent in PERCENT) + " |"]
-    lines.append("|---" * (2 + len(PERCENT)) + "|")
-    asked = [(name, changed, False) for name, changed in seams.PARTS.items()]
-    for name, changed, by_noise in (*asked, ("steps, the noise itself known", seams.PARTS["steps"], True)):
-        for size in SIZES:
-            counts = [
-                sum(is_change_found(changed, size, percent, seed, by_noise=by_noise) for seed in TRIED)
-                for percent in PERCENT
-            ]
-            cells = [name, f"{size[0]} x {size[1]}", *(f"{count} of {len(TRIED)}" for count in counts)]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
 def write_page(text: str, judging: Callable[[str, int], Judged] = judge) -> str:
-    """The page with its tables made anew."""
-    text = CHANGES.sub(lambda _: f"<!-- changes -->\n{write_changes()}<!-- /changes -->", text)
+    """The page with its table made anew."""
     return TABLE.sub(lambda _: f"<!-- corpus -->\n{write_table(judging)}<!-- /corpus -->", text)
 
 

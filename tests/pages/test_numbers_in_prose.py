@@ -16,7 +16,7 @@ PAGES = {
 }
 #: What other tests compare with the program: blocks that are run, and tables that are made from it.
 ELSEWHERE = re.compile(
-    r"^```.*?^```|<!-- (changes|combinations|corpus|errata|equations|quantities|study)(?: [a-z-]+)? -->.*?<!-- /\1 -->"
+    r"^```.*?^```|<!-- (combinations|corpus|errata|equations|quantities|study)(?: [a-z-]+)? -->.*?<!-- /\1 -->"
     r"|^\| code \| level \| what it means \|\n(?:\|[^\n]*\n)+",
     re.MULTILINE | re.DOTALL,
 )

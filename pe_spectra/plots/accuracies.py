@@ -150,12 +150,13 @@ def compose_numbers(report: LearningReport) -> Figure:
         line = []
         for axes, task in zip(panels[row * len(tasks) : (row + 1) * len(tasks)], tasks, strict=True):
             there = [one for one in here if one.task == task]
-            axes.set_visible(bool(there))
-            if there:
-                _draw_number(axes, there, here, limits, lengths[0])
-                line.append(axes)
-                if name == next(one.number for one in report.numbers if one.task == task):
-                    head_panel(axes, task)
+            if not there:
+                axes.remove()
+                continue
+            _draw_number(axes, there, here, limits, lengths[0])
+            line.append(axes)
+            if name == next(one.number for one in report.numbers if one.task == task):
+                head_panel(axes, task)
         _label_row(line, name)
     return figure
 

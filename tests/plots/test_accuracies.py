@@ -62,33 +62,34 @@ def test_numbers_stand_at_their_places() -> None:
     figure = compose_numbers(report)
     names = list(dict.fromkeys(one.number for one in report.numbers))
     tasks = ["lag", "period", "bag"]
-    grid = [figure.axes[row * 3 : row * 3 + 3] for row in range(len(names))]
-    assert [axes.get_title(loc="left") for axes in grid[0]] == tasks
+    there = {(one.number, one.task) for one in report.numbers}
+    kinds = [(name, task) for name in names for task in tasks if (name, task) in there]
+    panels = dict(zip(kinds, figure.axes, strict=True))
+    assert [panels[names[0], task].get_title(loc="left") for task in tasks] == tasks
     # the words of a row are at the first of its panels that is there
-    first = [next(axes for axes in line if axes.get_visible()) for line in grid]
+    first = [next(panels[kind] for kind in kinds if kind[0] == name) for name in names]
     labels = [axes.get_xlabel().partition(" (")[0] for axes in first]
     assert labels == [name.replace("_", " ") for name in names]
     assert {axes.get_ylabel() for axes in first} == {"accuracy"}
     assert "kernel half width (positions)" in [axes.get_xlabel() for axes in first]
-    for line, name in zip(grid, names, strict=True):
-        for axes, task in zip(line, tasks, strict=True):
-            rows = [one for one in report.numbers if (one.number, one.task) == (name, task)]
-            own, matched = [], []
-            for drawn in (each for each in axes.lines if each.get_marker() == "o"):
-                place = own if drawn.get_markerfacecolor() == "none" else matched
-                place += list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))
-            for norm, marks in (("own", own), ("matched", matched)):
-                expected = [
-                    pair for one in rows if one.norm == norm for pair in zip(one.values, one.accuracies, strict=True)
-                ]
-                assert marks == expected
-            told = [one for one in rows if one.rho is not None]
-            assert [text.get_text() for text in axes.texts] == [f"{one.rho:+.2f}" for one in told]
-            assert [text.get_weight() == "bold" for text in axes.texts] == [one.is_told for one in told]
-            # no mark is behind them
-            bottom, top = axes.get_ylim()
-            assert not rows or (1.0 - bottom) / (top - bottom) < 0.56
-            assert axes.get_visible() == bool(rows)
+    for (name, task), axes in panels.items():
+        rows = [one for one in report.numbers if (one.number, one.task) == (name, task)]
+        own, matched = [], []
+        for drawn in (each for each in axes.lines if each.get_marker() == "o"):
+            place = own if drawn.get_markerfacecolor() == "none" else matched
+            place += list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True))
+        for norm, marks in (("own", own), ("matched", matched)):
+            expected = [
+                pair for one in rows if one.norm == norm for pair in zip(one.values, one.accuracies, strict=True)
+            ]
+            assert marks == expected
+        told = [one for one in rows if one.rho is not None]
+        assert [text.get_text() for text in axes.texts] == [f"{one.rho:+.2f}" for one in told]
+        assert [text.get_weight() == "bold" for text in axes.texts] == [one.is_told for one in told]
+        # no mark is behind them
+        bottom, top = axes.get_ylim()
+        assert not rows or (1.0 - bottom) / (top - bottom) < 0.56
+        assert axes.get_visible() == bool(rows)
 
 
 def test_lengths_of_numbers_have_marks_of_their_own() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
@@ -209,6 +209,7 @@ class _Processes(Executor):
     """So many processes, each with an executor of its own: one that ends takes only its own task with it."""
 
     def __init__(self, count: int) -> None:
+        _start_tracker()
         self._lanes = [_Lane() for _ in range(count)]
         # before multiprocessing waits for its processes: what is left then is done for nobody
         atexit.register(self.shutdown)
@@ -258,6 +259,19 @@ class _Lane:
 
     def let_go(self) -> None:
         self._lifeline.close()
+
+
+def _start_tracker() -> None:
+    """Start what clears away the semaphores of a process that is killed, so that it does so without a warning."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def _prepare_worker(lifeline: Connection) -> None:

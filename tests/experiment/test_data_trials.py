@@ -146,3 +146,8 @@ def test_a_network_learns_a_data_set():
     assert trained.f1 > max(row.f1 for row in report.rows[1:])
     untrained = list_baselines(windows, [0], design)[2]
     assert untrained.runs == 1
+    # one network for each seed, not one for all
+    alone = [list_baselines(windows, [seed], design)[2].accuracy for seed in range(4)]
+    together = list_baselines(windows, range(4), design)[2]
+    assert len(set(alone)) > 1
+    assert_allclose(together.accuracy, np.mean(alone))

@@ -162,7 +162,7 @@ COMMANDS: Mapping[str, Declaration] = {
     "experiment data": Declaration(
         module="reporting",
         takes="data label arms norms seeds length:window stride quick",
-        examples=("pe-spectra experiment data --data table:pump.csv --label state --arms sinusoidal dft",),
+        examples=("pe-spectra experiment data --data table:pump.csv --label state=broken --arms sinusoidal dft",),
     ),
     "sweep": Declaration(
         module="sweeping",

@@ -280,7 +280,7 @@ OPTIONS: Mapping[str, Option] = {
     "data": Option(
         "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ucr:FILE.ts or table:FILE.csv with --label"
     ),
-    "label": Option("--label", "COLUMN", "of a table, the column with the class of each row"),
+    "label": Option("--label", "COLUMN[=CLASS]", "of a table, the column of classes, and which is looked for"),
     "length:window": Option(
         "--length", "N", "rows of a window, 16 to 512  [32; of cases all]", IntegerRange(minimum=16, maximum=512)
     ),

@@ -146,7 +146,7 @@ def _divide_series(
 ) -> tuple[tuple[WindowPart, WindowPart, WindowPart], list[str]]:
     labelled = [one for one in found.recordings if one.labels is not None]
     if not labelled:
-        raise InputError("the data set has no labels", found.origin, "one whose rows have classes is accepted")
+        raise InputError("the data set has no labels", found.origin, "table:FILE.csv with a column of them is accepted")
     rows = [_split_rows(len(one.values), gap) for one in labelled]
     short = [one.name for one, spans in zip(labelled, rows, strict=True) if min(b - a for a, b in spans) < length]
     if len(short) == len(labelled):

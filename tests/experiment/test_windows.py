@@ -134,7 +134,11 @@ def test_series_that_are_too_short_are_left_out_and_series_without_labels_too():
 @pytest.mark.parametrize(
     ("series", "options", "said"),
     [
-        (make_series(100, unlabelled=[0]), {}, "the data set has no labels (r.csv); one whose rows have classes"),
+        (
+            make_series(100, unlabelled=[0]),
+            {},
+            "the data set has no labels (r.csv); table:FILE.csv with a column of them",
+        ),
         (make_series(30, 20), {"length": 50}, "windows are too long (50); three parts of the longest series, 30 rows,"),
         (make_series(100), {"length": 25}, "windows are too long (25)"),
         (make_series(100), {"length": 1}, "length is out of range (1)"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, pairwise
 from pathlib import Path
@@ -68,12 +68,13 @@ def read_labelled_table(path: Path, column: str, *, label: str = "") -> Recorded
     """Read a .csv file with a header, of which one column names the class of each row.
 
     The first column is left out where it holds times, which must rise, or has no name and counts the rows. All others
-    are numbers. Classes are in the order of their numbers, or of their words.
+    are numbers. Classes are in the order of their numbers, or of their words; where one is named as COLUMN=CLASS, it
+    is the second of two, and all others are the first.
 
     Parameters
     ----------
     path : the file.
-    column : the name of the column of labels.
+    column : the name of the column of labels, or COLUMN=CLASS.
     label : the option that named the file, for messages; may be empty.
 
     Raises
@@ -88,8 +89,10 @@ def read_labelled_table(path: Path, column: str, *, label: str = "") -> Recorded
     (('down', 'up'), [1, 0], ('speed',))
     """
     with open_regular(path, label=label) as file:
-        columns = _read_labelled(file, column)
-        classes = _list_classes(columns.labels, column)
+        columns, name, wanted = _read_labelled(file, column)
+        classes = _list_classes(columns.labels, name)
+        if wanted:
+            columns, classes = _join_others(columns, classes, name, wanted)
     return _make_set("table", path, columns, classes)
 
 
@@ -123,9 +126,25 @@ def _note_times(times: list[datetime]) -> Iterator[str]:
         yield f"steps of time are not even ({first} to {last}); rows are taken as evenly spaced"
 
 
-def _read_labelled(file: RegularFile, column: str) -> _Columns:
+def _join_others(
+    columns: _Columns, classes: tuple[str, ...], column: str, wanted: str
+) -> tuple[_Columns, tuple[str, ...]]:
+    """Make one class of all but the one that is looked for."""
+    if wanted not in classes:
+        raise RefusedError(
+            f"column {shorten(column, 40)} has no label {shorten(wanted, 20)}; it has {join(classes, 6)}"
+        )
+    others = f"not {wanted}"
+    return replace(columns, labels=[one if one == wanted else others for one in columns.labels]), (others, wanted)
+
+
+def _read_labelled(file: RegularFile, column: str) -> tuple[_Columns, str, str]:
+    """The columns, the name of that of labels, and the class that is looked for; empty where none was named."""
     lines = split_lines(file, ",")
     names = _read_names(next(lines, ""))
+    wanted = ""
+    if column not in names and column.rpartition("=")[0] in names:
+        column, _, wanted = column.rpartition("=")
     if column not in names:
         raise RefusedError(f"line 1 has no column {shorten(column)}; it has {shorten(join(names))}")
     first = next(lines, "")
@@ -133,7 +152,7 @@ def _read_labelled(file: RegularFile, column: str) -> _Columns:
     time = names[0] if names[0] != column and _read_time(cells[0].strip()) is not None else None
     if len(names) - 1 - (time is not None) - (names[0] == "") < 1:
         raise RefusedError(f"line 1 has no column beside {join([f'column {name}' for name in names])}")
-    return _read_rows(chain([first], lines), names, time=time, labels=column)
+    return _read_rows(chain([first], lines), names, time=time, labels=column), column, wanted
 
 
 def _read_names(line: str) -> tuple[str, ...]:

@@ -302,6 +302,18 @@ def test_tables_are_read_with_their_labels(tmp_path):
     assert found.notes == ("left out of the channels: column time and column state",)
 
 
+def test_a_class_that_is_looked_for_is_told_from_all_others(tmp_path):
+    path = write_lines(tmp_path / "t.csv", ["a,state,k=v", "1,bad,0", "2,ok,1", "3,off,1", "4,bad,0"])
+    found = read_dataset(f"table:{path}", column="state=bad")
+    assert (found.classes, found.recordings[0].labels.tolist()) == (("not bad", "bad"), [1, 0, 0, 1])
+    assert found.channels == ("a", "k=v")
+    assert refuse(f"table:{path}", column="state=odd") == "t.csv: column state has no label odd; it has bad, off and ok"
+    # a column may have the sign in its name
+    text = write_lines(tmp_path / "u.csv", ["a,k=v", "1,0", "2,1"])
+    assert read_dataset(f"table:{text}", column="k=v").classes == ("0", "1")
+    assert read_dataset(f"table:{text}", column="k=v=0").classes == ("not 0", "0")
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_column_without_a_name_that_counts_is_left_out(tmp_path, first):
     lines = [",a,y", f"{first},0.5,u", f"{first + 1},0.25,v"]

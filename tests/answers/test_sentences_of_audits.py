@@ -1,4 +1,4 @@
-"""What an audit says of the turns of pairs, for drawn configurations, against the frequencies themselves."""
+"""What an audit says of drawn configurations: of turns against the frequencies, of other schemes by definition."""
 
 import math
 import re
@@ -179,3 +179,86 @@ def test_what_is_said_of_turns_is_true(seed):
         )
         assert said is not None, text
         assert (int(said[1] or 0), int(said[2])) == (never, len(turns)) or np.isclose(turns, 1, rtol=1e-12).any()
+
+
+# ----------------------------------------------------------------------------------- models that are not turned
+
+
+def draw_unturned(seed):
+    """Biases by ALiBi and T5, learned tables, sinusoids and recurrences, with lengths of the file and asked for."""
+    draw = np.random.default_rng(100 + seed)
+    for _ in range(60):
+        heads, length = int(draw.integers(1, 80)), int(draw.integers(1, 3000))
+        buckets = 2 * int(draw.integers(2, 40))
+        kinds = [
+            {"model_type": "bloom", "n_head": heads, "hidden_size": 4 * heads, "seq_length": length},
+            {"model_type": "t5", "num_heads": heads, "d_model": 64, "relative_attention_num_buckets": buckets}
+            | {"relative_attention_max_distance": buckets + int(draw.integers(1, 300))},
+            {"model_type": "bert", "hidden_size": 64, "max_position_embeddings": length},
+            {"model_type": "roberta", "hidden_size": 64, "max_position_embeddings": length + 2, "pad_token_id": 1},
+            {"model_type": "opt", "hidden_size": 64, "max_position_embeddings": length},
+            {"model_type": "marian", "d_model": 2 * heads, "max_position_embeddings": length},
+            {"model_type": "mamba", "hidden_size": 64},
+        ]
+        keys = kinds[int(draw.integers(len(kinds)))]
+        asked = {"trained": draw.choice([None, 100]), "served": draw.choice([None, length, length + 1])}
+        yield keys, {name: None if value is None else int(value) for name, value in asked.items()}
+
+
+def list_slopes(heads):
+    """Slopes as the paper of ALiBi has them: a geometric sequence, with every second one of twice as many added."""
+    whole = 2 ** math.floor(math.log2(heads))
+    slopes = [2 ** (-8 * (i + 1) / whole) for i in range(whole)]
+    return slopes + [2 ** (-8 * (i + 1) / (2 * whole)) for i in range(0, 2 * (heads - whole), 2)]
+
+
+def find_last_bucket(buckets, most, *, causal, nudge):
+    """The first distance of the last bucket, as the published code of T5 places keys, with logarithms nudged."""
+    buckets = buckets if causal else buckets // 2
+    exact = buckets // 2
+    unit = math.log(most / exact) / (buckets - exact)
+    return next(n for n in range(exact, most + 1) if exact + int(math.log(n / exact) / unit + nudge) >= buckets - 1)
+
+
+def say_alibi(keys, _, heads, steepest, flattest):
+    slopes = list_slopes(keys["n_head"])
+    near = is_rounded(steepest, max(slopes), 6) and is_rounded(flattest, min(slopes), 6)
+    return int(heads) == len(slopes) == keys["n_head"] and near
+
+
+def say_buckets(keys, _, buckets, heads, encoder, decoder):
+    stated = keys["relative_attention_num_buckets"], keys["relative_attention_max_distance"]
+    ways = ((int(encoder), False), (int(decoder), True))
+    # a logarithm that is whole but for rounding may be either
+    found = [first in {find_last_bucket(*stated, causal=way, nudge=n) for n in (-1e-9, 1e-9)} for first, way in ways]
+    return (int(buckets), int(heads)) == (stated[0], keys["num_heads"]) and all(found)
+
+
+def say_rows(keys, asked, rows, unused=None, positions=None):
+    real = keys["max_position_embeddings"] + (2 if keys["model_type"] == "opt" else 0)
+    apart = 0 if keys["model_type"] == "bert" else 2
+    served = asked["served"] or asked["trained"] or real - apart
+    told = tuple(int((one or "0").replace(",", "")) for one in (rows, unused, positions))
+    return told == (real, apart, served)
+
+
+UNTURNED = {
+    rf"ALiBi: (\d+) heads?, slopes from ({NUMBER}) to ({NUMBER})": say_alibi,
+    r"T5: (\d+) buckets, (\d+) heads?; distances from (\d+) on share one in an encoder, from (\d+) on in a "
+    r"decoder": say_buckets,
+    rf"Learned: ({NUMBER}) rows(?:, (\d+) of which are no positions,)? for ({NUMBER}) positions": say_rows,
+    r"Sinusoidal: (\d+) columns by formula, for any number of positions": lambda keys, _, d: int(d) == keys["d_model"],
+    r"No positional encoding: order is in the recurrence": lambda keys, _: keys["model_type"] == "mamba",
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_said_of_models_without_rotation_is_true(seed):
+    for keys, asked in draw_unturned(seed):
+        audit = audit_configuration(read_configuration(keys, "config.json"), **asked)
+        what, _, found = judge_audits([audit]).text.removesuffix(".").partition(". ")
+        hold(UNTURNED, [what], keys, asked)
+        learned = re.fullmatch(r"Learned: ([\d,]+) rows(?:, (\d+) .*)? for ([\d,]+) positions", what)
+        rows, unused, wanted = (int((n or "0").replace(",", "")) for n in (learned.groups() if learned else "000"))
+        short = "1 error: the table has fewer rows than there are positions (position-table-short)"
+        assert found == (short if rows - unused < wanted else "Nothing wrong found"), (keys, asked)

@@ -189,7 +189,7 @@ def _check_table(layer: LayerAudit) -> Iterator[Finding]:
         return
     if rows - unused >= layer.served_length:
         return
-    kept = f" ({unused} of {rows} rows are no positions)" if unused else ""
+    kept = f" ({unused} of {rows:,} rows are no positions)" if unused else ""
     message = (
         f"the table of positions has {rows - unused:,} rows{kept}, fewer than the "
         f"{layer.served_length:,} positions that are asked for; there is no row beyond"

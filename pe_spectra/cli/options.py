@@ -278,7 +278,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "by_number": Option("--by-number", "", "a row and a panel for each of our numbers, in place of each arm"),
     "data": Option(
-        "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ucr:FILE.ts or table:FILE.csv with --label"
+        "--data", "FORM:PLACE", "smd:FOLDER, msl:FOLDER, smap:FOLDER, ett:FILE, ucr:FILE.ts, table:FILE --label COLUMN"
     ),
     "label": Option("--label", "COLUMN[=CLASS]", "of a table, the column of classes, and which is looked for"),
     "length:window": Option(

@@ -88,6 +88,7 @@ def experiment_data(
 
     Windows are split by time without leakage and scaled by training rows alone; precision, recall and F1
     of single windows, with seeds and spreads, stand beside those of a random and an untrained judge.
+    A window of ETT is to be told where the mean of OT over the next window is above that over its own.
     """
     if data is None:
         raise InputError("--data is missing", accepted="smd:FOLDER, table:FILE.csv and others are accepted")

@@ -7,6 +7,7 @@ and spreads by which channels are scaled are those of the training stretch alone
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,7 +78,9 @@ def cut_windows(found: RecordedSet | CaseSet, *, length: int | None = None, stri
     """Cut a data set into windows of three parts.
 
     Of series in time, those with labels are taken. With two classes a window has the second where any of its rows has
-    it; with more, the class of most of its rows, of two the later one. Of cases each is a window.
+    it; with more, the class of most of its rows, of two the later one. Of a set that names a channel to forecast, a
+    window has the second class where the mean of that channel over the next window, as many rows that follow it, is
+    above that over its own; both lie within one part. Of cases each is a window.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ def cut_windows(found: RecordedSet | CaseSet, *, length: int | None = None, stri
         gap = length - stride
         parts, notes = _divide_series(found, length, stride, gap)
     for name, part in zip(PARTS, parts, strict=True):
-        notes += _check_part(name, part, found.classes)
+        notes += _check_part(name, part, found)
     counts = np.bincount(parts[0].labels, minlength=len(found.classes))
     weights = np.divide(counts.sum(), len(counts) * counts, out=np.zeros(len(counts)), where=counts > 0)
     return WindowSet(
@@ -128,13 +131,14 @@ def cut_windows(found: RecordedSet | CaseSet, *, length: int | None = None, stri
     )
 
 
-def _check_part(name: str, part: WindowPart, classes: Sequence[str]) -> list[str]:
+def _check_part(name: str, part: WindowPart, found: RecordedSet | CaseSet) -> list[str]:
     """Refuse a part from which nothing is learned or told; give notes of what a class lacks."""
     there = np.unique(part.labels)
     if len(there) == 1 and name != "validation":
-        what = f"all {count(len(part.labels), 'window')} of {name} are of one class"
-        raise InputError(what, classes[there[0]], "windows of two classes at least, with another length or stride")
-    missing = [one for number, one in enumerate(classes) if number not in there]
+        what = f"{found.origin}: all windows of {name} are of one class"
+        accepted = "windows of two classes at least, with another length or stride"
+        raise InputError(what, found.classes[there[0]], accepted)
+    missing = [one for number, one in enumerate(found.classes) if number not in there]
     return [f"no window of {name} is of class {join(missing, 6, word='or')}"] if missing else []
 
 
@@ -144,25 +148,30 @@ def _check_part(name: str, part: WindowPart, classes: Sequence[str]) -> list[str
 def _divide_series(
     found: RecordedSet, length: int, stride: int, gap: int
 ) -> tuple[tuple[WindowPart, WindowPart, WindowPart], list[str]]:
-    labelled = [one for one in found.recordings if one.labels is not None]
+    labelled = [one for one in found.recordings if found.forecast or one.labels is not None]
     if not labelled:
         raise InputError("the data set has no labels", found.origin, "table:FILE.csv with a column of them is accepted")
     rows = [_split_rows(len(one.values), gap) for one in labelled]
-    short = [one.name for one, spans in zip(labelled, rows, strict=True) if min(b - a for a, b in spans) < length]
+    span = _count_span(found, length)
+    short = [one.name for one, spans in zip(labelled, rows, strict=True) if min(b - a for a, b in spans) < span]
     if len(short) == len(labelled):
         longest = max(len(one.values) for one in labelled)
-        said = f"three parts of the longest series, {count(longest, 'row')}, do not hold one each"
-        raise InputError("windows are too long", str(length), said)
+        each = f"one each{', and the next one behind it' if found.forecast else ''}"
+        said = f"three parts of the longest series, {count(longest, 'row')}, do not hold {each}"
+        raise InputError(f"{found.origin}: windows are too long", str(length), said)
     kept = [number for number, one in enumerate(labelled) if one.name not in short]
-    total = sum((b - a - length) // stride + 1 for number in kept for a, b in rows[number])
+    total = sum((b - a - span) // stride + 1 for number in kept for a, b in rows[number])
     if total * length * len(found.channels) > MAX_HELD_ENTRIES:
         raise InputError("windows have too many numbers", str(total), "fewer, with a larger stride, are accepted")
     scaled = {number: _scale(labelled[number].values, rows[number][0]) for number in kept}
     parts = [
-        _join([_cut(labelled[k], scaled[k], k, rows[k][place], length, stride, found.classes) for k in kept])
+        _join([_cut(found, labelled[k], scaled[k], k, rows[k][place], length, stride) for k in kept])
         for place in range(len(PARTS))
     ]
     notes = [f"too short for windows of {length} rows in three parts: {join(short, 6)}"] if short else []
+    if found.forecast:
+        told = f"the mean of {found.forecast} over the next window, in the same part, is above that over its own rows"
+        notes.append(f"a window is {found.classes[1]} where {told}")
     return (parts[0], parts[1], parts[2]), notes
 
 
@@ -186,18 +195,27 @@ def _find_spread(spread: F64, size: F64) -> F64:
     return found
 
 
+def _count_span(found: RecordedSet, length: int) -> int:
+    """Count the rows by which a window is judged: its own, and those of the next one where that is forecast."""
+    return 2 * length if found.forecast else length
+
+
 def _cut(
-    one: Recording, scaled: F64, number: int, rows: tuple[int, int], length: int, stride: int, classes: Sequence[str]
+    found: RecordedSet, one: Recording, scaled: F64, number: int, rows: tuple[int, int], length: int, stride: int
 ) -> WindowPart:
-    starts = np.arange(rows[0], rows[1] - length + 1, stride)
+    starts = np.arange(rows[0], rows[1] - _count_span(found, length) + 1, stride)
     places = starts[:, None] + np.arange(length)
-    labels = np.zeros(0, dtype=np.int64) if one.labels is None else one.labels[places]
-    return WindowPart(
-        values=scaled[places],
-        labels=_choose_classes(labels, len(classes)),
-        series=np.full(len(starts), number),
-        starts=starts,
-    )
+    if one.labels is None:
+        labels = _look_ahead(one.values[:, found.channels.index(found.forecast)], places)
+    else:
+        labels = _choose_classes(one.labels[places], len(found.classes))
+    return WindowPart(values=scaled[places], labels=labels, series=np.full(len(starts), number), starts=starts)
+
+
+def _look_ahead(values: F64, places: I64) -> I64:
+    """Tell of each window, (N, L), whether the mean of the next one is above its own; exactly."""
+    sides = np.concatenate([values[places + places.shape[1]], -values[places]], axis=1)
+    return np.array([math.fsum(row) > 0 for row in sides], dtype=np.int64)
 
 
 def _choose_classes(labels: I64, classes: int) -> I64:

@@ -14,7 +14,7 @@ from pe_spectra.experiment.design import QUICK
 from pe_spectra.experiment.runs import open_runs, write_row
 from tests.documents import find_fault
 from tests.experiment.made_runs import make_runs
-from tests.files.datasets.published import write_lines
+from tests.files.datasets.published import draw_ett, write_lines
 
 
 @pytest.fixture
@@ -122,6 +122,23 @@ def test_a_data_set_is_learned(cli, pretended):
     assert quick["parameters"]["length"] == 32
 
 
+def test_windows_of_ett_are_forecasts(cli, pretended, tmp_path):
+    write_lines(tmp_path / "ETTh1.csv", draw_ett(800))
+    done = cli("experiment data --data ett:ETTh1.csv --arms none --seeds 1 --json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert found["positive"] == "rising"
+    assert 0 < found["training_share"] < 1
+    assert "a window is rising where the mean of OT over the next window" in " ".join(found["notes"])
+    assert [row["arm"] for row in found["rows"]] == ["none", "random", "always", "untrained"]
+    write_lines(tmp_path / "short.csv", draw_ett(50))
+    done = cli("experiment data --data ett:short.csv")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(
+        "error: short.csv: windows are too long (32); three parts of the longest series, 50 rows,"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -129,7 +146,7 @@ def test_a_data_set_is_learned(cli, pretended):
         ("--data pump.csv", "--data is not known (pump.csv); smd:FOLDER"),
         ("--data table:pump.csv", "--label is missing; the name of the column of labels of"),
         ("--data table:pump.csv --label stat", "pump.csv: line 1 has no column stat; it has speed and state (--data)"),
-        ("--data table:pump.csv --label state --length 500", "windows are too long (500); three parts of the longest"),
+        ("--data table:pump.csv --label state --length 500", "pump.csv: windows are too long (500); three"),
         ("--data table:pump.csv --label state --length 16 --stride 17", "stride is out of range (17)"),
         ("--data smd:nowhere", "nowhere/train: no such file or folder (--data)"),
     ],

@@ -1,6 +1,7 @@
 """Windows of series and cases: their classes, and that nothing of a test is seen in training."""
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.errors import InputError
 from pe_spectra.experiment.windows import PARTS, cut_windows
+from pe_spectra.files.datasets.data_forms import read_dataset
 from pe_spectra.files.datasets.recorded import Cases, CaseSet, RecordedSet, Recording
+from tests.files.datasets.published import ETT, draw_ett, write_lines
 from tests.refusing import catch
 
 
@@ -139,8 +142,12 @@ def test_series_that_are_too_short_are_left_out_and_series_without_labels_too():
             {},
             "the data set has no labels (r.csv); table:FILE.csv with a column of them",
         ),
-        (make_series(30, 20), {"length": 50}, "windows are too long (50); three parts of the longest series, 30 rows,"),
-        (make_series(100), {"length": 25}, "windows are too long (25)"),
+        (
+            make_series(30, 20),
+            {"length": 50},
+            "r.csv: windows are too long (50); three parts of the longest series, 30 rows,",
+        ),
+        (make_series(100), {"length": 25}, "r.csv: windows are too long (25)"),
         (make_series(100), {"length": 1}, "length is out of range (1)"),
         (make_series(100), {"length": 8, "stride": 9}, "stride is out of range (9); an integer from 1 to 8"),
         (make_series(100), {"length": 8, "stride": 0}, "stride is out of range (0)"),
@@ -159,7 +166,9 @@ def test_parts_of_one_class():
         one = Recording(**{**vars(series.recordings[0]), "labels": labels})
         return RecordedSet(**{**vars(series), "recordings": (one,)})
 
-    assert catch(cut_windows, mark(90, 95), length=4, kind=InputError).startswith("all 29 windows of training are of")
+    assert catch(cut_windows, mark(90, 95), length=4, kind=InputError).startswith(
+        "r.csv: all windows of training are of"
+    )
     assert "of test are of one class (u)" in catch(cut_windows, mark(10, 15), length=4, kind=InputError)
     both = mark(10, 15)
     labels = both.recordings[0].labels.copy()
@@ -176,6 +185,64 @@ def test_too_many_numbers(monkeypatch):
     cut_windows(series, length=4)
     monkeypatch.setattr("pe_spectra.experiment.windows.MAX_HELD_ENTRIES", total * 4 * 3 - 1)
     assert catch(cut_windows, series, length=4, kind=InputError).startswith("windows have too many numbers")
+
+
+# ----------------------------------------------------------------------------------- forecasts
+
+
+def read_ett(folder, lines):
+    return read_dataset(f"ett:{write_lines(folder / 'ETTh1.csv', lines)}")
+
+
+@pytest.mark.parametrize(("length", "stride"), [(16, 8), (16, 1), (13, 13), (None, None)])
+def test_a_window_rises_where_the_next_one_is_higher(tmp_path, length, stride):
+    found = cut_windows(read_ett(tmp_path, draw_ett(500)), length=length, stride=stride)
+    oil = [Fraction(line.rpartition(",")[2]) for line in draw_ett(500)[1:]]
+    assert found.classes == ("not rising", "rising")
+    for name, first, end in zip(PARTS, (0, 300, 400), (300, 400, 500), strict=True):
+        part, size = getattr(found, name), found.length
+        # all that fit, and no step of the next window is beyond the part
+        expected = range(first + (found.gap if first else 0), end - 2 * size + 1, found.stride)
+        assert part.starts.tolist() == list(expected)
+        for start, label in zip(part.starts.tolist(), part.labels.tolist(), strict=True):
+            assert label == (sum(oil[start + size : start + 2 * size]) > sum(oil[start : start + size]))
+
+
+@pytest.mark.parametrize("changed", PARTS)
+def test_forecasts_of_a_part_know_nothing_of_the_others(tmp_path, changed):
+    """An oil temperature of other sign in one part changes its labels alone, and in training the scale of all."""
+    lines = draw_ett(500)
+    found = cut_windows(read_ett(tmp_path, lines), length=16)
+    rows = dict(zip(PARTS, ((0, 300), (300, 400), (400, 500)), strict=True))[changed]
+    turned = [f"{load},{-float(oil)}" for load, _, oil in (line.rpartition(",") for line in lines[1:])]
+    mixed = [turned[k] if rows[0] <= k < rows[1] else line for k, line in enumerate(lines[1:])]
+    again = cut_windows(read_ett(tmp_path, [lines[0], *mixed]), length=16)
+    for name in PARTS:
+        before, after = getattr(found, name), getattr(again, name)
+        assert (before.labels.tolist() == after.labels.tolist()) is (name != changed)
+        assert np.array_equal(before.values, after.values) is (changed not in ("training", name))
+
+
+def test_what_does_not_change_does_not_rise(tmp_path):
+    """Sums of the same numbers in another order are equal; in float64 they need not be."""
+    levels = [*[0.1, 0.2, 0.3, 0.3, 0.2, 0.1] * 20, *range(1, 31), *range(50), *range(25), *range(25, 0, -1)]
+    assert sum(levels[:3]) != sum(levels[3:6])
+    lines = [f"{line.rpartition(',')[0]},{level}" for line, level in zip(draw_ett(250)[1:], levels, strict=True)]
+    found = cut_windows(read_ett(tmp_path, [ETT[0], *lines]), length=3, stride=3)
+    assert found.training.labels.tolist() == [0] * 39 + [1] * 10
+
+
+def test_files_that_are_too_short_to_forecast(tmp_path):
+    path = tmp_path / "ETTh1.csv"
+    said = "three parts of the longest series, {}, do not hold one each, and the next one behind it"
+    for rows in (1, 2, 77):
+        refused = catch(cut_windows, read_ett(tmp_path, draw_ett(rows)), length=8, stride=8, kind=InputError)
+        number = f"{rows} row{'s' * (rows > 1)}"
+        assert refused == f"{path}: windows are too long (8); {said.format(number)}"
+    refused = catch(cut_windows, read_ett(tmp_path, draw_ett(80)), length=8, stride=8, kind=InputError)
+    assert refused.startswith(f"{path}: all windows of test are of one class (")
+    refused = catch(cut_windows, read_ett(tmp_path, ETT), kind=InputError)
+    assert refused.startswith(f"{path}: windows are too long (32); ")
 
 
 # ----------------------------------------------------------------------------------- cases

@@ -34,7 +34,7 @@ DATA_FORMS: Mapping[str, DataForm] = {
         "msl:FOLDER", "telemetry of the Mars Science Laboratory", partial(read_telemetry, spacecraft="msl")
     ),
     "smap": DataForm("smap:FOLDER", "telemetry of the SMAP satellite", partial(read_telemetry, spacecraft="smap")),
-    "ett": DataForm("ett:FILE.csv", "Electricity Transformer Temperature, without labels", read_ett),
+    "ett": DataForm("ett:FILE.csv", "Electricity Transformer Temperature: whether OT rises", read_ett),
     "ucr": DataForm("ucr:FILE.ts", "a problem of the UCR or UEA archive", read_ts),
     "table": DataForm("table:FILE.csv", "a table with a column of labels", read_labelled_table),
 }

@@ -1,4 +1,4 @@
-"""Tables with a row for each step of time: ETT, which has no labels, and any .csv file with a column of them.
+"""Tables with a row for each step of time: ETT, whose windows are forecasts, and any .csv file with a column of labels.
 
 ETT: github.com/zhouhaoyi/ETDataset, columns date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT. Zhou et al. 2021, Informer.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.csv_table import ONE_NUMBER, split_cells, split_lines
-from pe_spectra.files.datasets.recorded import RecordedSet, Recording
+from pe_spectra.files.datasets.recorded import RISING_OR_NOT, RecordedSet, Recording
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.wording import count, join, write_time
@@ -41,7 +41,7 @@ class _Columns:
 
 
 def read_ett(path: Path, *, label: str = "") -> RecordedSet:
-    """Read a file of ETT: seven channels, without labels.
+    """Read a file of ETT: seven channels, without labels; what is learned is whether the oil temperature, OT, rises.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def read_ett(path: Path, *, label: str = "") -> RecordedSet:
         if names != _ETT:
             raise RefusedError(f"line 1 has the columns {shorten(','.join(names))}; {','.join(_ETT)} are expected")
         columns = _read_rows(lines, names, time="date", labels=None)
-    return _make_set("ett", path, columns, None)
+    return replace(_make_set("ett", path, columns, None), classes=RISING_OR_NOT, forecast=_ETT[-1])
 
 
 def read_labelled_table(path: Path, column: str, *, label: str = "") -> RecordedSet:
@@ -100,9 +100,7 @@ def _make_set(form: str, path: Path, columns: _Columns, classes: tuple[str, ...]
     values: F64 = np.stack([np.frombuffer(one, dtype=np.float64) for one in columns.numbers.values()], axis=1)
     labels: I64 | None = None
     notes = [*_note_times(columns.times)]
-    if classes is None:
-        notes.append("no row is labelled")
-    else:
+    if classes is not None:
         places = {name: number for number, name in enumerate(classes)}
         labels = np.array([places[one] for one in columns.labels], dtype=np.int64)
     # there is always one: of the times, or of the labels

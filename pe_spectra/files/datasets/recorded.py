@@ -9,6 +9,8 @@ from pe_spectra.quantities import ReadOnly
 
 #: The classes of a set in which anomalies are marked, in the order of their numbers.
 NORMAL_OR_NOT = ("normal", "anomalous")
+#: The classes of a set without labels, whose windows are judged by what follows them.
+RISING_OR_NOT = ("not rising", "rising")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +44,7 @@ class RecordedSet(ReadOnly):
     channels : (C,) names of the columns of every recording.
     classes : names of the classes by number; empty where nothing is labelled.
     recordings : in their order.
+    forecast : the channel whose rise over the next window is the class of a window; empty where rows have classes.
     notes : what a reader should know, each a sentence.
     """
 
@@ -50,6 +53,7 @@ class RecordedSet(ReadOnly):
     channels: tuple[str, ...]
     classes: tuple[str, ...]
     recordings: tuple[Recording, ...]
+    forecast: str = ""
     notes: tuple[str, ...] = ()
 
 

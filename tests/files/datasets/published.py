@@ -63,6 +63,18 @@ ETT = [
     "2016-07-01 02:00:00,5.1570000648498535,1.741000056266785,1.2790000,0.35499999,3.776,1.21,27.78700065612793",
 ]
 
+
+def draw_ett(rows, seed=0):
+    """Lines of a file of ETT: hours of a load with a day in it, and an oil temperature that follows it."""
+    generator = np.random.default_rng(seed)
+    hours = np.arange(rows)
+    times = np.datetime64("2016-07-01T00:00:00") + hours.astype("timedelta64[h]")
+    load = np.sin(2 * np.pi * hours / 24)[:, None] + generator.normal(scale=0.3, size=(rows, 6))
+    oil = 20 + 5 * np.sin(2 * np.pi * (hours - 3) / 24) + np.cumsum(generator.normal(scale=0.2, size=rows))
+    lines = zip(times, np.column_stack([load, oil]).tolist(), strict=True)
+    return [ETT[0], *(f"{str(time).replace('T', ' ')},{','.join(map(str, row))}" for time, row in lines)]
+
+
 TS = [
     "#Small steps",
     "#",

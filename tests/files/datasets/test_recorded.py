@@ -259,8 +259,8 @@ def test_ett_is_read(tmp_path):
     assert_array_equal(one.values, expected)
     assert (one.name, one.part, one.labels) == ("ETTh1", "whole", None)
     assert found.channels == ("HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT")
-    assert found.classes == ()
-    assert found.notes == ("no row is labelled", "left out of the channels: column date")
+    assert (found.forecast, found.classes) == ("OT", ("not rising", "rising"))
+    assert found.notes == ("left out of the channels: column date",)
 
 
 def test_uneven_steps_are_noted(tmp_path):

@@ -7,12 +7,13 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.files.ledger import Ledger, describe_differences, read_ledger
+from tests.places import ROOT
+from tests.stopping import NEVER
 
 SETTINGS = {"width": 64, "rates": [0.001, 0.01], "noise": {"share": 0.1}}
 COLUMNS = ("accuracy", "arm")
@@ -209,7 +210,9 @@ def test_a_second_writer_is_refused_in_one_line(path):
     with open_ledger(path) as ledger:
         ledger.append("a", {"accuracy": 1, "arm": "none"})
         refuse(path, "is being written by another process; wait for its end")
-        apart = subprocess.run([sys.executable, "-c", APPEND, str(path), "3"], capture_output=True, text=True)
+        apart = subprocess.run(
+            [sys.executable, "-c", APPEND, str(path), "3", str(NEVER)], cwd=ROOT, capture_output=True, text=True
+        )
         assert "is being written by another process" in apart.stderr
         assert read_ledger(path).rows == tuple(ledger.rows)
         ledger.append("b", {"accuracy": 1, "arm": "none"})
@@ -291,59 +294,49 @@ def test_a_beginning_of_the_first_lines_is_begun_anew(path):
 
 # ----------------------------------------------------------------------------------- killed at random moments
 
-#: Appends so many lines, those that are not there; the system takes a few bytes at a time, as it may.
+#: Appends so many lines, those that are not there, until its file has a size.
 APPEND = """
 import os, sys
 from pathlib import Path
 from pe_spectra.files.ledger import Ledger
+from tests.stopping import stop_at
 
-real = os.pwrite
-os.pwrite = lambda descriptor, data, place: real(descriptor, bytes(data[:2]), place)
+stop_at(int(sys.argv[3]), piece=2)
 os.fsync = lambda _: None
 with Ledger.open(Path(sys.argv[1]), {"width": 64}, columns=["square", "text"]) as ledger:
-    sys.stdout.write("open\\n")
-    sys.stdout.flush()
     for number in range(int(sys.argv[2])):
         if f"run/{number}" not in ledger.done:
             ledger.append(f"run/{number}", {"square": number * number, "text": "x" * (number % 50)})
 """
-LINES = 4000
+LINES = 1000
 
 
-def append(path):
-    command = [sys.executable, "-c", APPEND, str(path), str(LINES)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def append(path, size=NEVER):
+    """Append until the file has this size, at which the process is killed, or to the end; give what is there then."""
+    command = [sys.executable, "-c", APPEND, str(path), str(LINES), str(size)]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        process.kill()
+    assert process.returncode == (0 if size == NEVER else -signal.SIGKILL)
+    return path.read_bytes()
 
 
-@pytest.mark.parametrize(("most", "few"), [(10, 1), pytest.param(30, 5, marks=pytest.mark.slow)])
-def test_kills_lose_no_line_and_repeat_none(tmp_path, most, few):
-    """Each that is killed leaves what it had written; more than a few of them in the midst of a line."""
-    undisturbed, killed = tmp_path / "undisturbed.csv", tmp_path / "killed.csv"
-    with append(undisturbed) as whole:
-        start = whole.stdout.readline() and time.monotonic()
-        whole.communicate()
-    taken = time.monotonic() - start
-    draw, kills, torn = random.Random(30), 0, 0
-    while kills < most:
-        with append(killed) as process:
-            process.stdout.readline()
-            time.sleep(draw.uniform(0, taken / 40))
-            process.kill()
-            kills += process.wait() == -signal.SIGKILL
-        torn += not killed.read_bytes().endswith(b"\n")
-        assert len(read_ledger(killed).rows) < LINES
-    with append(killed) as last:
-        assert last.communicate() == (b"open\n", b"")
-    assert killed.read_bytes() == undisturbed.read_bytes()
-    assert torn > few
+@pytest.mark.parametrize("most", [10, pytest.param(30, marks=pytest.mark.slow)])
+def test_kills_lose_no_line_and_repeat_none(tmp_path, most):
+    """Each that is killed leaves what it had written, most of them a part of a line."""
+    whole, killed = append(tmp_path / "undisturbed.csv"), tmp_path / "killed.csv"
+    assert whole.count(b"\n") == 2 + LINES
+    draw = random.Random(30)
+    for size in sorted(draw.sample(range(whole.index(b"run/0"), len(whole)), most)):
+        assert append(killed, size) == whole[:size]
+        assert len(read_ledger(killed).rows) == whole[:size].count(b"\n") - 2
+    assert append(killed) == whole
 
 
 def test_the_lock_goes_with_a_killed_process(path):
-    with append(path) as process:
-        process.stdout.readline()
-        process.kill()
+    rows = append(path, 2000).count(b"\n") - 2
     with Ledger.open(path, {"width": 64}, columns=["square", "text"]) as ledger:
-        assert len(ledger.done) < LINES
+        assert len(ledger.done) == rows
 
 
 @pytest.mark.parametrize("left", range(5))

@@ -68,8 +68,8 @@ def test_a_base_is_a_number_above_0(value):
         ({"no_rope_layers": [1, 2]}, "no_rope_layers cannot be used ([1, 2]); a list of 0 (not turned) and 1"),
         ({"partial_rotary_factor": "half"}, "partial_rotary_factor cannot be used ('half')"),
         ({"hidden_size": 100, "num_attention_heads": 3}, "hidden_size cannot be used (100); a multiple of the 3 heads"),
-        ({"hidden_size": None}, "lacks a key; looked for hidden_size"),
-        ({"num_attention_heads": None}, "lacks a key; looked for num_attention_heads"),
+        ({"model_type": "nobody-knows", "hidden_size": None}, "lacks a key; looked for hidden_size"),
+        ({"model_type": "nobody-knows", "num_attention_heads": None}, "lacks a key; looked for num_attention_heads"),
         ({"model_type": "x" * 500, "rope_theta": None}, "names no positional encoding, and model_type 'xxx"),
     ],
 )

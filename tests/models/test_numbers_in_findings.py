@@ -210,7 +210,7 @@ def test_what_transformers_5_was_seen_to_refuse_is_read_as_4_does():
     scaling = {key: value for key, value in text["rope_scaling"].items() if key not in ("type", "rope_type")}
     found = audit({**text, "model_type": "phi3", "rope_scaling": {**scaling, "rope_type": "su"}})
     (finding,) = find(found, "older-name")
-    assert finding.message.startswith("transformers 5.23.0 refuses the file: ")
+    assert finding.message.startswith("transformers 5.24.0 refuses the file: ")
     assert finding.message.endswith("; what transformers 4 reads is given")
     assert found.layers[0].rotation.scaling == "longrope"
 

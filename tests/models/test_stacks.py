@@ -70,7 +70,7 @@ def test_a_description_says_no_more_than_needed():
 @pytest.mark.parametrize(
     ("kind", "values", "said"),
     [
-        ("nonsense", {}, "rope_type is not known to transformers 5.23.0 (nonsense)"),
+        ("nonsense", {}, "rope_type is not known to transformers 5.24.0 (nonsense)"),
         ("linear", {}, "rope_scaling: factor is not set"),
         ("dynamic", {}, "rope_scaling: factor is not set"),
         ("llama3", {"factor": 8.0}, "low_freq_factor is not set"),
@@ -112,8 +112,18 @@ def test_numbers_in_notes_have_all_their_digits():
 
 
 def test_widths_that_cannot_be_turned():
+    odd = state(block(), head_dim=80, share=0.4125)
     for name in NAMES:
-        assert "width" in refuse(name, state(block(), head_dim=80, share=0.4125)) or name == "meta"
+        if not name.startswith("transformers"):
+            assert "width" in refuse(name, odd) or name == "meta"
+
+
+def test_an_odd_width_is_rounded_up_by_transformers():
+    """1 / base ** (arange(0, 33, 2) / 33) are 17 frequencies, as the real modules have them."""
+    for name in ("transformers-5", "transformers-4"):
+        found = read(name, state(block(), head_dim=80, share=0.4125))
+        np.testing.assert_allclose(found.frequencies, 1e4 ** (-np.arange(0, 33, 2) / 33), rtol=1e-12)
+        assert "is odd, 33: 34 channels are turned, by base 10000 with exponents over 33" in found.notes[-1]
 
 
 def test_a_length_that_is_nowhere():

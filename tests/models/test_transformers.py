@@ -40,7 +40,7 @@ def test_llama_3_1_of_both_generations(factor):
 
 
 def test_rope_scaling_takes_the_place_of_rope_parameters():
-    """Tried with LlamaConfig.from_dict of 5.23.0: rope_scaling wins, and the other base is lost."""
+    """Tried with LlamaConfig.from_dict of 5.24.0: rope_scaling wins, and the other base is lost."""
     newer = block("default", base=5e5, where="rope_parameters")
     found = read("transformers-5", state(block("linear", {"factor": 2.0}, None), newer))
     assert_allclose(found.frequencies, make_ladder() / 2, rtol=1e-13)
@@ -213,7 +213,7 @@ def test_su_of_phi_3():
 
 @pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3"])
 def test_phi_3_has_longrope_alone(kind):
-    """Its class in transformers 5.23.0 takes yarn for longrope (KeyError) and raises a ValueError for others; 4 too."""
+    """Its class in transformers 5.24.0 takes yarn for longrope (KeyError) and raises a ValueError for others; 4 too."""
     configuration = replace(EXAMPLES[kind], model="phi3")
     for name in ("transformers-5", "transformers-4"):
         assert f"rope_type is not known to {STACKS[name].title} ({kind}); default" in refuse(name, configuration)

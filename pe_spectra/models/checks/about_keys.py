@@ -16,6 +16,8 @@ from pe_spectra.models.stated.keys import KEY_NOT_READ
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import (
     DEFAULT_BASE,
+    NEWEST,
+    OLDER,
     PENG,
     SU,
     TRANSFORMERS,
@@ -85,7 +87,8 @@ _RELEASES_DIFFER = Kind(
     phrase="transformers 4 makes other frequencies of the same keys",
     reasoning="Two releases of one library can make other frequencies of the same keys, for instance because the older "
     "one does not know truncate, or places a ramp by another length. The answer is that of the newest major release.",
-    formula="some frequency or the attention factor differs by more than 2e-6 between transformers 5.23.0 and 4.57.6",
+    formula="some frequency or the attention factor differs by more than 2e-6 between "
+    f"transformers {NEWEST} and {OLDER}",
     references=(TRANSFORMERS,),
 )
 
@@ -153,7 +156,8 @@ def _check_original(layer: LayerAudit) -> Iterator[Finding]:
 def _check_share(layer: LayerAudit) -> Iterator[Finding]:
     """Say where transformers 5 does not read the share of a head that is to be turned."""
     statement = layer.statement
-    if not statement.share_ignored or statement.share == 1 or layer.rotary_dim != statement.head_dim:
+    is_narrow = layer.rotary_dim != statement.head_dim or layer.scaling != "none"
+    if not statement.share_ignored or statement.share == 1 or is_narrow:
         return
     message = (
         f"a share of {write_number(statement.share)} of each head is stated, but the class of this model turns all "

@@ -46,7 +46,7 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     newer, older = layer.newer, layer.older
     if newer is None or older is None:
         return layer.block, ()
-    if layer.name == "all" and older.where:
+    if newer.where.endswith("rope_parameters") and older.where:
         return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
     return newer.fill_base(older), ()
 

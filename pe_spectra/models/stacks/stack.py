@@ -8,7 +8,7 @@ the catalogue's encoding `rope`, or with a formula of the stack's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
@@ -18,6 +18,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import Description, choose_block
+from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -77,7 +78,7 @@ class Stack:
     reader: str  #: what messages call it
     kinds: tuple[str, ...]  #: every rope_type that it knows
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
-    of_model: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: the kinds of models that know fewer
+    release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
     #: which keys of a layer it reads, and what is to be said about others
     choose: Callable[[LayerStatement], tuple[RotaryBlock, tuple[str, ...]]] = choose_block
@@ -107,10 +108,18 @@ class Stack:
         except InputError as error:
             return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
 
+    def _list_kinds(self, configuration: Configuration, layer: LayerStatement) -> tuple[str, ...]:
+        """Those that the class of a model builds; some need head_dim in the file."""
+        known = find_known(configuration.model, self.release) if self.release else None
+        if known is None or not known.is_known or layer.block.where in ("", "rope_theta"):
+            return self.kinds
+        refused = known.refused + (known.refused_without_head if " / " in layer.width_key else ())
+        return tuple(kind for kind in self.kinds if kind not in refused)
+
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
         block, notes = self.choose(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
-        kinds = self.of_model.get(configuration.model, self.kinds)
+        kinds = self._list_kinds(configuration, layer)
         known = block.kind in kinds or not self.unknown
         scaling = found.name_scaling(kinds) if known else "none"
         found.start(scaling)

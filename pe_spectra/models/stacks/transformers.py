@@ -9,20 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.stacks.description import KINDS, Description
+from pe_spectra.models.stacks.description import KINDS, Description, choose_block
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.known_models import find_known
-from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import NEWEST, NO_BLOCK, OLDER, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
 
-_FIVE, _LAST = "transformers 5.23.0", "transformers 4.57.6"
+_FIVE, _LAST = f"transformers {NEWEST}", f"transformers {OLDER}"
 _ORIGINAL = "original_max_position_embeddings"
 #: Models whose own code enlarges the base once and for all where the file has alpha.
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
-#: What its class accepts, in both major releases.
-_OF_PHI3 = {_WITH_SU: ("default", "longrope", "su")}
 #: Where a block comes from that the class has and the file has not.
 _BY_CLASS = "the default of"
 _FILE = "src/transformers/modeling_rope_utils.py"
@@ -59,11 +57,55 @@ def _take_lengths(found: Description) -> float:
     return max(1.0, length / original)
 
 
+#: Scalings of which one has no width of channels, and one refuses an odd one.
+_WITHOUT_ODD = ("proportional", "yarn")
+#: Of the bases that can still be raised to a power a little above 1.
+_LARGEST = 1e150
+
+
+def _round_up(found: Description) -> None:
+    """Turn D + 1 channels where a share leaves an odd D, with exponents over D: base**((D + 1)/D) over D + 1."""
+    head, share, base = (found.values[name] for name in ("d", "share", "base"))
+    width = int(head * share)
+    if (
+        width % 2 == 0
+        or (width >= head and " / " not in found.layer.width_key)
+        or base > _LARGEST
+        or found.values["scaling"] in _WITHOUT_ODD
+        or not _is_share(found.layer)
+    ):
+        return
+    wide = max(head, width + 1)
+    found.values |= {"d": wide, "share": (width + 1) / wide, "base": base ** ((width + 1) / width)}
+    found.notes.append(
+        f"int({found.layer.width_key} x {found.layer.share_key}) is odd, {width}: {width + 1} channels are turned, by "
+        f"base {write_number(base)} with exponents over {width}"
+    )
+
+
+def _is_share(layer: LayerStatement) -> bool:
+    return " / " not in layer.share_key
+
+
 _DYNAMIC = Reading(then=(_read_dynamic,))
 _OF_YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
 
 
+def _drop_blocks(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+    """Take the base beside the blocks and nothing of them, for classes that read none."""
+    older = layer.older or NO_BLOCK
+    where = next((block.where for block in (layer.older, layer.newer) if block is not None and block.where), "")
+    base = older.base_beside
+    key = older.base_key if not older.base_key.startswith("rope_scaling") else "rope_theta"
+    notes = (f"{where} is not read: its class has no rotary block",) if where else ()
+    return replace(NO_BLOCK, base=base, base_key=key if base is not None else ""), notes
+
+
 # --------------------------------------------------------------------- transformers 5
+
+
+def _choose_newer(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+    return _drop_blocks(layer) if layer.blocks_ignored else choose_block(layer)
 
 
 def _ignore_share(found: Description) -> None:
@@ -97,7 +139,8 @@ def _read_factor(found: Description) -> None:
 
 
 def _read_truncate_of_five(found: Description) -> None:
-    if found.block.values.get("truncate") is False and "rope_parameters." in found.block.where:
+    is_nested = "rope_parameters." in found.block.where or find_known(found.configuration.model).takes_flat
+    if found.block.values.get("truncate") is False and is_nested:
         found.notes.append(f"{found.block.where}.truncate is not read: {_FIVE} looks for it beside the layer types")
     else:
         found.copy_truncate()
@@ -122,11 +165,12 @@ def _read_longrope_of_five(found: Description) -> None:
 FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
-    source=f"huggingface/transformers 5.23.0, {_FILE}",
+    source=f"huggingface/{_FIVE}, {_FILE}",
     reader=_FIVE,
     kinds=KINDS,
-    of_model=_OF_PHI3,
-    begin=(_ignore_share, _refuse_su),
+    release=NEWEST,
+    choose=_choose_newer,
+    begin=(_ignore_share, _round_up, _refuse_su),
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,
@@ -147,6 +191,8 @@ FIVE = Stack(
 
 def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     newer, older = layer.newer, layer.older
+    if layer.blocks_ignored:
+        return _drop_blocks(layer)
     if newer is not None and newer.where.startswith(_BY_CLASS) and (older is None or not older.where):
         # no file has this block: it is the default of the class, in 4 as in 5
         if older is None or older.base is None:
@@ -194,12 +240,12 @@ def _read_longrope(found: Description) -> None:
 FOUR = Stack(
     name="transformers-4",
     title=_LAST,
-    source=f"huggingface/transformers 4.57.6, {_FILE}",
+    source=f"huggingface/{_LAST}, {_FILE}",
     reader=_LAST,
     kinds=KINDS[:-1],
-    of_model=_OF_PHI3,
+    release=NEWEST,
     choose=_choose_older,
-    begin=(_choose_share,),
+    begin=(_choose_share, _round_up),
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,

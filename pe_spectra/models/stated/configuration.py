@@ -1,7 +1,7 @@
 """config.json of Hugging Face models: what it states about the positional encoding.
 
 The kind of encoding is found here, and everything about encodings without a rotation; `rotary_keys` reads those with
-one. Which models have which: transformers 5.23.0, models/*/configuration_*.py and models/*/modeling_*.py, read.
+one. Which other models have which: transformers 5.23.0, models/*/configuration_*.py and modeling_*.py, read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, KEY_NOT_READ, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_known, split_names
-from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
+from pe_spectra.models.stated.known_models import KnownModel, find_known, list_parts, split_names
+from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, SchemeName
 
 #: Where models of several parts keep the part that reads text, outermost first.
@@ -135,7 +135,8 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     """
     whole = Keys(config, path)
     keys = _find_text_part(whole)
-    known = find_known(keys.find_text("model_type") or whole.find_text("model_type") or "")
+    name = keys.find_text("model_type") or whole.find_text("model_type") or ""
+    known = find_known(name, silent=keys is whole)
     dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
     scheme = _choose_scheme(keys, known)
     length = keys.find_integer(*LENGTHS)
@@ -163,13 +164,17 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
 
 def _find_text_part(keys: Keys) -> Keys:
     found = keys
-    for part in _TEXT_PARTS:
+    for part in list_parts(keys.find_text("model_type") or "") or _TEXT_PARTS:
         if isinstance(found.found.get(part), dict):
             found = found.find_object(part)
     if found is not keys:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
         keys.report(NESTED_CONFIG, message, part=where)
+        whole = keys.find_text("model_type") or ""
+        if find_known(whole).unnamed_refused and "model_type" not in found:
+            message = f"{where} has no model_type, so the class of {whole} in transformers 5 refuses the file"
+            keys.report(NOT_BUILT, message, key=f"{where}.model_type", model=whole)
     return found
 
 

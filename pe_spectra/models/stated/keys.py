@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.statement import TRANSFORMERS
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number
 
@@ -80,8 +80,8 @@ KEY_NOT_READ = Kind(
     "transformers 5 removed these tables of distances from BERT and its like, and adds the table of positions, which "
     "was not trained.",
     formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
-    "transformers 5.23.0 does not read, where reading it would change the answer; position_embedding_type other than "
-    "absolute beside a learned table",
+    f"transformers {NEWEST} does not read, where reading it would change the answer; position_embedding_type other "
+    "than absolute beside a learned table",
     references=(TRANSFORMERS, "huggingface/transformers, pull request 41170"),
 )
 _SCALING_IN_CODE = Kind(

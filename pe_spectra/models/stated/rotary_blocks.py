@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pe_spectra.errors import shorten
@@ -90,8 +91,15 @@ def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
     older = _read_older(keys, known)
     newer = _read_newer(keys, known, older)
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
-        newer = {"": _read_block(Keys(known.scaling, keys.path, f"the default of {known.model}.", keys.findings))}
+        newer = _read_default(keys, known)
     return _follow_class(keys, known, newer), _follow_class(keys, known, older)
+
+
+def _read_default(keys: Keys, known: KnownModel) -> Blocks:
+    """Read the block that the class has where the file has none, or its blocks."""
+    block = Keys(known.scaling, keys.path, f"the default of {known.model}.", keys.findings)
+    nested = [name for name, value in known.scaling.items() if isinstance(value, Mapping)]
+    return {name: _read_block(block.find_object(name)) for name in nested} or {"": _read_block(block)}
 
 
 def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
@@ -112,7 +120,7 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
             _report_nested(found, nested[0], known, older)
             return {}
         return {name: _read_block(found.find_object(name)) for name in nested}
-    if known.is_layered and known.compressed_base is None:
+    if known.is_layered and known.compressed_base is None and not known.takes_flat:
         _report_flat(found, known)
         return {}
     return {"": _read_block(found)}
@@ -144,12 +152,15 @@ def _report_flat(found: Keys, known: KnownModel) -> None:
 def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     by_type = _read_base_list(keys)
     base, key = (None, "") if by_type else _find_base(keys, known)
+    if known.refuses_older and keys.find_object("rope_scaling").found:
+        _report_flat(keys.find_object("rope_scaling"), known)
     scaling, has_scaling = keys.find_object("rope_scaling"), "rope_scaling" in keys
-    local = keys.find_number(*LOCAL_BASES)
+    locals_read = (known.local_key,) if known.is_known else LOCAL_BASES
+    local = keys.find_number(*locals_read)
     if base is None and local is None and not has_scaling and not by_type:
         return {}
     block = _read_block(scaling) if has_scaling else NO_BLOCK
-    is_split = known.is_layered and known.compressed_base is None
+    is_split = known.is_layered and known.compressed_base is None and not known.takes_flat
     if is_split:
         block = _drop_type(block, scaling, known)
     if by_type:
@@ -164,7 +175,8 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     if known.local_base is not None:  # a base of its own, whatever the other layers have
         key, base = "", None
     beside = base if local is None else local
-    sliding = RotaryBlock(where="", base=local, base_key=keys.find_key(LOCAL_BASES) or key, base_beside=beside)
+    start = block if known.older_everywhere else RotaryBlock(where="")
+    sliding = replace(start, base=local, base_key=keys.find_key(locals_read) or key, base_beside=beside)
     return {FULL: block, SLIDING: sliding}
 
 

@@ -6,17 +6,20 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
-from pe_spectra.models.stated.known_models import READS_SHARE, KnownModel
+from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     CHUNKED,
     COMPRESSED,
     FULL,
     MAIN,
-    SLIDING,
+    TRANSFORMERS,
     UNTURNED,
     WITH_WINDOW,
     LayerStatement,
@@ -29,8 +32,16 @@ _WITHOUT = (
     _LINEAR, "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "lightning_attention",
     "gated_deltanet", "kda",
 )  # fmt: skip
-#: The letters of `KnownModel.layers`.
-_LETTERS = {"F": FULL, "S": SLIDING, "C": CHUNKED, "L": _LINEAR}
+NOT_BUILT = Kind(
+    code="not-built",
+    levels=("error",),
+    phrase="the model's class refuses the file",
+    reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
+    "whatever the other keys are. What each class of a release refuses is measured by building it.",
+    formula="a rotary block lacks a key that the class of this model_type needs, or has a rope_type that it refuses "
+    "although it reads no block",
+    references=(TRANSFORMERS,),
+)
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
 _MANY, _MOST = 48, 4096
 
@@ -66,6 +77,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     ([64], [])
     """
     check_keys(keys, known)
+    _check_class(keys, known)
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
     listed = _list_layer_types(keys, known)
@@ -82,12 +94,15 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
 def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
     width, width_key = _read_head_width(keys, known, one.name)
     share, share_key = _read_share(keys, known, one.name, width)
+    if known.share > 1:  # a head is told for a part of what is turned
+        width, share = int(width * share), 1.0
     return LayerStatement(
         name=one.name,
         head_dim=width,
         share=share,
         share_beside=_read_share_beside(keys, known, newer),
-        share_ignored=known.is_known and known.model not in READS_SHARE and not known.width_key,
+        share_ignored=known.is_known and not known.reads_share and not known.width_key,
+        blocks_ignored=not known.reads_blocks,
         layout=_read_layout(keys, known),
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
@@ -98,6 +113,23 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         width_key=width_key,
         share_key=share_key,
     )
+
+
+def _check_class(keys: Keys, known: KnownModel) -> None:
+    """Report a block that the class of the model does not take: without a key that it needs, of a type it refuses."""
+    block = next((one for one in map(keys.find_object, ("rope_scaling", "rope_parameters")) if one.found), None)
+    if block is None:
+        return
+    where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
+    lacking = [key for key in known.needs if key not in block]
+    if lacking:
+        said = f"lacks {', '.join(lacking)}"
+    elif not known.reads_blocks and kind in known.refused and known.refused != KnownModel().refused:
+        said = f"has rope_type {shorten(kind)}"
+    else:
+        return
+    message = f"{where} {said}, so the class of {known.model} in transformers 5 refuses the file"
+    keys.report(NOT_BUILT, message, key=where, model=known.model)
 
 
 def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
@@ -130,7 +162,7 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
         window = keys.find_integer("sliding_window") or known.window
         return _LayerType(MAIN, window, turns=True), _LayerType(COMPRESSED, None, turns=True)
     names = _name_layers(keys, known)
-    still = (*_WITHOUT, _LETTERS.get(known.unturned))
+    still = (*_WITHOUT, *known.unturned)
     found: dict[str, _LayerType] = {}
     for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True):
         turns = flag and name not in still
@@ -148,12 +180,11 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
     pattern = known.layers
     period = keys.find_integer(known.period_key) if known.period_key else None
-    if period is not None and "F" in pattern:
-        others = pattern.replace("F", "")[:1] * (min(period, _MOST) - 1)
-        pattern = f"F{others}" if pattern.startswith("F") else f"{others}F"
-    if not pattern:
-        return ("all",) * count
-    return tuple(_LETTERS[pattern[i % len(pattern)]] for i in range(count))
+    if period is not None and FULL in pattern:
+        others = tuple(name for name in pattern if name != FULL)[:1] * (min(period, _MOST) - 1)
+        pattern = (FULL, *others) if pattern[0] == FULL else (*others, FULL)
+    pattern = pattern or ("all",)
+    return tuple(pattern[i % len(pattern)] for i in range(count))
 
 
 def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
@@ -190,14 +221,25 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     """The width of a head, and the key or keys that it comes from."""
     if known.full_head_dim is not None and name == FULL:
         return keys.find_integer("global_head_dim") or known.full_head_dim, "global_head_dim"
-    key = keys.find_key(("qk_rope_head_dim", "head_dim", "attention_head_dim", known.head_key))
+    looked = known.head_keys if known.is_known else ("qk_rope_head_dim", "head_dim", "attention_head_dim")
+    key = keys.find_key(looked)
     stated = known.head_dim if key is None else keys.find_integer(key)
     if stated is not None:
-        return stated, key or known.head_key
-    width, heads = keys.read_integer(*WIDTHS), keys.read_integer(*HEADS)
-    if width % heads:
-        keys.refuse(keys.find_key(WIDTHS) or WIDTHS[0], f"a multiple of the {heads} heads, or head_dim, is accepted")
-    return width // heads, f"{keys.find_key(WIDTHS)} / {keys.find_key(HEADS)}"
+        return stated // known.axes, key or (looked or ("head_dim",))[0]
+    width, width_key = _read_count(keys, known.hidden_key, WIDTHS, known.hidden)
+    heads, heads_key = _read_count(keys, known.heads_key, HEADS, known.heads)
+    if width % heads and (known.divides or not known.is_known):
+        keys.refuse(width_key, f"a multiple of the {heads} heads, or head_dim, is accepted")
+    return width // heads // known.axes, f"{width_key} / {heads_key}"
+
+
+def _read_count(keys: Keys, own: str, names: tuple[str, ...], default: int | None) -> tuple[int, str]:
+    """A width or a number of heads, by the key of the class or those that are alike, with the key."""
+    looked = names if own in ("", *names) else (own,)
+    key = keys.find_key(looked)
+    return (
+        (default, own or names[0]) if key is None and default is not None else (keys.read_integer(*looked), key or "")
+    )
 
 
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
@@ -215,14 +257,17 @@ def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
 
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:
     """The share of a head that is turned, and the key or keys that it comes from."""
-    if "qk_rope_head_dim" in keys:
+    is_part = "qk_rope_head_dim" in keys and (known.compressed_base is not None or not known.is_known)
+    if is_part or known.axes > 1:
         return 1.0, ""  # the channels that are turned are a part of their own, turned as a whole
-    block = keys.find_object("rope_parameters")
-    nested = block.find_object(name) if isinstance(block.found.get(name), dict) else block
-    for place in (nested, block, keys.find_object("rope_scaling"), keys):
-        key = place.find_key(SHARES)
+    for place in _list_blocks(keys, known, name):
+        key = place.find_key(SHARES[:1] if known.is_known else SHARES)
         if key is not None and (share := place.find_number(key)) is not None:
             return share, f"{place.where}{key}"
+    if not known.is_known or known.reads_blocks or known.reads_share:
+        key = keys.find_key((SHARES[0], known.share_key) if known.is_known else SHARES)
+        if key is not None and (share := keys.find_number(key)) is not None:
+            return share, f"{keys.where}{key}"
     if known.by_type:  # one share for each layer: the first of this type counts
         shares = keys.find_numbers("partial_rotary_factors") or ()
         for one, share in zip(keys.find_texts("layer_types"), shares, strict=False):
@@ -232,6 +277,17 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
     width_key = known.width_key or ("" if known.is_known else "rotary_dim")
     whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
+
+
+def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
+    """The blocks that may have the share of one type of layer, the first that has it goes before."""
+    newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
+    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
+        newer = Keys(known.scaling, keys.path, f"the default of {known.model}.")
+    nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
+    if not known.reads_blocks:
+        return ()
+    return (older,) if older.found and known.is_known and not known.is_layered else (nested, newer, older)
 
 
 def _read_share_beside(keys: Keys, known: KnownModel, newer: Blocks) -> float | None:

@@ -14,10 +14,12 @@ from typing import Literal, get_args
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
 
+#: The releases of transformers that were measured, the newest of each major one.
+NEWEST, OLDER = "5.24.0", "4.57.6"
 #: Sources that several kinds of findings have.
 SU = "Su et al. 2021, arXiv:2104.09864"
 PENG = "Peng et al. 2023, arXiv:2309.00071"
-TRANSFORMERS = "huggingface/transformers, src/transformers/modeling_rope_utils.py (5.23.0, 4.57.6)"
+TRANSFORMERS = f"huggingface/transformers, src/transformers/modeling_rope_utils.py ({NEWEST}, {OLDER})"
 #: The base that every reader takes where neither the file nor the model's class has one.
 DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.
@@ -105,6 +107,7 @@ class LayerStatement:
     share: float = 1.0  #: the share of it that is turned; rotary width int(head_dim share)
     share_beside: float | None = None  #: the share beside rope_parameters where one inside it goes before
     share_ignored: bool = False  #: the model's class turns all channels of a ladder without scaling
+    blocks_ignored: bool = False  #: the model's class in transformers reads neither rope_parameters nor rope_scaling
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
     newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes
     older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings

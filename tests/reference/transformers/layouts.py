@@ -1,0 +1,120 @@
+"""Where the numbers of a query go when a real model turns it: which channels are a pair, and in which layers."""
+
+import inspect
+import re
+import sys
+
+import torch
+from real_modules import ask
+
+MIXING = re.compile(r"MoE|Moe|MOE|Experts|MLP|Mlp|FeedForward|GatedDelta|Mamba|ShortConv")
+APPLY = re.compile(r"^(apply_\w*(rot|rope)\w*|rotate_queries_or_keys)$")
+
+
+def list_functions(module):
+    """The functions of a modeling module that turn a query."""
+    return {name: one for name, one in vars(module).items() if APPLY.match(name) and inspect.isfunction(one)}
+
+
+class Passed(torch.nn.Module):
+    """In the place of layers that mix channels, some of which cannot be run without memory."""
+
+    def __init__(self, double):
+        super().__init__()
+        self.double = double
+
+    def forward(self, hidden, *given, **named):
+        return (hidden, None) if self.double else hidden
+
+
+def run(probe):
+    """Run four tokens through the real model without memory: what turns them, and each call with its layer."""
+    way = probe.release.ways.get(probe.cls)
+    module = sys.modules[way.__module__]
+    functions, best = list_functions(module), []
+
+    def record(name, function):
+        def call(*given, **named):
+            owner = sys._getframe(1).f_locals.get("self")
+            if "Indexer" not in type(owner).__name__:  # it chooses tokens, with a rotation of its own
+                calls.append((name, getattr(owner, "layer_idx", None)))
+            return function(*given, **named)
+
+        call.__signature__ = inspect.signature(function)
+        return call
+
+    for passed in (None, Passed(double=False), Passed(double=True)):
+        calls = []
+        try:
+            for name, function in functions.items():
+                setattr(module, name, record(name, function))
+            config = probe.make({})
+            config._attn_implementation = "eager"
+            probe.release.build(config)
+            with torch.device("meta"):
+                model = way(config).eval()
+                for layer in model.modules() if passed is not None else ():
+                    for name, inner in list(layer.named_children()):
+                        if MIXING.search(type(inner).__name__) and not isinstance(inner, torch.nn.ModuleList):
+                            setattr(layer, name, passed)
+                model(torch.zeros(1, 4, dtype=torch.long))
+                return functions, calls
+        except Exception:
+            best = max(best, calls, key=len)
+        finally:
+            for name, function in functions.items():
+                setattr(module, name, function)
+    return functions, best
+
+
+def find_still(probe, calls, types):
+    """The types of layers that are not turned, and every how many layers one is not whatever its type."""
+    turned = {index for _, index in calls if index is not None}
+    count = ask(probe.config, "num_hidden_layers")
+    listed = ask(probe.config, "no_rope_layers")
+    if isinstance(listed, list) and 0 in listed and 1 in listed:
+        return {"nope_every": listed.index(0) + 1}
+    if not turned or not types or max(turned) < count - 2:
+        return {}
+    still = {types[i] for i in range(count)} - {types[i] for i in turned}
+    return {"unturned": tuple(sorted(still))} if still else {}
+
+
+def find_pairing(function):
+    """half or interleaved, from where a function puts the numbers of a query of eight channels."""
+    found = []
+    for cos, sin in ((1.0, 0.0), (0.0, 1.0)):
+        given = {}
+        for name, one in inspect.signature(function).parameters.items():
+            if name in ("cos", "sin"):
+                given[name] = torch.full((1, 8, 8), cos if name == "cos" else sin)
+            elif name in ("freqs_cis", "freqs_ci"):
+                given[name] = torch.full((1, 8, 4), complex(cos, sin))
+            elif name in ("sinusoidal_pos",):
+                given[name] = torch.cat((torch.full((1, 1, 8, 4), sin), torch.full((1, 1, 8, 4), cos)), -1)
+            elif one.default is inspect.Parameter.empty:
+                given[name] = torch.eye(8)[None, None]
+        found.append(_find_sources(function, given))
+    first, second = found
+    pair = {first[0], second[0]}
+    return {(0, 4): "half", (0, 1): "interleaved"}.get(tuple(sorted(pair)))
+
+
+def _find_sources(function, given):
+    """For each channel that comes out, the channel of the query that it has."""
+    for change in (lambda one: one, lambda one: one[..., :4] if one.shape[-1] == 8 else one, lambda one: one[0]):
+        try:
+            named = {name: change(one) if name in ("cos", "sin") else one for name, one in given.items()}
+            found = function(**named)
+            turned = found[0] if isinstance(found, tuple) else found
+            return turned.reshape(-1, 8)[:8].abs().argmax(0).tolist()
+        except Exception:
+            continue
+    return [0]
+
+
+def find_layout(functions, calls):
+    """The layout of the function that the model calls, else of those beside it where they agree."""
+    names = [name for name, _ in calls] or list(functions)
+    found = [pairing for name in names if (pairing := find_pairing(functions[name]))]
+    return max(set(found), key=found.count) if found else None

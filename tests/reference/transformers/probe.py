@@ -1,0 +1,510 @@
+"""Measure what every rotary class of an installed transformers takes, reads and refuses; write the package's table.
+
+    python -m venv ENV
+    ENV/bin/pip install transformers==5.24.0 torch==2.13.0     # the release to be measured in place of 5.24.0
+    ENV/bin/python tests/reference/transformers/probe.py
+
+It writes pe_spectra/models/measured/transformers-VERSION.json: for each model_type what differs from the defaults of
+`KnownModel`. Nothing is read from source: each class is built, one key at a time is changed, and what counts is
+whether the frequencies of the real rotary modules move (real_modules.py), whether the class or a module raises, and
+where the numbers of a query go in the function that turns it. One core, some ten minutes.
+"""
+
+import datetime
+import itertools
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from layouts import find_layout, find_still, run
+from real_modules import SWITCHES, Release, ask, is_axial, list_rotations
+
+FOLDER = Path(__file__).parents[3] / "pe_spectra" / "models" / "measured"
+BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
+LOCALS = ("rope_local_base_freq", "local_rope_theta")
+SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
+HEADS = ("qk_rope_head_dim", "head_dim", "attention_head_dim", "kv_channels", "hidden_size_per_head", "d_kv")
+WIDTHS = ("hidden_size", "n_embd", "d_model", "dim", "projection_dim", "embed_dim", "hidden_dim")
+WIDTHS += ("encoder_hidden_size", "decoder_hidden_size")
+COUNTS = ("num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads")
+COUNTS += ("decoder_attention_heads", "encoder_num_attention_heads", "decoder_num_attention_heads")
+PERIODS = ("sliding_window_pattern", "global_attn_every_n_layers", "full_attention_interval")
+WINDOWS = ("sliding_window", "local_attention", "attention_window_size", "attention_chunk_size")
+FULL, SLIDING = "full_attention", "sliding_attention"
+LENGTH = "max_position_embeddings"
+OF_SCALINGS = ("rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings", "partial_rotary_factor")
+OF_SCALINGS += ("beta_fast", "beta_slow", "mscale", "mscale_all_dim", "attention_factor", "low_freq_factor", "truncate")
+OF_SCALINGS += ("high_freq_factor", "max_position_embeddings", "short_factor", "long_factor")
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 8192}
+
+
+class Probe:
+    """One class under small changes of its configuration."""
+
+    def __init__(self, release, model, cls):
+        self.release, self.model, self.cls = release, model, cls
+        self.switch = next((keys for keys in SWITCHES if self.look(keys)), {})
+        self.default = self.look({}) if self.switch is not None else None
+        self.config = self.make({})
+
+    def make(self, keys):
+        """The configuration with these keys; None where the class refuses them."""
+        try:
+            return self.cls.from_dict(
+                json.loads(json.dumps({"model_type": self.model, **getattr(self, "switch", {}), **keys}))
+            )
+        except Exception:
+            return None
+
+    def look(self, keys):
+        """Frequencies and attention factor by layer type; None where something refuses."""
+        try:
+            config = self.make(keys)
+            found = list_rotations(self.release.build_alone(config)) if config is not None else {}
+        except Exception:
+            return None
+        return {
+            name: (tuple(sorted(values.tolist(), reverse=True)), factor) for name, (values, factor) in found.items()
+        } or None
+
+    def release_model(self, keys):
+        """The whole model, which has more to refuse; None where it is refused."""
+        try:
+            config = self.make(keys)
+            return self.release.build(config) if config is not None else None
+        except Exception:
+            return None
+
+    def moves(self, keys):
+        """Whether the keys change a frequency, or a number of them."""
+        found = self.look(keys)
+        return found is not None and found != self.default
+
+    def count(self, keys=None, name=None):
+        """The number of pairs of a layer type, of the first where none is named; 0 where the class refuses."""
+        found = self.default if keys is None else self.look(keys)
+        return 0 if not found else len((found.get(name) or next(iter(found.values())))[0])
+
+    @property
+    def labels(self):
+        """The layer types that have frequencies of their own, and those that rope_parameters is nested by."""
+        return tuple(self.default)
+
+    def nest(self, block):
+        """The block as the class reads it: flat, or for each of its layer types."""
+        if self.labels == ("all",) or not self.is_nested:
+            return block
+        stated = ask(self.config, "rope_parameters")
+        return {name: None if name in stated and stated[name] is None else block for name in {**stated}
+                if stated[name] is None or isinstance(stated[name], dict)}  # fmt: skip
+
+    def list_extra(self):
+        """The keys of the class's own block that belong to no scaling, as mrope_section."""
+        own = {} if self.is_nested else ask(self.config, "rope_parameters") or {}
+        return {key: value for key, value in own.items() if key not in OF_SCALINGS and value is not None}
+
+    @property
+    def names(self):
+        found = ask(self.config, "rope_parameters") or {}
+        return tuple(name for name, value in found.items() if isinstance(value, dict)) or self.labels
+
+    @property
+    def is_nested(self):
+        found = ask(self.config, "rope_parameters") or {}
+        return any(isinstance(value, dict) for value in found.values())
+
+
+def find_base(values, numbers):
+    """The base of a plain ladder: a number of the configuration where one gives it, else as it is computed."""
+    if len(values) < 2 or not 0 < values[1] < 1:
+        return None
+    for width in (2 * len(values), 2 * len(values) - 1):  # an odd width has half a pair more
+        found = values[1] ** (-width / 2)
+        near = [one for one in numbers if abs(one / found - 1) < 1e-4]
+        if near:
+            return min(near, key=lambda one: abs(one / found - 1))
+    return float(f"{values[1] ** -len(values):.4g}")
+
+
+def is_plain(values):
+    """Whether every frequency has the same ratio to the next."""
+    return all(abs(one * values[1] / other - 1) < 1e-4 for one, other in itertools.pairwise(values) if other)
+
+
+def list_numbers(value):
+    """Every number above 1 in a configuration."""
+    if isinstance(value, dict):
+        return [one for inner in value.values() for one in list_numbers(inner)]
+    return [float(value)] if isinstance(value, int | float) and not isinstance(value, bool) and value > 1 else []
+
+
+def measure_bases(probe):
+    """The base where a block has none, by layer type, and the keys on top that are read for it."""
+    numbers = [1e4, *list_numbers(probe.config.to_dict()), *list_numbers(getattr(probe.cls, "default_theta", 1e4))]
+    bare = probe.look({"rope_parameters": probe.nest({"rope_type": "default"} | probe.list_extra())}) or probe.default
+    bases = {name: find_base(values, numbers) for name, (values, _) in bare.items()}
+    full = next((name for name in bases if "sliding" not in name and name != "compress"), next(iter(bases)))
+    found = {"default_base": bases[full] or 1e4}
+    if probe.is_nested and SLIDING in probe.names + tuple(bases):
+        found["by_type"] = True
+    own = find_base(probe.default[full][0], numbers)
+    for name, base in bases.items():
+        if name != full and (base != bases[full]):
+            found["compressed_base" if name == "compress" else "local_base"] = base
+    beside = {"rope_parameters": probe.nest({"rope_type": "default"} | probe.list_extra())}
+    plain = probe.look(beside)
+    keys = [key for key in BASES if (plain and probe.look(beside | {key: 12345.0}) not in (plain, None))
+            or probe.moves({key: 12345.0})]  # fmt: skip
+    found["base_key"] = keys[0] if keys else ""
+    found["fixed_base"] = bool(keys) and not probe.moves({keys[0]: 12345.0})
+    found["local_key"] = next((key for key in LOCALS if probe.moves({key: 12345.0})), "")
+    return found, own
+
+
+def measure_width(probe):
+    """The keys that give the width that is turned, its default, and what it is computed from without them."""
+    pairs, found = probe.count(), {}
+    keys = [key for key in HEADS if any(probe.count({key: n * pairs}) not in (pairs, 0) for n in (6, 10))]
+    found["head_keys"] = tuple(keys)
+    if probe.count({"rotary_dim": 2 * max(2, pairs // 2)}) not in (pairs, 0):
+        found["width_key"] = "rotary_dim"
+        found["rotary_width"] = ask(probe.config, "rotary_dim")
+    if "global_head_dim" in probe.config.to_dict() or probe.count({"global_head_dim": 96}, FULL) == 48:
+        found["full_head_dim"] = ask(probe.config, "global_head_dim")
+    heads = ask(probe.config, "num_attention_heads")
+    if isinstance(heads, int):
+        found["divides"] = probe.release_model({"hidden_size": 12 * 32 + 1, "num_attention_heads": 12}) is None
+    stated = ask(probe.config, keys[0]) if keys else None
+    raw = getattr(probe.cls, keys[0], None) if keys else None
+    for part, names in (("hidden", WIDTHS), ("heads", COUNTS)):
+        for key in names:
+            value = ask(probe.config, key)
+            if isinstance(value, int) and value > 1:
+                found.setdefault(part, value)
+                found.setdefault(f"{part}_key", key)
+                tried = [{key: 2 * value}] + ([{key: 2 * value, keys[0]: None}] if keys and raw is None else [])
+                if any(probe.count(one) not in (pairs, 0) for one in tried):
+                    found |= {part: value, f"{part}_key": key, "derived": True}
+                    break
+    if isinstance(stated, int) and not (
+        raw is None and found.get("hidden") and found["hidden"] // found["heads"] == stated
+    ):
+        found["head_dim"] = stated
+    return found
+
+
+def measure_share(probe):
+    """The share that is turned where nothing says another, and whether a plain ladder is narrowed by one."""
+    found = {}
+    block = {"rope_type": "default", "rope_theta": 1e4} | probe.list_extra()
+    whole = probe.count({"rope_parameters": probe.nest(block | {"partial_rotary_factor": 1.0})})
+    half = probe.count({"rope_parameters": probe.nest(block | {"partial_rotary_factor": 0.5})})
+    found["reads_share"] = bool(whole and half and half < whole)
+    bare = probe.look({"rope_parameters": probe.nest(block | {"rope_type": "linear", "factor": 2.0})})
+    for name, key in (("share", None), ("local_share", SLIDING)):
+        here = len(bare[key][0]) if bare and key in bare else probe.count() if not bare else None
+        if here is None and key is None and bare:
+            here = len(next(values for one, (values, _) in bare.items() if one != SLIDING or len(bare) == 1))
+        if here is not None and (key is None or (bare and key in bare)):
+            found[name] = (here, key)
+    for key in SHARES[1:]:
+        if probe.moves({key: 0.5 if probe.count({key: 0.5}) != probe.count() else 0.25}):
+            found["share_key"] = key
+    return found
+
+
+def measure_refusals(probe, stated):
+    """The rope_types that the class or its modules refuse although the block has what they need.
+
+    Parameters
+    ----------
+    stated : keys that stand beside the block.
+    """
+    pairs = probe.count()
+    lists = {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs, "factor": 2.0}
+    lists |= {"original_max_position_embeddings": 4096, "short_mscale": 1.0, "long_mscale": 1.0}
+    tried = {"default": {}, "linear": {"factor": 2.0}, "dynamic": {"factor": 2.0}, "yarn": YARN, "llama3": LLAMA3}
+    tried |= {"longrope": lists, "su": lists, "proportional": {"factor": 2.0}, "mrope": {}}
+    found, extra = [], probe.list_extra()
+    for kind, keys in tried.items():
+        block = {"rope_theta": 1e4} | extra | keys | {"rope_type": kind}
+        if kind == "longrope" or kind == "su":
+            seen = [probe.look({"rope_parameters": probe.nest(block | {key: [1.0] * count for key in ("short_factor", "long_factor")})} | stated)
+                    for count in {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2}]  # fmt: skip
+            if not any(seen):
+                found.append(kind)
+        elif probe.look({"rope_parameters": probe.nest(block)} | stated) is None:
+            found.append(kind)
+    return found
+
+
+def find_period(types):
+    """The shortest pattern that repeats, of at most 12 layers; None where there is none."""
+    lengths = range(1, min(12, len(types)) + 1)
+    return next((tuple(types[:n]) for n in lengths if all(one == types[i % n] for i, one in enumerate(types))), None)
+
+
+def measure_layers(probe):
+    """The types of layers that the class has where none are stated, their windows, and those that are not turned."""
+    found, types = {}, ask(probe.config, "layer_types")
+    if types:
+        longer = ask(probe.make({"num_hidden_layers": 2 * len(types) + 1}), "layer_types") or types
+        found["layers"] = find_period(longer) or find_period(types[:-1]) or tuple(types)
+        for key in PERIODS:
+            changed = ask(probe.make({key: 3}), "layer_types")
+            if changed and list(changed) != list(types):
+                found["period_key"] = key
+    asked = probe.make({"use_sliding_window": True})
+    for key in WINDOWS:
+        window, switched = ask(probe.config, key), ask(asked, key)
+        if isinstance(switched, int) and window is None:
+            found |= {"switched": True, "window": switched}
+        elif isinstance(window, int):
+            found["window"] = window
+        if "window" in found:
+            break
+    return found
+
+
+def measure_blocks(probe, base):
+    """The block or blocks that the class takes where the file has none, beside a plain ladder with its base."""
+    found, blocks = {}, ask(probe.config, "rope_parameters")
+    if blocks is None:
+        return {}
+    if not probe.is_nested:
+        blocks = {key: value for key, value in blocks.items() if not (key == "rope_theta" and value == base)}
+        if blocks.get("rope_type", "default") != "default" or "partial_rotary_factor" in blocks:
+            found["scaling"] = {key: value for key, value in blocks.items() if value is not None}
+        found["theta"] = (ask(probe.config, "rope_parameters") or {}).get("rope_theta")
+        return found
+    found["by_type"] = True
+    found["scaling"] = {name: {key: value for key, value in (block or {}).items() if value is not None}
+                        for name, block in blocks.items() if isinstance(block, dict)}  # fmt: skip
+    flat = {"rope_type": "linear", "factor": 2.0, "rope_theta": 12345.0}
+    found["refuses_older"] = probe.look({"rope_scaling": flat}) is None
+    older = probe.look({"rope_scaling": flat}) or {}
+    found["older_everywhere"] = SLIDING in older and older[SLIDING][0][0] == 0.5
+    found["refuses_flat"] = probe.look({"rope_parameters": flat}) is None
+    found["takes_flat"] = probe.moves({"rope_parameters": flat})
+    return found
+
+
+def measure(release, model, cls):
+    """What differs from a class with nothing of its own."""
+    probe = Probe(release, model, cls)
+    if not probe.default:
+        return None
+    bases, own = measure_bases(probe)
+    width = measure_width(probe)
+    blocks = measure_blocks(probe, bases["default_base"])
+    share = measure_share(probe)
+    found = {**bases, **width, **blocks, **share, **measure_layers(probe)}
+    found["own"] = own
+    blocks_own = ask(probe.config, "rope_parameters") or {}
+    found["factor"] = ask(probe.config, "partial_rotary_factor") or (
+        None if probe.is_nested else blocks_own.get("partial_rotary_factor")
+    )
+    found["pairs"] = {name: len(values) for name, (values, _) in probe.default.items()}
+    found["refused"] = measure_refusals(probe, {})
+    if "yarn" in found["refused"] and "linear" not in found["refused"]:
+        head = {"head_dim": 2 * next(iter(found["pairs"].values()))}
+        found["refused_without_head"], found["refused"] = found["refused"], measure_refusals(probe, head)
+    extra, bare = probe.list_extra(), {"rope_type": "default", "rope_theta": 1e4}
+    found["needs"] = [key for key in extra if probe.look({"rope_parameters": bare | extra})
+                      and not probe.look({"rope_parameters": bare | {one: extra[one] for one in extra if one != key}})]  # fmt: skip
+    linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4} | extra
+    found["reads_blocks"] = "linear" in found["refused"] or probe.moves({"rope_parameters": probe.nest(linear)})
+    found["plain"] = all(
+        is_plain(values)
+        for values, _ in (
+            probe.look({"rope_parameters": probe.nest({"rope_type": "default"})}) or probe.default
+        ).values()
+    )
+    functions, calls = run(probe)
+    found["layout"] = find_layout(functions, calls)
+    found |= find_still(probe, calls, ask(probe.config, "layer_types"))
+    if "rope_interleave" in probe.config.to_dict():
+        other = Probe.__new__(Probe)
+        other.__dict__ |= probe.__dict__ | {"switch": {"rope_interleave": not ask(probe.config, "rope_interleave")}}
+        found["obeys_interleave"] = find_layout(*run(other)) != found["layout"]
+    found["axial"] = is_axial(release.build_alone(probe.make({})))
+    found["length"] = ask(probe.config, "max_position_embeddings")
+    found["original"] = ask(probe.config, "original_max_position_embeddings")
+    if probe.switch:
+        found["only_if"] = next(iter(probe.switch.items()))
+    elif probe.cls.from_dict({}) is not None:
+        for key, value in (("alibi", True), ("position_embedding_type", "none"), ("use_mem_rope", False)):
+            if key in probe.config.to_dict() and not probe.look({key: value}):
+                found["only_if"] = (key, ask(probe.config, key))
+    return found
+
+
+def measure_part(release, model, cls):
+    """Of a model of several parts the keys that lead to the one that reads text, outermost first, and its type."""
+    try:
+        config, path = cls.from_dict({}), []
+        while True:
+            text = config.get_text_config()
+            if text is config:
+                break
+            path.append(next(key for key, value in vars(config).items() if value is text))
+            config = text
+    except Exception:
+        return None
+    if not path:
+        return None
+    found, silent = {}, find_own(config)
+    try:
+        given = cls.from_dict({path[0]: {"num_hidden_layers": 2}})
+        for key in path:
+            given = getattr(given, key)
+        found = find_own(given)
+    except Exception:
+        found["unnamed_refused"] = True
+    if silent != {key: value for key, value in found.items() if key != "unnamed_refused"}:
+        found["silent"] = silent
+    return [*path, config.model_type, *([found] if found else [])]
+
+
+def find_own(config):
+    """What a part has by default in a model of several parts where its class by itself has something else."""
+    if config is None:
+        return {}
+    default, found = type(config)(), {}
+    base, own = find_theta(config), find_theta(default)
+    found |= {"default_base": base} if base and base != own else {}
+    for name, key in (("hidden", WIDTHS[0]), ("heads", COUNTS[0]), ("head_dim", "head_dim"), ("length", LENGTH)):
+        if ask(config, key) != ask(default, key):
+            found[name] = ask(config, key)
+    if {"hidden", "heads"} & {*found} and ask(config, "head_dim"):  # it no longer follows from those
+        found["head_dim"] = ask(config, "head_dim")
+    return found
+
+
+def find_theta(config):
+    """The base of a flat block."""
+    return (ask(config, "rope_parameters") or {}).get("rope_theta")
+
+
+def simplify(raw):
+    """What of the measurements differs from a class with nothing of its own, by the names of `KnownModel`."""
+    found = {key: raw[key] for key in SAME if raw.get(key) not in (None, DEFAULTS.get(key))}
+    found |= simplify_width(raw) | simplify_layers(raw)
+    scaling = raw.get("scaling") or {}
+    nested = {key: value for key, value in scaling.items() if isinstance(value, dict)}
+    told = [block for block in nested.values() if block.get("rope_type", "default") != "default"]
+    told += [block for block in nested.values() if set(block) - {"rope_type", "rope_theta"}]
+    told += [block for name, block in nested.items() if block.get("rope_theta") != find_bare(raw, name)]
+    if raw.get("fixed_base") and not nested:
+        scaling = {"rope_type": "default"} | scaling | {"rope_theta": raw["theta"]}
+    if not nested:
+        if raw["share"][0] == next(iter(raw["pairs"].values())):
+            scaling = {key: value for key, value in scaling.items() if key != "partial_rotary_factor"}
+        scaling = {} if set(scaling) <= {"rope_type"} and scaling.get("rope_type", "default") == "default" else scaling
+    if scaling and scaling.get("rope_type") != "axial" and "main" not in nested and (told or not nested):
+        found["scaling"] = scaling
+    refused = [kind for kind in raw["refused"] if kind != "su"]
+    if "compress" in nested:  # one ladder is scaled, the other never
+        found |= {"compressed_base": nested["compress"]["rope_theta"], "head_dim": 2 * raw["pairs"]["compress"]}
+        found = {
+            key: found[key] for key in found if key not in ("layers", "by_type", "reads_share", "share", "local_share")
+        }
+    if refused != ["mrope"]:
+        found["refused"] = refused
+    without = [kind for kind in raw.get("refused_without_head", ()) if kind not in raw["refused"]]
+    odd = raw.get("hidden") and raw.get("heads") and int(raw["hidden"] // raw["heads"] * found.get("share", 1)) % 2
+    return found | ({"refused_without_head": without} if without and not odd else {})
+
+
+def find_bare(raw, name):
+    """The base of a block that has none."""
+    local = raw.get("local_base")
+    return local if local is not None and "sliding" in name else raw["default_base"]
+
+
+def simplify_width(raw):
+    """Widths: a head's, what it is computed from, and the share of it that is turned."""
+    found, pairs = {}, raw["pairs"]
+    if raw["head_keys"] != ["head_dim"]:
+        found["head_keys"] = raw["head_keys"]
+    for part, key in (("hidden", "hidden_size"), ("heads", "num_attention_heads")):
+        if raw.get(f"{part}_key", key) != key:
+            found[f"{part}_key"] = raw[f"{part}_key"]
+    whole, local = (raw.get(key, (None,))[0] for key in ("share", "local_share"))
+    if local and whole and local != whole and FULL in pairs:
+        found |= {"full_head_dim": 2 * whole, "head_keys": ["head_dim"], "head_dim": 2 * local}
+        return found
+    fixed = not raw.get("derived") and not raw.get("head_dim") and not raw.get("width_key")
+    if not raw.get("hidden") or not raw.get("heads") or fixed:
+        return found | {"head_dim": raw.get("head_dim") or 2 * (whole or 0) or 2 * next(iter(pairs.values()))}
+    whole = whole or next(iter(pairs.values()))
+    derived = raw["hidden"] // raw["heads"]
+    head = raw.get("head_dim") or derived
+    if (raw.get("axial") and not raw["reads_share"]) or (raw.get("scaling") or {}).get("rope_type") == "axial":
+        return found | ({"axes": head // (2 * whole)} if whole and head // (2 * whole) > 1 else {})
+    width = raw.get("rotary_width")
+    if head and whole and whole != head // 2 and not width:
+        tried = (raw.get("factor"), 1.0, 0.25, 0.5, 0.75, 0.8, 0.9, round(2 * whole / head, 3), 2 * whole / head)
+        share = next(one for one in tried if one and (int(head * one) + 1) // 2 == whole)
+        found["share"] = share
+    return found
+
+
+def simplify_layers(raw):
+    """The pattern of layer types and what belongs to it."""
+    layers = raw.get("layers") or []
+    return {"layers": list(layers)} if len(set(layers)) > 1 else {}
+
+
+#: What is taken over as it was measured, and what it is for a class with nothing of its own.
+SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
+SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
+SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
+SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
+DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
+DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
+DEFAULTS |= {"by_type": False, "switched": False, "needs": [], "takes_flat": False, "older_everywhere": False, "divides": False}
+
+
+def main():
+    release, classes, parts, only = Release(), {}, {}, sys.argv[1:]
+    for model, cls in sorted(release.list_classes().items()):
+        if only and model not in only:
+            continue
+        part = measure_part(release, model, cls)
+        if part is not None:
+            parts[model] = part
+            print(model, json.dumps(part), flush=True)
+            continue
+        if found := measure(release, model, cls):
+            print(model, json.dumps(found), flush=True)
+            if found["plain"]:
+                classes[model] = simplify(found)
+    write(classes, parts)
+
+
+def write(classes, parts):
+    """Write the table, one class on a line."""
+    head = {"stack": "transformers", "version": version("transformers"), "torch": version("torch").partition("+")[0]}
+    head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
+    head |= {"written by": "tests/reference/transformers/probe.py"}
+    parts = {whole: part for whole, part in parts.items() if {one for one in part if isinstance(one, str)} & {*classes}}
+    types = sorted({name for found in classes.values() for name in found.get("layers", ())})
+    letters = {name: chr(ord("A") + index) for index, name in enumerate(types)}
+    classes = {model: found | ({"layers": "".join(letters[name] for name in found["layers"])} if "layers" in found else {})
+               for model, found in classes.items()}  # fmt: skip
+    head["letters"] = {letter: name for name, letter in letters.items()}
+    text, named = json.dumps(head)[:-1], {"classes": classes, "parts": parts}
+    for name, found in named.items():
+        lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(found.items()))
+        text += f',\n"{name}": {{\n' + ",\n".join(lines) + "\n}"
+    path = FOLDER / f"transformers-{head['version']}.json"
+    path.write_text(f"{text}}}\n", encoding="utf-8")
+    print(f"{path.name}: {len(classes)} classes, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

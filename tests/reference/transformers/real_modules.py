@@ -1,0 +1,259 @@
+"""The real rotary modules of an installed transformers, as the real models build them from a configuration.
+
+Models are built on PyTorch's meta device, where weights have no memory, and their rotary modules on the CPU, so a
+model of any size takes some hundredths of a second. Nothing of pe_spectra is imported.
+"""
+
+import contextlib
+import importlib
+import inspect
+import logging
+import os
+import pathlib
+import re
+import warnings
+from functools import wraps
+
+os.environ |= {"TRANSFORMERS_VERBOSITY": "critical", "HF_HUB_OFFLINE": "1"}
+logging.disable(logging.CRITICAL)
+warnings.simplefilter("ignore")
+
+import torch  # noqa: E402  (after what keeps them quiet and offline)
+import transformers  # noqa: E402
+from torch import nn  # noqa: E402
+from transformers import PreTrainedModel  # noqa: E402
+from transformers.configuration_utils import PretrainedConfig  # noqa: E402
+
+torch.set_num_threads(1)
+#: Sizes that no angle depends on.
+SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
+SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
+SMALL |= {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "hidden_size_per_layer_input": 0}
+SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1)
+#: Switches of classes that have a rotation only with them.
+SWITCHES = ({}, {"alibi": False}, {"position_embedding_type": "rope"}, {"position_embedding_type": "rotary"})
+SWITCHES = (*SWITCHES, {"position_embeddings_type": "rotary"}, {"use_mem_rope": True})
+#: Modules that have angles, by name.
+ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal")
+#: Models as other code imports them go before those with a head.
+ORDER = ("Model", "Encoder", "Decoder", "Transformer", "ForCausalLM")
+#: The rotary modules that were built since it was last emptied.
+BUILT = []
+#: What each of them was given.
+GIVEN = []
+
+
+class Release:
+    """Every configuration class of the installed release that has rotary modules, with its models."""
+
+    def __init__(self):
+        self.models, self.rotary, self.beside, self.ways, self.alone = {}, {}, {}, {}, {}
+        root = pathlib.Path(transformers.__file__).parent / "models"
+        for path in sorted(root.glob("*/modeling_*.py")):
+            if path.stem.startswith(("modeling_tf_", "modeling_flax_")):
+                continue
+            if re.search("rotary|rope|embed_positions", path.read_text(encoding="utf-8"), re.IGNORECASE):
+                self._add(importlib.import_module(f"transformers.models.{path.parent.name}.{path.stem}"))
+
+    def _add(self, module):
+        self.beside[module.__name__] = []
+        own = [cls for cls in vars(module).values() if isinstance(cls, type) and cls.__module__ == module.__name__]
+        for cls in own:
+            if issubclass(cls, PreTrainedModel):
+                self.models.setdefault(_find_config(cls), []).append(cls)
+            elif issubclass(cls, nn.Module) and ROTARY.search(cls.__name__) and "Attention" not in cls.__name__:
+                self.rotary.setdefault(_find_config(cls), []).append(_keep_on_cpu(cls))
+                self.beside[module.__name__].append(cls)
+        if hasattr(module, "create_sinusoidal_positions"):  # GPT-J and CodeGen, in each attention
+            made = module.create_sinusoidal_positions
+            module.create_sinusoidal_positions = lambda *given: _record_table(made, *given)
+
+    def list_classes(self):
+        """The configuration classes with a name, each once for a model_type, the one in AutoConfig first."""
+        from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+        found = {}
+        for cls in sorted({*self.models, *self.rotary} - {None}, key=lambda cls: cls.__name__):
+            if cls.model_type and CONFIG_MAPPING_NAMES.get(cls.model_type, cls.__name__) == cls.__name__:
+                found.setdefault(cls.model_type, cls)
+        return found
+
+    def build_alone(self, config):
+        """The same modules without their model where they take nothing but the configuration, which is quicker."""
+        wanted = type(config)
+        if wanted not in self.alone:
+            default = wanted.from_dict({})
+            modules = self.build(default)
+            simple = modules and len(BUILT) == len(GIVEN) and all(_is_alone(*one, default) for one in GIVEN)
+            self.alone[wanted] = {path: type(one) for path, one in modules.items()} if simple else None
+        cls = self.alone[wanted]
+        return self.build(config) if cls is None else {path: one(config) for path, one in cls.items()}
+
+    def build(self, config):
+        """The rotary modules that the model of a configuration has, by where they are; without a model, alone."""
+        _shrink(config)
+        wanted = type(config)
+        if wanted not in self.ways:
+            self.ways[wanted] = self._find_way(wanted)
+        BUILT.clear()
+        GIVEN.clear()
+        way = self.ways[wanted]
+        if way is None:
+            return {}
+        with torch.device("meta"):
+            model = way(config)
+        named = {id(module): name for name, module in model.named_modules()}
+        return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
+
+    def _find_way(self, wanted):
+        """The first model class that can be built with defaults and has rotary modules, else such a module alone."""
+        models = sorted(self.models.get(wanted, ()), key=lambda cls: (_rank(cls), len(cls.__name__)))
+        alone = self.rotary.get(wanted, ())
+        beside = [cls for of in self.models.get(wanted, ()) for cls in self.beside[of.__module__] if cls not in alone]
+        for way in (*models[:4], *alone, *beside):
+            for keys in SWITCHES:
+                BUILT.clear()
+                try:
+                    config = wanted.from_dict(dict(keys))
+                    _shrink(config)
+                    with torch.device("meta"):
+                        way(config)
+                except Exception:
+                    continue
+                if any(type(one) is Table or not hasattr(one, "inv_freq") or one.inv_freq.dim() == 1 for one in BUILT):
+                    return way
+        return None
+
+
+def ask(config, key):
+    """An attribute of a configuration; None where it has none, and where layers have several."""
+    with contextlib.suppress(Exception):
+        return getattr(config, key, None)
+    return None
+
+
+def _shrink(config):
+    for key, value in SMALL.items():
+        with contextlib.suppress(Exception):  # strict classes refuse some
+            if hasattr(config, key):
+                setattr(config, key, value)
+
+
+def _is_alone(given, named, config):
+    values = (*given, *(value for key, value in named.items() if key != "device"))
+    return len([one for one in values if one is not None]) == 1 and (*values,)[0] is config
+
+
+def _rank(cls):
+    return next((place for place, end in enumerate(ORDER) if cls.__name__.endswith(end)), len(ORDER))
+
+
+def _find_config(cls):
+    init = vars(cls).get("__init__")
+    given = inspect.signature(getattr(init, "__wrapped__", init)).parameters.get("config") if init else None
+    found = given.annotation if given is not None else None
+    if isinstance(found, str):
+        found = getattr(importlib.import_module(cls.__module__), found, None)
+    if not _is_config(found):
+        found = getattr(cls, "config_class", None)
+    return found if _is_config(found) else None
+
+
+def _is_config(cls):
+    return isinstance(cls, type) and issubclass(cls, PretrainedConfig) and cls is not PretrainedConfig
+
+
+def _keep_on_cpu(cls):
+    init = cls.__init__
+    if not hasattr(init, "kept"):
+
+        @wraps(init)
+        def build(self, *given, **named):
+            with torch.device("cpu"):
+                init(self, *given, **named)
+            BUILT.append(self)
+            GIVEN.append((given, named))
+
+        build.kept = True
+        cls.__init__ = build
+    return cls
+
+
+class Table:
+    """GPT-J's table of sines and cosines, as a module with frequencies."""
+
+    def __init__(self, rows):
+        half = rows.shape[1] // 2
+        self.inv_freq = torch.atan2(rows[1, :half].double(), rows[1, half:].double()).float()
+
+
+def _record_table(made, *given):
+    with torch.device("cpu"):
+        rows = made(*given)
+    BUILT.append(Table(rows))
+    return rows
+
+
+def is_axial(modules):
+    """Whether a rotary module takes no list of positions: it turns each axis of a grid by itself."""
+    found = []
+    for module in modules.values():
+        if isinstance(module, Table) or not hasattr(module, "inv_freq"):
+            continue
+        tried = []
+        for positions in (torch.zeros(1, 1), torch.zeros(3, 1, 1), torch.zeros(1)):
+            with contextlib.suppress(Exception):
+                module(torch.zeros(1, 1, 1), positions.long())
+                tried.append(positions)
+        found.append(not tried)
+    return bool(found) and all(found)
+
+
+def list_rotations(modules, length=None):
+    """Frequencies and attention factor of each rotary module by layer type ("all" where it has no name).
+
+    Parameters
+    ----------
+    length : positions that it is asked for first; None for as it is built.
+    """
+    found = {}
+    for path, module in sorted(modules.items(), key=lambda one: one[0].count(".")):
+        if isinstance(module, Table) or hasattr(module, "weight"):
+            found["all"] = (_read_table(module), 1.0)
+            continue
+        names = [name for name, _ in module.named_buffers(recurse=False) if name.endswith("inv_freq")]
+        for name in [name for name in names if "original" not in name]:
+            label = name.removesuffix("inv_freq").rstrip("_") or _name_by_path(path)
+            if length is not None and hasattr(module, "rope_type"):
+                _ask_for(module, length, label if name != "inv_freq" else None)
+            factor = getattr(module, name.replace("inv_freq", "attention_scaling"), 1.0)
+            found.setdefault(label, (getattr(module, name).float(), float(factor)))
+    return found
+
+
+def _ask_for(module, length, layer):
+    """Run it at the last of so many positions, which some have for each axis of a grid."""
+    positions = torch.tensor([[length - 1]])
+    for given in (positions, positions.expand(3, 1, 1)):
+        with contextlib.suppress(TypeError, RuntimeError, IndexError):
+            return module(torch.zeros(1), given, *((layer,) if layer else ()))
+    return module(torch.zeros(1), positions)
+
+
+def _read_table(module):
+    if isinstance(module, Table):
+        return module.inv_freq
+    rows = module.weight
+    if rows.is_meta or rows.shape[0] < 2:
+        module.num_positions = rows.shape[0]
+        rows = torch.zeros_like(rows, device="cpu")
+    if hasattr(module, "create_weight"):  # RoFormer
+        rows = module.create_weight()
+    return Table(rows).inv_freq
+
+
+def _name_by_path(path):
+    """Releases 4 have one module for each base, not one for each layer type."""
+    if re.fullmatch(r"layers\.\d+\.attn\.rotary_emb", path):  # ModernBERT
+        return ("full_attention", *("sliding_attention",) * 2)[int(path.split(".")[1]) % 3]
+    return "sliding_attention" if path.endswith("_local") else "all"

@@ -176,6 +176,8 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
         key, base = "", None
     beside = base if local is None else local
     start = block if known.older_everywhere else RotaryBlock(where="")
+    if known.older_everywhere and local is None:
+        local = scaling.find_number("rope_theta")
     sliding = replace(start, base=local, base_key=keys.find_key(locals_read) or key, base_beside=beside)
     return {FULL: block, SLIDING: sliding}
 

@@ -284,6 +284,9 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
         newer = Keys(known.scaling, keys.path, f"the default of {known.model}.")
+    is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
+    if known.is_layered and known.compressed_base is None and not (is_nested or known.takes_flat or not known.is_known):
+        newer = Keys({}, keys.path)  # flat, and not read
     nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
     if not known.reads_blocks:
         return ()

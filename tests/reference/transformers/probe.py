@@ -379,8 +379,11 @@ def find_own(config):
     for name, key in (("hidden", WIDTHS[0]), ("heads", COUNTS[0]), ("head_dim", "head_dim"), ("length", LENGTH)):
         if ask(config, key) != ask(default, key):
             found[name] = ask(config, key)
-    if {"hidden", "heads"} & {*found} and ask(config, "head_dim"):  # it no longer follows from those
-        found["head_dim"] = ask(config, "head_dim")
+    if {"hidden", "heads"} & {*found}:  # head_dim may follow from those in the class, and not here
+        (hidden, heads, own), (width, count, head) = ([ask(one, key) for key in (WIDTHS[0], COUNTS[0], "head_dim")]
+                                                      for one in (config, default))  # fmt: skip
+        if own and head and width // count == head and hidden // heads != own:
+            found["head_dim"] = own
     return found
 
 
@@ -406,7 +409,9 @@ def simplify(raw):
         scaling = {} if set(scaling) <= {"rope_type"} and scaling.get("rope_type", "default") == "default" else scaling
     if scaling and scaling.get("rope_type") != "axial" and "main" not in nested and (told or not nested):
         found["scaling"] = scaling
-    refused = [kind for kind in raw["refused"] if kind != "su"]
+    odd = raw.get("hidden") and raw.get("heads") and int(raw["hidden"] // raw["heads"] * found.get("share", 1)) % 2
+    # those that are refused for an odd width are refused for that wherever it is odd
+    refused = [kind for kind in raw["refused"] if kind != "su" and not (odd and kind in ("yarn", "longrope"))]
     if "compress" in nested:  # one ladder is scaled, the other never
         found |= {"compressed_base": nested["compress"]["rope_theta"], "head_dim": 2 * raw["pairs"]["compress"]}
         found = {
@@ -415,7 +420,6 @@ def simplify(raw):
     if refused != ["mrope"]:
         found["refused"] = refused
     without = [kind for kind in raw.get("refused_without_head", ()) if kind not in raw["refused"]]
-    odd = raw.get("hidden") and raw.get("heads") and int(raw["hidden"] // raw["heads"] * found.get("share", 1)) % 2
     return found | ({"refused_without_head": without} if without and not odd else {})
 
 
@@ -434,7 +438,7 @@ def simplify_width(raw):
         if raw.get(f"{part}_key", key) != key:
             found[f"{part}_key"] = raw[f"{part}_key"]
     whole, local = (raw.get(key, (None,))[0] for key in ("share", "local_share"))
-    if local and whole and local != whole and FULL in pairs:
+    if local and whole and local != whole and FULL in pairs and "full_head_dim" in raw:
         found |= {"full_head_dim": 2 * whole, "head_keys": ["head_dim"], "head_dim": 2 * local}
         return found
     fixed = not raw.get("derived") and not raw.get("head_dim") and not raw.get("width_key")
@@ -466,7 +470,14 @@ SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "o
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
-DEFAULTS |= {"by_type": False, "switched": False, "needs": [], "takes_flat": False, "older_everywhere": False, "divides": False}
+DEFAULTS |= {
+    "by_type": False,
+    "switched": False,
+    "needs": [],
+    "takes_flat": False,
+    "older_everywhere": False,
+    "divides": False,
+}
 
 
 def main():

@@ -11,6 +11,7 @@ import logging
 import os
 import pathlib
 import re
+import signal
 import warnings
 from functools import wraps
 
@@ -25,6 +26,13 @@ from transformers import PreTrainedModel  # noqa: E402
 from transformers.configuration_utils import PretrainedConfig  # noqa: E402
 
 torch.set_num_threads(1)
+
+
+def _give_up(*_):
+    raise TimeoutError
+
+
+signal.signal(signal.SIGALRM, _give_up)
 #: Sizes that no angle depends on.
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
@@ -37,6 +45,8 @@ SWITCHES = (*SWITCHES, {"position_embeddings_type": "rotary"}, {"use_mem_rope": 
 ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal")
 #: Models as other code imports them go before those with a head.
 ORDER = ("Model", "Encoder", "Decoder", "Transformer", "ForCausalLM")
+#: Seconds for a model; some widths make tables for whole waves of sound, and what takes longer counts as refused.
+PATIENCE = 20
 #: The rotary modules that were built since it was last emptied.
 BUILT = []
 #: What each of them was given.
@@ -100,8 +110,10 @@ class Release:
         way = self.ways[wanted]
         if way is None:
             return {}
+        signal.alarm(PATIENCE)
         with torch.device("meta"):
             model = way(config)
+        signal.alarm(0)
         named = {id(module): name for name, module in model.named_modules()}
         return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
 

@@ -18,7 +18,7 @@ from tests.places import REFERENCE
 FILE = REFERENCE / "transformers" / "configurations.json"
 CASES = json.loads(FILE.read_text(encoding="utf-8"))["cases"]
 #: The stack that stands for each release.
-RELEASES = {"5.23.0": "transformers-5", "4.57.6": "transformers-4"}
+RELEASES = {"5.24.0": "transformers-5", "4.57.6": "transformers-4"}
 #: What we read otherwise on purpose.
 EXCEPTIONS = {
     ("gpt-oss, rope_scaling null", "4.57.6"): "4.57 takes null for no scaling; null is not set here, as in 5",

@@ -3,7 +3,7 @@
 Run once in an environment for each release, in any order; a run replaces the results of its own release:
 
     python -m venv ENV
-    ENV/bin/pip install transformers==5.23.0 torch==2.13.0     # then 4.49.0 and 4.57.6 in its place
+    ENV/bin/pip install transformers==5.24.0 torch==2.13.0     # then 4.49.0 and 4.57.6 in its place
     ENV/bin/python tests/reference/transformers/generate.py
 
 Nothing of pe_spectra is imported and nothing is computed here. Each case is written as a config.json and

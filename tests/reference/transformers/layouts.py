@@ -23,7 +23,7 @@ class Passed(torch.nn.Module):
         super().__init__()
         self.double = double
 
-    def forward(self, hidden, *given, **named):
+    def forward(self, hidden, *_, **__):
         return (hidden, None) if self.double else hidden
 
 
@@ -90,7 +90,7 @@ def find_pairing(function):
                 given[name] = torch.full((1, 8, 8), cos if name == "cos" else sin)
             elif name in ("freqs_cis", "freqs_ci"):
                 given[name] = torch.full((1, 8, 4), complex(cos, sin))
-            elif name in ("sinusoidal_pos",):
+            elif name == "sinusoidal_pos":
                 given[name] = torch.cat((torch.full((1, 1, 8, 4), sin), torch.full((1, 1, 8, 4), cos)), -1)
             elif one.default is inspect.Parameter.empty:
                 given[name] = torch.eye(8)[None, None]

@@ -232,8 +232,9 @@ def measure_refusals(probe, stated):
     for kind, keys in tried.items():
         block = {"rope_theta": 1e4} | extra | keys | {"rope_type": kind}
         if kind == "longrope" or kind == "su":
-            seen = [probe.look({"rope_parameters": probe.nest(block | {key: [1.0] * count for key in ("short_factor", "long_factor")})} | stated)
-                    for count in {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2}]  # fmt: skip
+            sizes = {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2}
+            blocks = [block | dict.fromkeys(("short_factor", "long_factor"), [1.0] * size) for size in sizes]
+            seen = [probe.look({"rope_parameters": probe.nest(one)} | stated) for one in blocks]
             if not any(seen):
                 found.append(kind)
         elif probe.look({"rope_parameters": probe.nest(block)} | stated) is None:
@@ -313,8 +314,11 @@ def measure(release, model, cls):
         head = {"head_dim": 2 * next(iter(found["pairs"].values()))}
         found["refused_without_head"], found["refused"] = found["refused"], measure_refusals(probe, head)
     extra, bare = probe.list_extra(), {"rope_type": "default", "rope_theta": 1e4}
-    found["needs"] = [key for key in extra if probe.look({"rope_parameters": bare | extra})
-                      and not probe.look({"rope_parameters": bare | {one: extra[one] for one in extra if one != key}})]  # fmt: skip
+    found["needs"] = []
+    for key in extra if probe.look({"rope_parameters": bare | extra}) else ():
+        others = {one: value for one, value in extra.items() if one != key}
+        if not probe.look({"rope_parameters": bare | others}):
+            found["needs"].append(key)
     linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4} | extra
     found["reads_blocks"] = "linear" in found["refused"] or probe.moves({"rope_parameters": probe.nest(linear)})
     found["plain"] = all(
@@ -432,7 +436,7 @@ def find_bare(raw, name):
 def simplify_width(raw):
     """Widths: a head's, what it is computed from, and the share of it that is turned."""
     found, pairs = {}, raw["pairs"]
-    if raw["head_keys"] != ["head_dim"]:
+    if list(raw["head_keys"]) != ["head_dim"]:
         found["head_keys"] = raw["head_keys"]
     for part, key in (("hidden", "hidden_size"), ("heads", "num_attention_heads")):
         if raw.get(f"{part}_key", key) != key:
@@ -505,8 +509,9 @@ def write(classes, parts):
     parts = {whole: part for whole, part in parts.items() if {one for one in part if isinstance(one, str)} & {*classes}}
     types = sorted({name for found in classes.values() for name in found.get("layers", ())})
     letters = {name: chr(ord("A") + index) for index, name in enumerate(types)}
-    classes = {model: found | ({"layers": "".join(letters[name] for name in found["layers"])} if "layers" in found else {})
-               for model, found in classes.items()}  # fmt: skip
+    for found in classes.values():
+        if "layers" in found:
+            found["layers"] = "".join(letters[name] for name in found["layers"])
     head["letters"] = {letter: name for name, letter in letters.items()}
     text, named = json.dumps(head)[:-1], {"classes": classes, "parts": parts}
     for name, found in named.items():

@@ -117,4 +117,4 @@ def find_layout(functions, calls):
     """The layout of the function that the model calls, else of those beside it where they agree."""
     names = [name for name, _ in calls] or list(functions)
     found = [pairing for name in names if (pairing := find_pairing(functions[name]))]
-    return max(set(found), key=found.count) if found else None
+    return max(dict.fromkeys(found), key=found.count) if found else None

@@ -7,7 +7,8 @@
 It writes pe_spectra/models/measured/transformers-VERSION.json: for each model_type what differs from the defaults of
 `KnownModel`. Nothing is read from source: each class is built, one key at a time is changed, and what counts is
 whether the frequencies of the real rotary modules move (real_modules.py), whether the class or a module raises, and
-where the numbers of a query go in the function that turns it. One core, some ten minutes.
+where the numbers of a query go in the function that turns it. One core, some ten minutes; with model_types as
+arguments it prints what it measures of these and writes nothing.
 """
 
 import datetime
@@ -498,7 +499,8 @@ def main():
             print(model, json.dumps(found), flush=True)
             if found["plain"]:
                 classes[model] = simplify(found)
-    write(classes, parts)
+    if not only:
+        write(classes, parts)
 
 
 def write(classes, parts):

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.meta_release import read_params
 from tests.making import make_ladder
 from tests.models.stack_configurations import (
@@ -214,7 +215,8 @@ def test_su_of_phi_3():
 @pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3"])
 def test_phi_3_has_longrope_alone(kind):
     """Its class in transformers 5.24.0 takes yarn for longrope (KeyError) and raises a ValueError for others; 4 too."""
-    configuration = replace(EXAMPLES[kind], model="phi3")
+    layer = replace(EXAMPLES[kind].layers[0], refused=find_known("phi3").refused)
+    configuration = replace(EXAMPLES[kind], model="phi3", layers=(layer,))
     for name in ("transformers-5", "transformers-4"):
         assert f"rope_type is not known to {STACKS[name].title} ({kind}); default" in refuse(name, configuration)
 

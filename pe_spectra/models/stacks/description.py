@@ -5,13 +5,20 @@ A key that cannot be used raises an InputError, which becomes a refusal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.models.stated.keys import LISTS, NUMBERS
-from pe_spectra.models.stated.statement import Configuration, KeyValue, LayerStatement, RotaryBlock, state_served
+from pe_spectra.models.stated.statement import (
+    NO_BLOCK,
+    Configuration,
+    KeyValue,
+    LayerStatement,
+    RotaryBlock,
+    state_served,
+)
 from pe_spectra.wording import write_number
 
 #: Keys of a block by the parameters of `rope`.
@@ -49,6 +56,20 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     if newer.where.endswith("rope_parameters") and older.where:
         return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
     return newer.fill_base(older), ()
+
+
+def drop_blocks(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+    """Take the base beside the blocks and nothing of them, for classes that read none.
+
+    >>> drop_blocks(LayerStatement(head_dim=64, newer=RotaryBlock(where="rope_parameters", kind="linear")))[1]
+    ('rope_parameters is not read: its class has no rotary block',)
+    """
+    older = layer.older or NO_BLOCK
+    where = next((block.where for block in (layer.older, layer.newer) if block is not None and block.where), "")
+    base = older.base_beside
+    key = older.base_key if not older.base_key.startswith("rope_scaling") else "rope_theta"
+    notes = (f"{where} is not read: its class has no rotary block",) if where else ()
+    return replace(NO_BLOCK, base=base, base_key=key if base is not None else ""), notes
 
 
 @dataclass(kw_only=True)

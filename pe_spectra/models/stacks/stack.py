@@ -17,8 +17,7 @@ from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import Description, choose_block
-from pe_spectra.models.stated.known_models import find_known
+from pe_spectra.models.stacks.description import Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -108,18 +107,11 @@ class Stack:
         except InputError as error:
             return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
 
-    def _list_kinds(self, configuration: Configuration, layer: LayerStatement) -> tuple[str, ...]:
-        """Those that the class of a model builds; some need head_dim in the file."""
-        known = find_known(configuration.model, self.release) if self.release else None
-        if known is None or not known.is_known or layer.block.where in ("", "rope_theta"):
-            return self.kinds
-        refused = known.refused + (known.refused_without_head if " / " in layer.width_key else ())
-        return tuple(kind for kind in self.kinds if kind not in refused)
-
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
-        block, notes = self.choose(layer)
+        block, notes = drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
-        kinds = self._list_kinds(configuration, layer)
+        refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()
+        kinds = tuple(kind for kind in self.kinds if kind not in refused)
         known = block.kind in kinds or not self.unknown
         scaling = found.name_scaling(kinds) if known else "none"
         found.start(scaling)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.stacks.description import KINDS, Description, choose_block
+from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import NEWEST, NO_BLOCK, OLDER, LayerStatement, RotaryBlock
@@ -91,21 +91,7 @@ _DYNAMIC = Reading(then=(_read_dynamic,))
 _OF_YARN = ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")
 
 
-def _drop_blocks(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
-    """Take the base beside the blocks and nothing of them, for classes that read none."""
-    older = layer.older or NO_BLOCK
-    where = next((block.where for block in (layer.older, layer.newer) if block is not None and block.where), "")
-    base = older.base_beside
-    key = older.base_key if not older.base_key.startswith("rope_scaling") else "rope_theta"
-    notes = (f"{where} is not read: its class has no rotary block",) if where else ()
-    return replace(NO_BLOCK, base=base, base_key=key if base is not None else ""), notes
-
-
 # --------------------------------------------------------------------- transformers 5
-
-
-def _choose_newer(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
-    return _drop_blocks(layer) if layer.blocks_ignored else choose_block(layer)
 
 
 def _ignore_share(found: Description) -> None:
@@ -155,6 +141,7 @@ def _note_original(found: Description) -> None:
 
 
 def _read_longrope_of_five(found: Description) -> None:
+    _refuse_su(found)
     ratio = _take_lengths(found)
     if found.configuration.model == "phimoe":
         found.values["served"] = found.values["original"]
@@ -169,8 +156,7 @@ FIVE = Stack(
     reader=_FIVE,
     kinds=KINDS,
     release=NEWEST,
-    choose=_choose_newer,
-    begin=(_ignore_share, _round_up, _refuse_su),
+    begin=(_ignore_share, _round_up),
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,
@@ -191,8 +177,6 @@ FIVE = Stack(
 
 def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     newer, older = layer.newer, layer.older
-    if layer.blocks_ignored:
-        return _drop_blocks(layer)
     if newer is not None and newer.where.startswith(_BY_CLASS) and (older is None or not older.where):
         # no file has this block: it is the default of the class, in 4 as in 5
         if older is None or older.base is None:

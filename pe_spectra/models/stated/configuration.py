@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, KEY_NOT_READ, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_known, list_parts, split_names
+from pe_spectra.models.stated.known_models import KnownModel, find_known, split_names
 from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, SchemeName
 
@@ -164,7 +164,7 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
 
 def _find_text_part(keys: Keys) -> Keys:
     found = keys
-    for part in list_parts(keys.find_text("model_type") or "") or _TEXT_PARTS:
+    for part in find_known(keys.find_text("model_type") or "").parts or _TEXT_PARTS:
         if isinstance(found.found.get(part), dict):
             found = found.find_object(part)
     if found is not keys:
@@ -189,7 +189,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName:
         return "learned"
     if model in _SINUSOIDAL:
         return "sinusoidal"
-    if model in _WITHOUT or _opts_out(keys, known):
+    if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):
         return "none"
     if asks_rotation(keys) or says_rotary or known.is_known:
         return "rotary"
@@ -198,11 +198,8 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName:
     raise FileError(keys.path, _explain_nothing(keys))
 
 
-def _opts_out(keys: Keys, known: KnownModel) -> bool:
+def _opts_out(keys: Keys, key: str, value: str | bool) -> bool:
     """Whether a model that can be rotary is not: its class turns only where a key has a certain value."""
-    if known.only_if is None:
-        return False
-    key, value = known.only_if
     asked = keys.found.get(key)
     # false is what a class takes for a switch that is not set
     return value is not False if asked is None else asked != value

@@ -244,7 +244,8 @@ def check_keys(keys: Keys, known: KnownModel) -> None:
     _check_heads(keys)
     if known.is_known:
         _check_ignored(keys, known)
-    _check_code(keys, known.model)
+    if known.model == "qwen" and keys.find_truth("use_dynamic_ntk"):
+        _report_code(keys, known.model)
 
 
 def _check_spelling(keys: Keys) -> None:
@@ -302,10 +303,8 @@ def _find_taken_base(keys: Keys, known: KnownModel) -> float:
     return keys.find_number(own) or known.default_base
 
 
-def _check_code(keys: Keys, model: str) -> None:
+def _report_code(keys: Keys, model: str) -> None:
     """Say where the code that a checkpoint brings along scales by itself, whatever the rotary keys are."""
-    if model != "qwen" or not keys.find_truth("use_dynamic_ntk"):
-        return
     trained = keys.find_integer("seq_length")
     beyond = f" beyond seq_length {trained:,}" if trained is not None else ""
     message = (

@@ -70,12 +70,18 @@ class KnownModel(NamedTuple):
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
     model: str = ""  #: model_type as the file has it
+    parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
 
     @property
     def is_layered(self) -> bool:
         """Whether the class reads rope_parameters by layer type, and rope_scaling for full attention only."""
         return self.by_type or self.local_base is not None or self.compressed_base is not None
+
+    @property
+    def ignores_flat(self) -> bool:
+        """Whether it reads nothing of rope_parameters that are not nested, nor the name `type` in rope_scaling."""
+        return (self.by_type or self.local_base is not None) and not self.takes_flat
 
 
 def split_names(*lines: str) -> frozenset[str]:
@@ -116,22 +122,6 @@ def load_table(release: str) -> Mapping[str, Any]:
     return found
 
 
-def list_parts(model_type: str) -> tuple[str, ...]:
-    """Return the keys that lead to the part of a model of several parts that reads text, outermost first.
-
-    >>> list_parts("llava"), list_parts("llama")
-    (('text_config',), ())
-    """
-    return _read_part(load_table(NEWEST), model_type)[0]
-
-
-def _read_part(table: Mapping[str, Any], model_type: str) -> tuple[tuple[str, ...], str, Mapping[str, Any]]:
-    """The keys that lead to the part that reads text, its model_type, and what the whole gives it by default."""
-    listed = table["parts"].get(model_type, (model_type,))
-    *path, name = (one for one in listed if isinstance(one, str))
-    return tuple(path), name, next((one for one in listed if isinstance(one, dict)), {})
-
-
 @cache
 def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) -> KnownModel:
     """Return what the class of a model takes by default; `is_known` says whether it is known as rotary.
@@ -146,11 +136,14 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     (1000000.0, False)
     """
     table = load_table(release)
-    _, name, given = _read_part(table, model_type)
+    listed = table["parts"].get(model_type, (model_type,))
+    *parts, name = (one for one in listed if isinstance(one, str))
+    given = next((one for one in listed if isinstance(one, dict)), {})
     found = table["classes"].get(name, _REMOTE.get(name))
     if found is None:
-        return KnownModel(model=model_type)
+        return KnownModel(model=model_type, parts=tuple(parts))
     lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
-    return KnownModel(**{**found, **lists, **given, "layers": layers, "model": model_type, "is_known": True})
+    whole = {"layers": layers, "model": model_type, "parts": tuple(parts), "is_known": True}
+    return KnownModel(**{**found, **lists, **given, **whole})

@@ -120,7 +120,7 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
             _report_nested(found, nested[0], known, older)
             return {}
         return {name: _read_block(found.find_object(name)) for name in nested}
-    if known.is_layered and known.compressed_base is None and not known.takes_flat:
+    if known.ignores_flat:
         _report_flat(found, known)
         return {}
     return {"": _read_block(found)}
@@ -150,7 +150,7 @@ def _report_flat(found: Keys, known: KnownModel) -> None:
 
 
 def _read_older(keys: Keys, known: KnownModel) -> Blocks:
-    by_type = _read_base_list(keys)
+    by_type = _read_base_list(keys) if isinstance(keys.found.get("rope_theta"), list) else {}
     base, key = (None, "") if by_type else _find_base(keys, known)
     if known.refuses_older and keys.find_object("rope_scaling").found:
         _report_flat(keys.find_object("rope_scaling"), known)
@@ -160,8 +160,7 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     if base is None and local is None and not has_scaling and not by_type:
         return {}
     block = _read_block(scaling) if has_scaling else NO_BLOCK
-    is_split = known.is_layered and known.compressed_base is None and not known.takes_flat
-    if is_split:
+    if known.ignores_flat:
         block = _drop_type(block, scaling, known)
     if by_type:
         full = by_type.get(FULL)
@@ -170,7 +169,7 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     block = replace(block, base_beside=base)
     if block.base is None:
         block = replace(block, base=base, base_key=key)
-    if local is None and not is_split:
+    if local is None and not known.ignores_flat:
         return {"": block}
     if known.local_base is not None:  # a base of its own, whatever the other layers have
         key, base = "", None
@@ -185,7 +184,7 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
 def _read_base_list(keys: Keys) -> Blocks:
     """Read rope_theta where it is a list, one base for each layer; layers of one type must agree."""
     names = keys.find_texts("layer_types")
-    if not isinstance(keys.found.get("rope_theta"), list) or not names:
+    if not names:
         return {}
     found: Blocks = {}
     for name, base in zip(names, keys.find_numbers("rope_theta") or (), strict=False):

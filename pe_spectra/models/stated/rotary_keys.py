@@ -77,7 +77,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     ([64], [])
     """
     check_keys(keys, known)
-    _check_class(keys, known)
+    if known.needs or not known.reads_blocks:
+        _check_class(keys, known)
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
     listed = _list_layer_types(keys, known)
@@ -85,7 +86,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
     if [one.name for one in types] == ["all"] and names:
         types = tuple(types[0]._replace(name=name) for name in names)
-    _check_types(keys, newer, types)
+    if newer and "" not in newer:
+        _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
     _check_sections(keys, int(layers[0].head_dim * layers[0].share) // 2)
     return layers
@@ -103,6 +105,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         share_beside=_read_share_beside(keys, known, newer),
         share_ignored=known.is_known and not known.reads_share and not known.width_key,
         blocks_ignored=not known.reads_blocks,
+        refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
         layout=_read_layout(keys, known),
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
@@ -134,7 +137,7 @@ def _check_class(keys: Keys, known: KnownModel) -> None:
 
 def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
     """Where rope_parameters is nested by layer type, every type that is turned should be in it."""
-    missing = [one.name for one in types if one.turns and newer and "" not in newer and one.name not in newer]
+    missing = [one.name for one in types if one.turns and one.name not in newer]
     if missing:
         message = (
             f"{keys.where}rope_parameters has {', '.join(newer)}, but nothing for {', '.join(missing)}, so the default "
@@ -226,20 +229,18 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     stated = known.head_dim if key is None else keys.find_integer(key)
     if stated is not None:
         return stated // known.axes, key or (looked or ("head_dim",))[0]
-    width, width_key = _read_count(keys, known.hidden_key, WIDTHS, known.hidden)
-    heads, heads_key = _read_count(keys, known.heads_key, HEADS, known.heads)
+    found: list[tuple[int, str]] = []
+    for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
+        looked = names if own in ("", *names) else (own,)
+        key = keys.find_key(looked)
+        if key is None and default is not None:
+            found.append((default, own or names[0]))
+        else:
+            found.append((keys.read_integer(*looked), key or ""))
+    (width, width_key), (heads, heads_key) = found
     if width % heads and (known.divides or not known.is_known):
         keys.refuse(width_key, f"a multiple of the {heads} heads, or head_dim, is accepted")
     return width // heads // known.axes, f"{width_key} / {heads_key}"
-
-
-def _read_count(keys: Keys, own: str, names: tuple[str, ...], default: int | None) -> tuple[int, str]:
-    """A width or a number of heads, by the key of the class or those that are alike, with the key."""
-    looked = names if own in ("", *names) else (own,)
-    key = keys.find_key(looked)
-    return (
-        (default, own or names[0]) if key is None and default is not None else (keys.read_integer(*looked), key or "")
-    )
 
 
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
@@ -257,7 +258,7 @@ def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
 
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:
     """The share of a head that is turned, and the key or keys that it comes from."""
-    is_part = "qk_rope_head_dim" in keys and (known.compressed_base is not None or not known.is_known)
+    is_part = (known.compressed_base is not None or not known.is_known) and "qk_rope_head_dim" in keys
     if is_part or known.axes > 1:
         return 1.0, ""  # the channels that are turned are a part of their own, turned as a whole
     for place in _list_blocks(keys, known, name):
@@ -285,7 +286,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
         newer = Keys(known.scaling, keys.path, f"the default of {known.model}.")
     is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
-    if known.is_layered and known.compressed_base is None and not (is_nested or known.takes_flat or not known.is_known):
+    if newer.found and not is_nested and known.is_known and known.ignores_flat:
         newer = Keys({}, keys.path)  # flat, and not read
     nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
     if not known.reads_blocks:

@@ -107,6 +107,7 @@ class LayerStatement:
     share: float = 1.0  #: the share of it that is turned; rotary width int(head_dim share)
     share_beside: float | None = None  #: the share beside rope_parameters where one inside it goes before
     share_ignored: bool = False  #: the model's class turns all channels of a ladder without scaling
+    refused: tuple[str, ...] = ()  #: each rope_type of a block that the model's class in transformers does not build
     blocks_ignored: bool = False  #: the model's class in transformers reads neither rope_parameters nor rope_scaling
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
     newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes

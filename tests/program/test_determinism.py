@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.places import ROOT
 from tests.program.environments import (
     DRAWINGS,
     LARGE_LINES,
@@ -191,7 +192,7 @@ def test_all_figures_of_the_paper_are_the_same_bytes(runs):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (place.work / "all").iterdir()}
 
     digests = run_two_by_two(build, (1, 6, 12, 19))
-    assert len(digests[0]) == 25
+    assert digests[0].keys() >= {path.name for path in (ROOT / "figures").glob("fig*")}
     assert find_differences(digests) == []
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Literal
+from functools import cached_property, partial
+from itertools import chain, repeat
+from operator import itemgetter
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
@@ -16,9 +18,13 @@ from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.vocabulary import LEVELS, Level
 from pe_spectra.wording import join
 
+_Item = TypeVar("_Item")
+
 SCHEMA = "pe-spectra/1"
 #: Of so many things that an answer compares, a terminal draws the first; of more it has a line for each.
 MOST_DRAWN = 2
+#: Of a fact, which is left out where it has none.
+_TEXT = itemgetter(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +68,36 @@ class Drawing:
     values: Sequence[float]
     ticks: tuple[tuple[float, str], ...]
     smallest: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Later(Sequence[_Item]):
+    """A sequence that is made when somebody looks into it: JSON and CSV have no facts.
+
+    >>> Later(lambda: [1, 2])[1]
+    2
+    """
+
+    make: Callable[[], Iterable[_Item]]
+
+    @cached_property
+    def _items(self) -> tuple[_Item, ...]:
+        return tuple(self.make())
+
+    @overload
+    def __getitem__(self, place: int) -> _Item: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[_Item]: ...
+
+    def __getitem__(self, place: int | slice) -> _Item | Sequence[_Item]:
+        return self._items[place]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[_Item]:
+        return iter(self._items)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +148,12 @@ class Answer:
     failed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        details = chain(self.details, zip(repeat("note"), self.remarks, strict=False))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
-        details = (*self.details, *(("note", remark) for remark in self.remarks))
-        object.__setattr__(self, "facts", tuple(fact for fact in self.facts if fact[1]))
-        object.__setattr__(self, "details", tuple(fact for fact in details if fact[1]))
+        for name, given in (("facts", self.facts), ("details", details)):
+            kept = partial(filter, _TEXT, given)
+            is_late = isinstance(getattr(self, name), Later)
+            object.__setattr__(self, name, Later(kept) if is_late else tuple(kept()))
 
     @cached_property
     def columns(self) -> Columns:

@@ -11,6 +11,7 @@ from pe_spectra.answers.answer import (
     Answer,
     Body,
     Drawing,
+    Later,
     Verdict,
     Verdicts,
     agree,
@@ -74,10 +75,14 @@ def answer_faithfulness(results: Sequence[Faithfulness], failed: tuple[str, ...]
         ),
         verdict=judge_faithfulness(results),
         results=results,
-        facts=_list_facts(results[0]) if is_one else (),
-        details=_list_details(results[0])
-        if is_one
-        else group_facts((name, _list_every_fact(r)) for name, r in zip(names, results, strict=True)),
+        facts=Later(lambda: _list_facts(results[0])) if is_one else (),
+        details=Later(
+            lambda: (
+                _list_details(results[0])
+                if is_one
+                else group_facts((name, _list_every_fact(r)) for name, r in zip(names, results, strict=True))
+            )
+        ),
         notes=gather_notes([(name, note) for name, r in zip(names, results, strict=True) for note in r.notes], names),
         shown=("encoding", "length", "injective", "min_separation", "closest_pair", "collisions"),
         digits=max(count_digits(r.min_separation or 0.0, r.error_bound, _TABLE_DIGITS) for r in results),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.answers.answer import Answer, Body, Later, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult
 from pe_spectra.models.lengths.proposals import Bound
@@ -55,7 +55,9 @@ def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> A
         verdict=_judge_bases(report) if is_inverse else _judge_methods(report),
         results=[pair for row in report.methods for pair in row.every_pair] if every_pair else (),
         table={} if every_pair and not is_inverse else report.to_columns(),
-        details=() if is_inverse else (*_list_facts(report), *map(_write_bound, report.bounds), _explain(report)),
+        details=()
+        if is_inverse
+        else Later(lambda: (*_list_facts(report), *map(_write_bound, report.bounds), _explain(report))),
         notes=(*report.notes, *_list_remarks(report)),
         shown=_SHOWN_BOUNDS if is_inverse else () if every_pair else _SHOWN,
         digits=_DIGITS,

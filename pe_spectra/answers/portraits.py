@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
+from pe_spectra.answers.answer import Answer, Body, Drawing, Later, Verdict, Verdicts, propose
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, write_blur, write_mean
 from pe_spectra.encodings.learned import Learned, describe_part
 from pe_spectra.findings import list_failures
@@ -66,8 +66,8 @@ def answer_portrait(portrait: Portrait, fail_on: Level | None = None) -> Answer:
             "rows": [_write_rows(f) for f in findings],
             "message": [f.message for f in findings],
         },
-        facts=_list_facts(portrait),
-        details=_list_metrics(portrait, _DETAILS),
+        facts=Later(lambda: _list_facts(portrait)),
+        details=Later(lambda: _list_metrics(portrait, _DETAILS)),
         notes=portrait.notes,
         drawing=_draw(portrait),
         next_command=_suggest(findings, portrait),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict, Verdicts, propose
+from pe_spectra.answers.answer import Answer, Body, Drawing, Later, Verdict, Verdicts, propose
 from pe_spectra.encodings import HasContinuousTable
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.precision.dtypes import DTYPES
@@ -55,8 +55,8 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> A
         body=PrecisionBody(report=report),
         verdict=_judge(report),
         results=report.rows,
-        facts=[(dtype, _sum_up(dtype, report)) for dtype in report.dtypes],
-        details=_list_details(report),
+        facts=Later(lambda: ((dtype, _sum_up(dtype, report)) for dtype in report.dtypes)),
+        details=Later(lambda: _list_details(report)),
         remarks=(*report.notes, *_list_remarks(report)),
         spelled=RECIPE_TITLES,
         rows="none",

@@ -129,7 +129,7 @@ class _AllPairs:
         near = distances <= self._limit()
         s, t, distances, share = s[near], t[near], distances[near], self._rounding
         if not self._allowed and len(s) * self.table.shape[1] <= _HELD:
-            distances = np.array([_measure_exactly(self.table[i], self.table[j]) for i, j in zip(s, t, strict=True)])
+            distances = _measure_exactly(self.table[s], self.table[t])
             share = _EPS
         self.best = float(distances.min())
         tied = np.flatnonzero(distances <= self.best * _TIE + self._allowed)
@@ -303,13 +303,14 @@ def scale_up(distance: float, exponent: int) -> float | None:
         return None
 
 
-def _measure_exactly(first: F64, second: F64) -> float:
-    """The distance of two rows from a sum without rounding: right to a unit in the last place."""
+def _measure_exactly(first: F64, second: F64) -> F64:
+    """The distances of rows, (n, d) and (n, d), from sums without rounding: right to a unit in the last place."""
     difference, rest = two_sum(first, -second)
-    exponent = _find_exponent(difference)
-    difference, rest = np.ldexp(difference, -exponent), np.ldexp(rest, -exponent)
+    exponents = np.frexp(np.abs(difference).max(axis=1))[1]
+    difference, rest = (np.ldexp(one, -exponents[:, None]) for one in (difference, rest))
     square, more = two_product(difference, difference)
-    return math.ldexp(math.sqrt(math.fsum(np.concatenate([square, more, 2 * difference * rest]).tolist())), exponent)
+    terms = np.concatenate([square, more, 2 * difference * rest], axis=1).tolist()
+    return np.ldexp([math.sqrt(math.fsum(row)) for row in terms], exponents)
 
 
 def measure_pairs(table: F64, s: np.ndarray, t: np.ndarray) -> F64:

@@ -202,9 +202,26 @@ def measure_faithfulness(
     (False, (0, 64))
     """
     check_encoding(encoding)
+    table = CodeTable(encoding, check_length(encoding, length))
+    return measure_codes(table, bandwidth=bandwidth, limit=limit, within=within, progress=progress)
+
+
+def measure_codes(
+    table: CodeTable,
+    *,
+    bandwidth: float | None = None,
+    limit: int = DEFAULT_LIMIT,
+    within: float | None = None,
+    progress: Tell = tell_nobody,
+) -> Faithfulness:
+    """Say the same of a table of codes, which others look at, too; options as :func:`measure_faithfulness` has them.
+
+    >>> from pe_spectra import Dft
+    >>> measure_codes(CodeTable(Dft(d=64), 65)).closest_pair
+    (0, 64)
+    """
     shown, width = LIMIT.check(limit, "limit"), None if bandwidth is None else BANDWIDTH.check(bandwidth, "bandwidth")
-    size = check_length(encoding, length)
-    table = CodeTable(encoding, size)
+    encoding, size = table.encoding, table.length
     _check_work(size, table.columns)
     injective, certificate, collisions = certify(table, shown)
     separation = measure_separation(table, collisions.first, progress)

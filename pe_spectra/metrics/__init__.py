@@ -102,9 +102,12 @@ def _measure_spectrum_metrics(spectrum: Spectrum) -> SpectrumMetrics:
     return SpectrumMetrics.tell({name: or_reason(getattr(spectrum.summary, name), _NO_LIST) for name in names})
 
 
-def _measure_likeness(faithfulness: Faithfulness, spectrum: Spectrum | None = None) -> Likeness:
+def _measure_likeness(
+    faithfulness: Faithfulness, spectrum: Spectrum | None = None, line: ArrayLike | None = None
+) -> Likeness:
     """Take the separation of codes, and measure what their table says unless the spectrum has it."""
-    smallest, table = or_reason(faithfulness.min_separation, faithfulness.missing), _read_table(faithfulness)
+    table = _read_table(faithfulness) if line is None else check_table(line)
+    smallest = or_reason(faithfulness.min_separation, faithfulness.missing)
     return Likeness.tell(
         {
             "min_separation": smallest,
@@ -155,7 +158,7 @@ def _measure_norm(table: F64) -> float:
 
 _MEASURES: tuple[Measure, ...] = (
     Measure(kind=SpectrumMetrics, function=_measure_spectrum_metrics, needs=("spectrum",)),
-    Measure(kind=Likeness, function=_measure_likeness, needs=("faithfulness",), takes=("spectrum",)),
+    Measure(kind=Likeness, function=_measure_likeness, needs=("faithfulness",), takes=("spectrum", "table")),
     *kernel_shape.MEASURES,
     *order.MEASURES,
     *resolution.MEASURES,

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.encodings.codes import count_work, read_codes, read_grid_codes
+from pe_spectra.encodings.codes import count_work, read_grid_codes
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
+from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK_TOGETHER
 from pe_spectra.metrics import TOO_LARGE, Resolution, Views, measure_ladder_resolution
 from pe_spectra.spectrum import (
@@ -24,6 +25,7 @@ from pe_spectra.spectrum import (
     estimate_grid_kernel,
     estimate_kernel,
 )
+from pe_spectra.spectrum.kernels import Kernel
 from pe_spectra.wording import count
 
 DEFAULT_LENGTH = 128
@@ -101,7 +103,9 @@ def _count_points(length: int) -> int:
     return max(2, length)
 
 
-def find_spectrum(encoding: Encoding, size: int, lattice: Lattice) -> Spectrum | str:
+def find_spectrum(
+    encoding: Encoding, size: int, lattice: Lattice, kernel: Kernel | str | None = None
+) -> Spectrum | str:
     """Return the spectrum on the lattice of all, at real positions on theirs, the same for all; or why there is none.
 
     >>> from pe_spectra import Dft
@@ -117,7 +121,10 @@ def find_spectrum(encoding: Encoding, size: int, lattice: Lattice) -> Spectrum |
                 encoding, grid=grid, bandwidth=bandwidth, boundary=BOUNDARY, always_blur=True
             )
         length = None if encoding.shape is not None else size
-        return compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth, length=length)
+        # a kernel that was averaged over the positions holds all lags that they have; others go on
+        known = None if isinstance(kernel, str) else kernel
+        held = known if known and (length is None or known.length == size) else None
+        return compute_lag_window_spectrum(encoding, grid=grid, bandwidth=bandwidth, length=length, kernel=held)
     except (InputError, UndefinedError) as error:
         return str(error).removeprefix(f"{encoding.label}: ")
 
@@ -129,21 +136,33 @@ def _is_ladder(encoding: Encoding) -> bool:
 # --------------------------------------------------------------------- views
 
 
-def find_kernel(encoding: Encoding, size: int) -> F64 | str:
-    """Return the kernel at lags 0 .. size-1, on a grid along a row, relative to lag 0; or why there is none.
+def find_kernel(codes: CodeTable) -> Kernel | str:
+    """Return the kernel at all lags of the positions of some codes, on a grid at all offsets; or why there is none.
 
     >>> from pe_spectra import Dft
-    >>> find_kernel(Dft(d=4), 3).round(12) + 0.0
-    array([1., 0., 0.])
+    >>> find_kernel(CodeTable(Dft(d=4), 3)).values.round(12) + 0.0
+    array([[2., 0., 0.]])
     """
+    encoding, size = codes.encoding, codes.length
     try:
         if encoding.shape is not None:
-            plane = np.mean(estimate_grid_kernel(encoding).values, axis=0)
-            line = plane[len(plane) // 2, plane.shape[1] // 2 :]
-        else:
-            line = np.mean(estimate_kernel(encoding, length=size, count=size).values, axis=0)
+            return estimate_grid_kernel(encoding)
+        table = codes.codes if isinstance(encoding, HasTable) else None
+        return estimate_kernel(encoding, length=size, count=size, codes=table)
     except InputError as error:
         return str(error).removeprefix(f"{encoding.label}: ")
+
+
+def normalise_kernel(kernel: Kernel) -> F64 | str:
+    """Return the mean of all heads relative to lag 0, of a grid along a row; or why there is none.
+
+    >>> from pe_spectra import Dft
+    >>> normalise_kernel(find_kernel(CodeTable(Dft(d=4), 3))).round(12) + 0.0
+    array([1., 0., 0.])
+    """
+    line = np.mean(kernel.values, axis=0)
+    if line.ndim == 2:
+        line = line[len(line) // 2, line.shape[1] // 2 :]
     if not line[0] > 0:
         return "k(0) is not positive"
     normalised: F64 = line / line[0]
@@ -164,13 +183,14 @@ def find_spacing(encoding: Encoding, size: int) -> float | None:
     return abs(float(times[-1] - times[0])) / steps.size
 
 
-def add_codes(views: Views, encoding: Encoding, size: int) -> Views:
-    """Add the codes of `size` positions, and what is known of them; on a grid no two positions have one lag.
+def add_codes(views: Views, codes: CodeTable) -> Views:
+    """Add the codes of all positions, and what is known of them; on a grid no two positions have one lag.
 
     >>> from pe_spectra import Dft
-    >>> add_codes(Views(), Dft(d=4), 3).beyond.shape  # of positions 3 .. 5
+    >>> add_codes(Views(), CodeTable(Dft(d=4), 3)).beyond.shape  # of positions 3 .. 5
     (3, 4)
     """
+    encoding, size = codes.encoding, codes.length
     if encoding.shape is not None:
         vectors = read_grid_codes(encoding, encoding.shape) if isinstance(encoding, HasTable) else None
         return replace(views, vectors=vectors, missing={**views.missing, "table": _ON_A_GRID})
@@ -184,7 +204,7 @@ def add_codes(views: Views, encoding: Encoding, size: int) -> Views:
     goes_on = last - size > 1 and last * encoding.d <= MAX_HELD_ENTRIES
     return replace(
         views,
-        table=read_codes(encoding, size),
+        table=codes.codes,
         resolution=_find_resolution(encoding, size),
         beyond=encoding.table(np.arange(size, last)) if goes_on else None,
     )

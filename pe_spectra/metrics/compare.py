@@ -13,8 +13,8 @@ from pe_spectra.encodings import Encoding, HasFrequencies
 from pe_spectra.encodings.learned import describe_part
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.report import OUTCOME_TEXT
+from pe_spectra.faithfulness.code_table import CodeTable
+from pe_spectra.faithfulness.report import OUTCOME_TEXT, measure_codes
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import (
     METRICS,
@@ -32,6 +32,7 @@ from pe_spectra.metrics.common_ground import (
     find_kernel,
     find_spacing,
     find_spectrum,
+    normalise_kernel,
 )
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
 from pe_spectra.spectrum import Spectrum, estimate_kernel
@@ -268,12 +269,17 @@ def _compare(
     step_seconds: float | None,
     periods: Sequence[tuple[str, float]],
 ) -> Comparison:
-    found = {"kernel": find_kernel(encoding, size), "spectrum": find_spectrum(encoding, size, lattice)}
+    codes = CodeTable(encoding, size)
+    kernel = find_kernel(codes)
+    found = {
+        "kernel": kernel if isinstance(kernel, str) else normalise_kernel(kernel),
+        "spectrum": find_spectrum(encoding, size, lattice, kernel),
+    }
     missing = {name: reason for name, reason in found.items() if isinstance(reason, str)}
     known: dict[str, Any] = {name: None if name in missing else view for name, view in found.items()}
-    faithfulness = measure_faithfulness(encoding, length=size, limit=0)
+    faithfulness = measure_codes(codes, limit=0)
     views = Views(faithfulness=faithfulness, spacing=find_spacing(encoding, size), missing=missing, **known)
-    measured = measure_metrics(add_codes(views, encoding, size))
+    measured = measure_metrics(add_codes(views, codes))
     return Comparison(
         encoding=encoding,
         length=size,

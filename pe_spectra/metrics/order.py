@@ -31,7 +31,7 @@ _FEWEST_ANCHORS = 16
 #: Entries that are put in order at a time.
 _BLOCK = 1 << 17
 #: Entries in a row that are compared each with each before they are merged.
-_STRETCH = 8
+_STRETCH = 16
 #: Columns of a product of two tables that are held at a time.
 _COLUMNS = 1 << 10
 #: Declares a share that says how much similarity follows the lag.
@@ -178,8 +178,9 @@ def _count_descents(rows: F64, tie: float = 0.0) -> tuple[I64, I64]:
 def _count_up_to(values: F64, bounds: F64) -> I64:
     """Pairs of a value and a bound at or above it; both rising along the last axis, which is summed over."""
     order = np.argsort(np.concatenate([values, bounds], axis=-1), axis=-1, kind="stable")
-    is_bound = order >= values.shape[-1]
-    total: I64 = np.sum(np.where(is_bound, np.cumsum(~is_bound, axis=-1), 0), axis=-1)
+    # before a bound stand the values up to it, and the smaller bounds
+    bounds_before = bounds.shape[-1] * (bounds.shape[-1] - 1) // 2
+    total: I64 = (order >= values.shape[-1]) @ np.arange(order.shape[-1]) - bounds_before
     return total
 
 

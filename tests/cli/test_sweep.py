@@ -225,3 +225,24 @@ def test_a_killed_sweep_goes_on_where_it_was(here):
     with start("killed.csv") as process:
         assert process.wait() == 0
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("command", "maker"),
+    [
+        ("faithfulness -e dft:d=8", "injectivity._list_facts"),
+        ("faithfulness -e dft:d=8", "injectivity._list_details"),
+        ("precision dft:d=8 --length 8", "roundings._sum_up"),
+        ("context --d 8 --base 1e4 --trained 64 --target 128", "lengthenings._explain"),
+        ("inspect dft:d=8", "portraits._list_facts"),
+    ],
+)
+def test_sentences_that_rows_have_not_are_not_made(cli, monkeypatch, command, maker):
+    """They can cost ten times as much as the rows, at every point of a sweep."""
+
+    def fail(*_):
+        pytest.fail("a fact was made that nobody reads")
+
+    before = cli(f"{command} --format csv")
+    monkeypatch.setattr(f"pe_spectra.answers.{maker}", fail)
+    assert cli(f"{command} --format csv") == before

@@ -69,7 +69,7 @@ def _sum_block(theta: F64, first: int, stop: int) -> F64:
     step = math.isqrt(stop - first - 1) + 1
     fine = np.multiply.outer(theta, np.arange(step, dtype=float))
     coarse = np.multiply.outer(first + step * np.arange(-(-(stop - first) // step), dtype=float), theta)
-    sums: F64 = np.cos(coarse) @ np.cos(fine) - np.sin(coarse) @ np.sin(fine)
+    sums: F64 = np.hstack([np.cos(coarse), -np.sin(coarse)]) @ np.vstack([np.cos(fine), np.sin(fine)])
     return sums.ravel()[: stop - first]
 
 

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pe_spectra.cli.commands import COMMANDS, Commands
 from pe_spectra.cli.declaring import Option
@@ -31,10 +32,19 @@ if TYPE_CHECKING:
 _SPEC, _ERROR = "spec", "error"
 _RANGE = re.compile(r"[^:,]+:[^:,]+:[^:,]+")
 _ACCEPTED = "NAME=1,2,4 or NAME=FROM:TO:STEP, TO excluded, is accepted"
-#: Seconds of work that a worker is given at a time, so that little is lost with it, and the most points.
-_PORTION, _MOST = 0.5, 512
+#: Seconds of work that a worker is given at a time, so that little is lost with it, the most points, and how many
+#: portions each worker has at least, so that none waits long for the last one.
+_PORTION, _MOST, _FEWEST = 0.5, 512, 16
 
 _Answered = tuple[list[str], list[list[str]]]
+
+
+class _Lines(NamedTuple):
+    """The lines of some points as they stand in the file, and why there is no answer at some of them."""
+
+    keys: list[str]
+    data: bytes
+    refused: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +97,22 @@ def sweep(
     ):
         found = replace(_answer_all(run, pool, ledger, command, points, seconds), output=str(place))
         outcome = run.finish(answer_sweep(found))
-        return replace(outcome, files={**outcome.files, place: _encode(ledger)}) if is_table else outcome
+        return replace(outcome, files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
 
 
-def answer_points(points: Sequence[_Point]) -> list[_Answered | str]:
-    """Answer at each of some points: the columns and rows of CSV, or why it is refused; in any process."""
-    return [_answer(point.words) for point in points]
+def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Lines:
+    """Answer at each of some points, as lines of a file with these columns; in any process.
+
+    Raises
+    ------
+    InputError : an answer with other columns.
+    """
+    from pe_spectra.files.ledger import render_lines
+
+    found = [(point, _answer(point.words)) for point in points]
+    rows = [row for point, answered in found for row in _list_rows(point, answered, columns)]
+    refused = [answered for _, answered in found if isinstance(answered, str)]
+    return _Lines(keys=[row[0] for row in rows], data=render_lines(rows), refused=refused)
 
 
 def _answer(words: Sequence[str]) -> _Answered | str:
@@ -110,11 +130,13 @@ def _answer(words: Sequence[str]) -> _Answered | str:
     return columns, rows
 
 
-def _encode(ledger: Ledger) -> bytes:
+def _encode(path: Path) -> bytes:
     """All lines of the file as a .parquet table."""
+    from pe_spectra.files.ledger import read_ledger
     from pe_spectra.files.parquet_table import encode_parquet
 
-    return encode_parquet({name: [row[name] for row in ledger.rows] for name in ledger.columns})
+    found = read_ledger(path)
+    return encode_parquet({name: [row[name] for row in found.rows] for name in found.columns})
 
 
 # --------------------------------------------------------------------- what is typed
@@ -234,51 +256,48 @@ def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequ
     """Answer at the points that are missing, in portions, and count what is there."""
     from pe_spectra.answers.sweeps import Sweep
     from pe_spectra.experiment.pools import run_all
+    from pe_spectra.files.ledger import KEY
 
     there = {key.rpartition(" ")[0] for key in ledger.done}
     missing = [point for point in points if point.key not in there]
-    size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(missing) // (4 * pool.count()))))
+    keys = {point.key for point in points}
+    old = [row[_ERROR] for row in ledger.rows if row[KEY].rpartition(" ")[0] in keys]
+    lines, refused = len(old), [error for error in old if error]
+    size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(missing) // (_FEWEST * pool.count()))))
     portions = [missing[start : start + size] for start in range(0, len(missing), size)]
     with run.progress("sweeping", is_long=True) as tell:
         done = len(points) - len(missing)
         tell(done, len(points))
 
-        def keep(portion: Sequence[_Point], answers: Sequence[_Answered | str]) -> None:
-            nonlocal done
-            lines: dict[str, dict[str, str]] = {}
-            for point, found in zip(portion, answers, strict=True):
-                lines |= _write_lines(point, found, ledger.columns)
-            ledger.append_all(lines)
-            done += len(portion)
+        def keep(portion: Sequence[_Point], found: _Lines) -> None:
+            nonlocal done, lines
+            ledger.append_lines(found.keys, found.data)
+            done, lines = done + len(portion), lines + len(found.keys)
+            refused.extend(found.refused)
             tell(done, len(points))
 
-        run_all(pool, answer_points, portions, keep, name=lambda portion: portion[0].key)
-    keys = {point.key for point in points}
-    rows = [row for row in ledger.rows if row["key"].rpartition(" ")[0] in keys]
-    refused = [row[_ERROR] for row in rows if row[_ERROR]]
+        answer = partial(answer_points, columns=ledger.columns)
+        run_all(pool, answer, portions, keep, name=lambda portion: portion[0].key)
     return Sweep(
         command=command,
         output=str(ledger.path),
         points=len(points),
         computed=len(missing),
         refused=len(refused),
-        lines=len(rows),
+        lines=lines,
         reason=refused[0] if refused else None,
     )
 
 
-def _write_lines(point: _Point, found: _Answered | str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
-    """The lines of one point: a row of its answer each, or the one that says why there is none."""
+def _list_rows(point: _Point, found: _Answered | str, columns: Sequence[str]) -> list[list[str]]:
+    """The cells of the lines of one point: a row of its answer each, or the one that says why there is none."""
     grid = [value for _, value in point.values]
     answer = columns[1 + len(grid) : -1]
     if isinstance(found, str):
-        return {f"{point.key} 1/1": dict(zip(columns[1:], [*grid, *[""] * len(answer), found], strict=True))}
+        return [[f"{point.key} 1/1", *grid, *[""] * len(answer), found]]
     names, rows = found
     if list(answer) != names:
         other = ", ".join(sorted({*names} ^ {*answer})) or "another order"
         raise InputError(f"the answer has other columns at {point.key}", other, "a grid of one kind of answers")
     number = len(rows)
-    return {
-        f"{point.key} {place}/{number}": dict(zip(columns[1:], [*grid, *row, ""], strict=True))
-        for place, row in enumerate(rows, start=1)
-    }
+    return [[f"{point.key} {place}/{number}", *grid, *row, ""] for place, row in enumerate(rows, start=1)]

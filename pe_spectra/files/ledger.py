@@ -12,7 +12,7 @@ import fcntl
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -72,7 +72,7 @@ class Ledger:
 
     def __init__(self, path: Path, descriptor: int, contents: LedgerContents, label: str) -> None:
         self.path, self.columns, self.about = path, contents.columns, contents.about
-        #: The cells of each line, by column, those of earlier openings first.
+        #: The cells of each line that was there or came by :meth:`append_all`, by column, in the order of the file.
         self.rows = list(contents.rows)
         self.done = {row[KEY] for row in self.rows}
         self._descriptor, self._end, self._label = descriptor, contents.size, label
@@ -126,13 +126,7 @@ class Ledger:
             os.close(descriptor)
 
     def append(self, key: str, row: Mapping[str, Cell]) -> None:
-        """Write one line, in one piece, onto the disk.
-
-        Raises
-        ------
-        InputError : a key that is there already, other columns than those of the ledger, or a cell with a line break.
-        FileError : the line could not be written, and nothing of it is there; or the file was removed or changed.
-        """
+        """Write one line onto the disk, as :meth:`append_all` writes several."""
         self.append_all({key: row})
 
     def append_all(self, rows: Mapping[str, Mapping[str, Cell]]) -> None:
@@ -140,16 +134,21 @@ class Ledger:
 
         Raises
         ------
-        InputError, FileError : as :meth:`append`; then none of them is there.
+        InputError : a key that is there already, other columns than those of the ledger, or a cell with a line break.
+        FileError : the lines could not be written, and none of them is there; or the file was removed or changed.
         """
         cells = []
         for key, row in rows.items():
-            if key in self.done:
-                raise InputError("a line of this key is there already", key, "each key once")
             if (KEY, *row) != self.columns:
                 raise InputError("the columns are not those of the ledger", ", ".join(row), ", ".join(self.columns[1:]))
             cells.append([key, *map(_write_cell, row.values())])
-        lines = _write_lines(cells)
+        self.append_lines(rows.keys(), render_lines(cells))
+        self.rows += [dict(zip(self.columns, one, strict=True)) for one in cells]
+
+    def append_lines(self, keys: Collection[str], lines: bytes) -> None:
+        """Write lines that :func:`render_lines` made, as :meth:`append_all` does; `rows` has them not."""
+        if known := next((key for key in keys if key in self.done), None):
+            raise InputError("a line of this key is there already", known, "each key once")
         with naming(self.path, self._label), HeldInterrupts() as interrupts:
             self._check()
             try:
@@ -159,8 +158,7 @@ class Ledger:
                     os.ftruncate(self._descriptor, self._end)
                 raise
             self._end += len(lines)
-            self.done |= rows.keys()
-            self.rows += [dict(zip(self.columns, one, strict=True)) for one in cells]
+            self.done.update(keys)
         interrupts.raise_pending()
 
     def _check(self) -> None:
@@ -197,7 +195,7 @@ def read_ledger(path: Path, *, label: str = "") -> LedgerContents:
 
 def _write_header(settings: Mapping[str, Any], about: Mapping[str, Any], columns: Sequence[str]) -> bytes:
     said = json.dumps({"settings": settings, "about": about}, allow_nan=False)
-    return f"{_MAGIC}{said}\n".encode() + _write_lines([columns])
+    return f"{_MAGIC}{said}\n".encode() + render_lines([columns])
 
 
 def _read_header(lines: Sequence[str]) -> tuple[Mapping[str, Any], Mapping[str, Any], tuple[str, ...]]:
@@ -258,8 +256,12 @@ def _write_cell(value: Cell) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _write_lines(rows: Sequence[Sequence[str]]) -> bytes:
-    """Write lines of CSV; the end of a line is that of a row, by which a torn one is known."""
+def render_lines(rows: Sequence[Sequence[str]]) -> bytes:
+    """Write lines of CSV; the end of a line is that of a row, by which a torn one is known, so no cell has one.
+
+    >>> render_lines([["lag/dft", "0.5"], ['a "b", c', ""]])
+    b'lag/dft,0.5\\n"a ""b"", c",\\n'
+    """
     for cell in chain.from_iterable(rows):
         if not cell.isprintable() and (cell != (cell.splitlines() or [""])[0] or "\0" in cell):
             raise InputError("a cell of a ledger has a line break", repr(cell), "one line is accepted")
@@ -298,7 +300,7 @@ def _cut(found: LedgerContents, is_end: Callable[[str], bool]) -> LedgerContents
     rows = list(found.rows)
     cut = 0
     while rows and not is_end(rows[-1][KEY]):
-        cut += len(_write_lines([list(rows.pop().values())]))
+        cut += len(render_lines([list(rows.pop().values())]))
     return replace(found, rows=tuple(rows), size=found.size - cut)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tests.benchmarks import (
     command_rows,
@@ -495,5 +496,23 @@ ROWS = (
         measure=sweep_rows.measure_sweep,
         gate=True,
         margin=2,
+    ),
+    Row(
+        name="W",
+        what="share of the parent of two workers in the processor time, spectrum",
+        target=0.15,
+        measure=sweep_rows.measure_parent,
+        gate=True,
+        margin=1,
+    ),
+    *(
+        Row(
+            name="W",
+            what=f"processor time of one worker over the busiest of two, {command}",
+            target=1.8,
+            at_most=False,
+            measure=partial(sweep_rows.measure_gain, command),
+        )
+        for command in sweep_rows.LONG
     ),
 )

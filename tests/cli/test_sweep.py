@@ -53,8 +53,9 @@ def test_every_point_is_what_the_command_says(cli, here):
 
 def test_answers_of_many_rows_and_flags_and_specs(cli, here):
     line = "sweep spectrum dft:d=8 sinusoidal:d=8 --grid bandwidth=0.5:1.1:0.5 --grid boundary=none,reflect --workers 1"
-    assert cli(f"{line} --output a.csv").code == 0
+    done = cli(f"{line} --output a.csv --json")
     rows = read_ledger(here / "a.csv").rows
+    assert json.loads(done.out)["lines"] == json.loads(cli(f"{line} --output a.csv --json").out)["lines"] == len(rows)
     points = list(itertools.product(("dft:d=8", "sinusoidal:d=8"), ("0.5", "1.0"), ("none", "reflect")))
     alone = [
         read_rows(cli(f"spectrum -e {spec} --bandwidth {b} --boundary {how} --format csv --no-figure").out)

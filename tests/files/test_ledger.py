@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.files.ledger import Ledger, describe_differences, read_ledger
+from pe_spectra.files.ledger import Ledger, describe_differences, read_ledger, render_lines
 from tests.places import ROOT
 from tests.stopping import NEVER
 
@@ -362,6 +362,21 @@ def test_lines_that_belong_together_are_all_there_or_none(path, left):
         if left < 3:
             add(ledger, "b")
     assert path.read_bytes() == both
+
+
+def test_lines_that_were_rendered_elsewhere_stand_as_those_of_cells(path, tmp_path):
+    fill(path, "a", 'b, "c"')
+    cells = [[key, "0.5", "dft:d=8"] for key in ("a", 'b, "c"')]
+    with open_ledger(tmp_path / "other.csv") as ledger:
+        ledger.append_lines([row[0] for row in cells], render_lines(cells))
+        assert ledger.done == {"a", 'b, "c"'}
+        with pytest.raises(InputError, match=r"this key is there already \(a\)"):
+            ledger.append_lines(["d", "a"], b"d,0.5,x\na,0.5,x\n")
+        with pytest.raises(InputError, match=r"this key is there already \(a\)"):
+            ledger.append("a", {"accuracy": 1, "arm": "none"})
+    assert (tmp_path / "other.csv").read_bytes() == path.read_bytes()
+    with pytest.raises(InputError, match="line break"):
+        render_lines([["a", "b\nc"]])
 
 
 def test_of_lines_that_are_refused_none_is_written(path):

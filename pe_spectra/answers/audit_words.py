@@ -157,8 +157,17 @@ def _say_learned(audit: ModelAudit) -> str:
     if "rows" not in values:
         return "Learned: a table of positions whose number of rows is not stated"
     unused = int(values.get("unused", 0))
-    kept = f", {unused} of which are no positions," if unused else ""
-    return f"Learned: {int(values['rows']):,} rows{kept}" + (f" for {length:,} positions" if length is not None else "")
+    kept = f", {unused} of which {'is no position' if unused == 1 else 'are no positions'}," if unused else ""
+    places = f" for {length:,} positions" if length is not None else ""
+    if "grid_height" in values:
+        places = f" for {values['grid_height']} x {values['grid_width']} patches"
+    return f"Learned: {int(values['rows']):,} rows{kept}{places}"
+
+
+def _say_sinusoidal(audit: ModelAudit) -> str:
+    values = audit.scheme_parameters
+    held = f"in a table of {values['rows']:,} rows" if "rows" in values else "for any number of positions"
+    return f"Sinusoidal: {values['d']} columns by formula, {held}"
 
 
 _SCHEMES: Mapping[str, Callable[[ModelAudit], str]] = {
@@ -166,9 +175,7 @@ _SCHEMES: Mapping[str, Callable[[ModelAudit], str]] = {
     "alibi": _say_alibi,
     "t5": _say_t5,
     "learned": _say_learned,
-    "sinusoidal": lambda audit: (
-        f"Sinusoidal: {audit.scheme_parameters['d']} columns by formula, for any number of positions"
-    ),
+    "sinusoidal": _say_sinusoidal,
     "none": lambda _: "No positional encoding: order is in the recurrence",
 }
 

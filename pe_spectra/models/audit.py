@@ -42,8 +42,9 @@ _PARAMETERS = {
         ("buckets", 1, "Number of T5's buckets of lags."),
         ("max_distance", 1, "Distance from which on T5's lags share the last bucket."),
         ("d", 1, "Width of a position vector, in columns."),
-        ("rows", 1, "Rows of a learned table."),
+        ("rows", 1, "Rows of a table of positions."),
         ("unused", 0, "Rows of it that are no positions."),
+        *((f"grid_{side}", 1, f"Patches of a picture in its {side}.") for side in ("height", "width")),
     )
 }
 

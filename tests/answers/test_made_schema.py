@@ -37,7 +37,14 @@ def resolve(node, definitions):
 
 
 #: Words of closed lists that came since then; keys are told in `ADDED` of the frozen answers.
-NEW = {"narrow-frequencies", "distinct-by-rounding", *(name for name in DTYPES if name.endswith("-saturating")), *ADDED}
+NEW = {
+    "narrow-frequencies",
+    "distinct-by-rounding",
+    "grid_height",
+    "grid_width",
+    *(name for name in DTYPES if name.endswith("-saturating")),
+    *ADDED,
+}
 #: Where more is a value than was: what was one still is.
 WIDENED = {"$.properties.sorted_by"}  # --sort takes every column, those of periods too
 

@@ -230,6 +230,6 @@ def test_fail_on_a_finding(cli, tmp_path):
 
 
 def test_a_learned_table_of_unknown_length_is_said_to_be_one(cli, tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_embd": 64, "n_head": 4}), "utf-8")
+    (tmp_path / "config.json").write_text(json.dumps({"position_embedding_type": "absolute", "n_embd": 64}), "utf-8")
     answer = json.loads(cli("audit config.json --json").out)
     assert "a table of positions whose number of rows is not stated" in json.dumps(answer["verdict"])

@@ -9,7 +9,8 @@ import pytest
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.stated.configuration import BY_TYPE, LEARNED, WITH_DISTANCES, read_configuration
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.position_tables import BY_TYPE, WITH_DISTANCES, find_table
 from tests.places import MODELS
 
 LLAMA = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "rope_theta": 500000.0}
@@ -69,11 +70,10 @@ def test_a_class_that_had_distances_beside_its_table():
     assert "1,023 distances beside the table, which is lost" in finding.message
 
 
-def test_distances_of_a_table_whose_rows_are_not_stated():
+def test_distances_of_a_table_whose_rows_are_those_of_the_class():
     bare = {"model_type": "bert", "hidden_size": 768, "position_embedding_type": "relative_key"}
     (finding,) = find(bare, "key-not-read")
-    assert finding.data["distances"] is None
-    assert "adds its table of positions; in transformers 4 each attention has a table of distances" in finding.message
+    assert finding.data["distances"] == 1023
 
 
 @pytest.mark.parametrize("kind", ["none", "", "Absolute", "learned"])
@@ -107,7 +107,7 @@ def test_only_what_says_something_else_is_found(model, kind, level):
 
 
 def test_every_class_that_reads_the_kind_has_a_table():
-    assert set(LEARNED) >= BY_TYPE | WITH_DISTANCES
+    assert all(find_table(model) for model in BY_TYPE | WITH_DISTANCES)
     for model in sorted(WITH_DISTANCES):
         (finding,) = find({**BERT, "model_type": model, "position_embedding_type": "relative_key"}, "key-not-read")
         assert (finding.level, finding.data["distances"]) == ("error", 1023)

@@ -185,7 +185,7 @@ def _check_table(layer: LayerAudit) -> Iterator[Finding]:
     """Compare the rows of a table of positions with the length that is stated or served."""
     values = layer.configuration.values
     rows, unused = values.get("rows"), int(values.get("unused", 0))
-    if layer.scheme != "learned" or not isinstance(rows, int) or layer.served_length is None:
+    if not isinstance(rows, int) or layer.served_length is None:
         return
     if rows - unused >= layer.served_length:
         return

@@ -137,7 +137,7 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
     [('length-defaulted', 2048)]
     """
     length = configuration.length
-    if length is None or not configuration.length_by_class:
+    if length is None or not configuration.length_key:
         return
     blocks = [layer.block for layer in layers]
     above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
@@ -147,7 +147,7 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
     level: Level = "warning" if why else "note"
     message = (
         f"no key gives the length, so {length:,} positions are silently assumed, the default of "
-        f"{configuration.model}{why}; state max_position_embeddings"
+        f"{configuration.model}{why}; state {configuration.length_key}"
     )
     yield _LENGTH_DEFAULTED.find(message, level=level, length=length, original=above)
 
@@ -223,7 +223,7 @@ def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
         return
     ratio = length / original
     if _is_above(configuration, block):
-        if not configuration.length_by_class:  # else the finding about the length says so
+        if not configuration.length_key:  # else the finding about the length says so
             order = "not below" if original == length else "above"
             message = (
                 f"{_ORIGINAL} is {int(original):,}, {order} max_position_embeddings, {length:,}, while a scaling "
@@ -236,7 +236,7 @@ def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
     if abs(ratio / factor - 1) <= _NEAR:
         return
     reached = round(factor * original)
-    by_class = " by default" if configuration.length_by_class else ""
+    by_class = " by default" if configuration.length_key else ""
     message = (
         f"{block.where}.factor {write_number(factor)} reaches from {int(original):,} to "
         f"{reached:,} positions, but max_position_embeddings is {length:,}{by_class}, "

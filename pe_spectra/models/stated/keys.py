@@ -200,6 +200,17 @@ class Keys:
                 self.refuse(key, f"a list of numbers above 0 is accepted, not {shorten(repr(value))}")
         return None if values is None else tuple(float(value) for value in values)
 
+    def find_size(self, key: str) -> tuple[int, int] | None:
+        """Read a height and a width, one integer where they are equal; None where the key is not set."""
+        accepted = "an integer from 1 or a list of two"
+        value = self._find([key], lambda value: not isinstance(value, list) or len(value) == 2, accepted)
+        sizes = value if isinstance(value, list) else [value, value]
+        if value is not None and not all(
+            isinstance(one, int) and one is not True and 1 <= one <= _MOST for one in sizes
+        ):
+            self.refuse(key, f"{accepted} is accepted")
+        return None if value is None else (sizes[0], sizes[1])
+
     def find_texts(self, key: str) -> tuple[str, ...]:
         """Read a list of texts; empty where the key is not set."""
         return tuple(self._find([key], _are_texts, "a list of texts") or ())

@@ -140,7 +140,7 @@ class Configuration:
     model: str = ""  #: model_type or architecture; empty where it is not said
     scheme: SchemeName  #: the kind of positional encoding
     length: int | None = None  #: the context length that is stated (max_position_embeddings)
-    length_by_class: bool = False  #: no key gives `length`; it is what the class of the model takes
+    length_key: str = ""  #: the key that lacks where `length` is what the class of the model takes without it
     layers: tuple[LayerStatement, ...] = ()  #: the layer types, for rotary; empty for other schemes
     #: parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..)
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))

@@ -70,9 +70,9 @@ class Release:
         own = [cls for cls in vars(module).values() if isinstance(cls, type) and cls.__module__ == module.__name__]
         for cls in own:
             if issubclass(cls, PreTrainedModel):
-                self.models.setdefault(_find_config(cls), []).append(cls)
+                self.models.setdefault(find_config(cls), []).append(cls)
             elif issubclass(cls, nn.Module) and ROTARY.search(cls.__name__) and "Attention" not in cls.__name__:
-                self.rotary.setdefault(_find_config(cls), []).append(_keep_on_cpu(cls))
+                self.rotary.setdefault(find_config(cls), []).append(_keep_on_cpu(cls))
                 self.beside[module.__name__].append(cls)
         if hasattr(module, "create_sinusoidal_positions"):  # GPT-J and CodeGen, in each attention
             made = module.create_sinusoidal_positions
@@ -119,7 +119,7 @@ class Release:
 
     def _find_way(self, wanted):
         """The first model class that can be built with defaults and has rotary modules, else such a module alone."""
-        models = sorted(self.models.get(wanted, ()), key=lambda cls: (_rank(cls), len(cls.__name__)))
+        models = sorted(self.models.get(wanted, ()), key=lambda cls: (rank(cls), len(cls.__name__)))
         alone = self.rotary.get(wanted, ())
         beside = [cls for of in self.models.get(wanted, ()) for cls in self.beside[of.__module__] if cls not in alone]
         for way in (*models[:4], *alone, *beside):
@@ -156,11 +156,11 @@ def _is_alone(given, named, config):
     return len([one for one in values if one is not None]) == 1 and (*values,)[0] is config
 
 
-def _rank(cls):
+def rank(cls):
     return next((place for place, end in enumerate(ORDER) if cls.__name__.endswith(end)), len(ORDER))
 
 
-def _find_config(cls):
+def find_config(cls):
     init = vars(cls).get("__init__")
     given = inspect.signature(getattr(init, "__wrapped__", init)).parameters.get("config") if init else None
     found = given.annotation if given is not None else None

@@ -1,0 +1,216 @@
+"""Tables of positions: how many rows the class of a model adds for what its configuration says.
+
+What each class of transformers takes is measured: tests/reference/transformers/tables.py builds it and changes one key
+at a time, and runs it once to see which row the first position reads; `pe_spectra.models.measured` has what it found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
+from pe_spectra.models.stated.known_models import split_names
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+
+TYPE = "position_embedding_type"
+#: What asks for a table, for classes that do not read the key.
+_OF_TABLES = ("absolute", "learned", "learned_absolute")
+_OF_DISTANCES = ("relative_key", "relative_key_query")
+NESTED_CONFIG = Kind(
+    code="nested-config",
+    levels=("note",),
+    phrase="the model has several parts, of which one is audited",
+    reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part that reads "
+    "text in an object of their own. Keys of the same name on top belong to the whole and are not read. Some encoders, "
+    "as that of Whisper, have an encoding of their own beside the decoder's.",
+    formula="thinker_config, text_config, language_config and llm_config are followed, the outermost first; of a class "
+    "with tables of different keys in encoder and decoder the decoder is audited",
+    references=(TRANSFORMERS,),
+)
+
+
+class KnownTable(NamedTuple):
+    """A table of positions that the class of a model adds, one row for each.
+
+    >>> find_table("opt").keys, find_table("opt").extra, find_table("vit").picture
+    (('max_position_embeddings',), 2, 'image_size')
+    """
+
+    at: str = ""  #: where it is in the model
+    keys: tuple[str, ...] = LENGTHS  #: the first that is set has its number of rows
+    default: int | None = None  #: that number where none is
+    extra: int = 0  #: rows beyond that
+    first: int | None = None  #: the row of position 0; None: after the extra rows
+    after_padding: int | None = -1  #: else the row after pad_token_id, by default after this one; -1: it is not
+    columns: tuple[str, int] | int | None = None  #: the key with its width, and its default
+    fixed: bool = False  #: sines and cosines by formula, which training leaves as they are
+    grows: bool = False  #: and which are made for more positions when these are asked for
+    picture: str = ""  #: for patches of a picture: the key that has its size
+    patch: str | int | tuple[int, int] = ""  #: the key of a patch's size, or that size
+    defaults: tuple[Any, Any] = (None, None)  #: the two sizes where the file has none
+
+
+#: Classes that are not built with a table from a configuration alone; transformers 5.24.0, read.
+_READ: Mapping[str, KnownTable] = MappingProxyType(
+    {
+        "blip_2_qformer": KnownTable(keys=("max_position_embeddings",), default=512),
+        "layoutlmv2": KnownTable(keys=("max_position_embeddings",), default=512),
+        "prophetnet": KnownTable(keys=("max_position_embeddings",), default=512, first=1),
+    }
+)
+_ALL_KINDS = (
+    "albert altclip_text_model bert blip_2_qformer blip_text_model bridgetower_text_model bros camembert "
+    "data2vec-text electra ernie git instructblip_qformer lilt megatron-bert roberta roberta-prelayernorm roc_bert "
+    "xlm-roberta xlm-roberta-xl xmod"
+)
+#: Classes that in transformers 4.57.6 add their table only where position_embedding_type is absolute.
+BY_TYPE = split_names(
+    _ALL_KINDS,
+    "align_text_model chinese_clip_text_model clap_text_model flava_text_model mra nystromformer splinter vilt yoso",
+)
+#: Classes that there have a table of distances in each attention where it is relative_key or relative_key_query.
+WITH_DISTANCES = split_names(_ALL_KINDS, "bert-generation")
+
+
+@cache
+def _load(release: str) -> Mapping[str, tuple[KnownTable, ...]]:
+    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}-tables.json")
+    found: Mapping[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8"))["tables"]
+    return {
+        name: tuple(_make(one) for one in tables if "keys" in one or ("picture" in one and not one.get("fixed")))
+        for name, tables in found.items()
+    }
+
+
+def _make(found: Mapping[str, Any]) -> KnownTable:
+    values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
+    return KnownTable(**values)
+
+
+def list_tables(model: str, release: str = NEWEST) -> tuple[KnownTable, ...]:
+    """Return the tables that the class of a model adds, whose rows follow from keys; without a class, none.
+
+    >>> [table.keys for table in list_tables("whisper")]
+    [('max_source_positions',), ('max_target_positions',)]
+    """
+    return _load(release).get(model) or ((_READ[model],) if model in _READ else ())
+
+
+def find_table(model: str) -> KnownTable | None:
+    """Return the table of a model that is audited: the decoder's, that of words before that of pictures.
+
+    >>> find_table("whisper").at, find_table("llama") is None
+    ('decoder.embed_positions.weight', True)
+    """
+    tables = sorted(list_tables(model), key=lambda table: ("decoder" not in table.at, bool(table.picture)))
+    return tables[0] if tables else None
+
+
+def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, str]:
+    """Read the shape of a table, the context that is stated, and the key that it lacks, "" where it has it.
+
+    Raises
+    ------
+    FileError : a key of the wrong type or out of range.
+
+    >>> read_table(Keys({"model_type": "vit", "image_size": 384}, "config.json"), "vit")[0]["rows"]
+    577
+    """
+    table = find_table(model) or KnownTable()
+    grid, stated = _read_grid(keys, table) if table.picture else (None, keys.find_integer(*table.keys))
+    rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
+    values: dict[str, int] = {"d": _read_width(keys, table), "unused": _count_unused(keys, table)}
+    length = None
+    if rows is not None:
+        values["rows"] = rows + table.extra
+        length = values["rows"] - values["unused"]
+    if grid:
+        values |= {"grid_height": grid[0], "grid_width": grid[1]}
+    else:
+        lengths = [keys.find_integer(key) for key in LENGTHS if key not in table.keys]
+        length = max((one for one in lengths if one is not None), default=length)
+    if table.grows:
+        values = {"d": values["d"]}
+    if not table.fixed and rows is not None:
+        _check_type(keys, model, rows + table.extra)
+    _note_encoder(keys, model, table)
+    return values, length, (table.picture or table.keys[0]) if stated is None and rows is not None else ""
+
+
+def _read_width(keys: Keys, table: KnownTable) -> int:
+    if not isinstance(table.columns, tuple):
+        return table.columns if table.columns is not None else keys.read_integer(*WIDTHS)
+    return keys.find_integer(table.columns[0], *WIDTHS) or table.columns[1]
+
+
+def _count_unused(keys: Keys, table: KnownTable) -> int:
+    if table.after_padding == -1:
+        return table.extra if table.first is None else table.first
+    padding = keys.find_integer("pad_token_id", least=0)
+    return (table.after_padding or 0 if padding is None else padding) + 1
+
+
+def _read_grid(keys: Keys, table: KnownTable) -> tuple[tuple[int, int], int | None]:
+    """The patches down and across, and the size of the picture where the file has it."""
+    asked = keys.find_size(table.picture)
+    whole = asked or _pair(table.defaults[0])
+    patch = (keys.find_size(table.patch) if isinstance(table.patch, str) else None) or _pair(table.defaults[1])
+    if not all(one >= other for one, other in zip(whole, patch, strict=True)):
+        keys.refuse(table.picture, f"a size from that of a patch, {max(patch)}, is accepted")
+    return (whole[0] // patch[0], whole[1] // patch[1]), None if asked is None else asked[0]
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+def _check_type(keys: Keys, model: str, rows: int) -> None:
+    """Say where position_embedding_type asks for something else than the table that transformers 5 adds.
+
+    An error where transformers 4 had a table of distances instead, 2 rows - 1 of them, which transformers 5 does not
+    load (huggingface/transformers, pull request 41170); else a warning.
+    """
+    kind = keys.find_text(TYPE)
+    if kind in (None, "absolute") or (model not in BY_TYPE and kind in _OF_TABLES):
+        return
+    if model == "esm":
+        keys.refuse(TYPE, "absolute and rotary are accepted for esm, which has no positions with any other")
+    relative = kind in _OF_DISTANCES and model in WITH_DISTANCES
+    table = f"its table of {rows:,} rows"
+    message = f"{keys.where}{TYPE} {shorten(repr(kind))} is not read by the class of {model}"
+    if relative:
+        instead = "instead of the table" if model in BY_TYPE else "beside the table"
+        message += (
+            f" in transformers 5, which adds {table}; in transformers 4 each attention has a table of {2 * rows - 1:,} "
+            f"distances {instead}, which is lost: use transformers 4"
+        )
+    elif model in BY_TYPE:
+        message += (
+            f" in transformers 5, which adds {table}; transformers 4 adds it for absolute only, so there no "
+            "table is added; write absolute if it was trained"
+        )
+    else:
+        message += f", which adds {table} all the same; write absolute if it was trained"
+    data = {"key": f"{keys.where}{TYPE}", "model": model, "distances": 2 * rows - 1 if relative else None}
+    keys.report(KEY_NOT_READ, message, level="error" if relative else "warning", **data)
+
+
+def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
+    """Say where an encoder has a table of its own beside that of the decoder."""
+    others = [one for one in list_tables(model) if "encoder" in one.at and one.keys != audited.keys]
+    if "decoder" not in audited.at or not others or others[0].picture:
+        return
+    positions = keys.find_integer(*others[0].keys) or others[0].default
+    what = "fixed sinusoids" if others[0].fixed else "a learned table"
+    message = (
+        f"the model has several parts; the decoder is what is audited, and the encoder has {what} of its own for "
+        f"{positions:,} positions ({others[0].keys[0]})"
+    )
+    keys.report(NESTED_CONFIG, message, part="decoder", encoder_positions=positions)

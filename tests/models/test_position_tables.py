@@ -1,0 +1,103 @@
+"""Rows of tables of positions: what audits say against what the real models of transformers had."""
+
+import gzip
+import json
+
+import pytest
+
+from pe_spectra.errors import FileError
+from pe_spectra.models.stated.position_tables import find_table, list_tables
+from tests.models.configurations import audit, find_finding, read
+from tests.places import TESTS
+
+#: Models that have biases beside their table, and need their heads stated.
+BIASED = ("mpnet", "udop")
+DRAWN = json.loads(gzip.decompress((TESTS / "reference" / "transformers" / "tables-5.24.0.json.gz").read_bytes()))
+
+
+def test_tables_have_the_rows_of_the_real_models():
+    """At lengths, sizes and with defaults that were drawn when the models were built, not those that were measured."""
+    assert len({name for name, *_ in DRAWN}) > 190
+    wrong, told = [], 0
+    for name, keys, rows in DRAWN:
+        table = find_table(name)
+        if table is None or table.at not in rows:
+            continue
+        try:
+            stated = read({"model_type": name, **keys})
+        except FileError as error:
+            wrong.extend([(name, keys, str(error))] if name not in BIASED else [])
+            continue
+        if stated.scheme not in ("learned", "sinusoidal"):
+            continue
+        values, told = stated.values, told + 1
+        found = (values["d"], values.get("rows"))
+        if found != (rows[table.at][1], None if table.grows else rows[table.at][0]):
+            wrong.append((name, keys, found, rows[table.at]))
+    assert told > 500
+    assert not wrong
+
+
+def test_a_table_is_audited_where_nothing_turns_or_biases():
+    for name in sorted({name for name, *_ in DRAWN}):
+        if find_table(name) is not None:
+            scheme = read({"model_type": name, "num_attention_heads": 4}).scheme
+            beside = "t5" if name in BIASED else "rotary"
+            assert scheme in ("learned", "sinusoidal", beside), name
+
+
+@pytest.mark.parametrize(
+    ("keys", "values"),
+    [
+        ({"model_type": "vit"}, {"d": 768, "unused": 1, "rows": 197, "grid_height": 14, "grid_width": 14}),
+        (
+            {"model_type": "deit", "image_size": 384, "hidden_size": 192},
+            {"d": 192, "unused": 2, "rows": 578, "grid_height": 24, "grid_width": 24},
+        ),
+        (
+            {"model_type": "clip_vision_model", "image_size": [224, 96], "patch_size": [16, 32]},
+            {"d": 768, "unused": 1, "rows": 43, "grid_height": 14, "grid_width": 3},
+        ),
+        ({"model_type": "roberta"}, {"d": 768, "unused": 2, "rows": 512}),
+        ({"model_type": "roberta", "pad_token_id": 0}, {"d": 768, "unused": 1, "rows": 512}),
+        ({"model_type": "flaubert", "emb_dim": 96}, {"d": 96, "unused": 0, "rows": 512}),
+        ({"model_type": "gpt2", "max_position_embeddings": 77}, {"d": 768, "unused": 0, "rows": 77}),
+        ({"model_type": "xglm", "max_position_embeddings": 77}, {"d": 1024}),
+        ({"model_type": "prophetnet", "hidden_size": 8}, {"d": 8, "unused": 1, "rows": 512}),
+    ],
+)
+def test_the_shape_of_a_table(keys, values):
+    assert dict(read(keys).values) == values
+
+
+def test_a_length_that_no_key_gives_is_that_of_the_class():
+    found = find_finding({"model_type": "vit"}, "length-defaulted")
+    assert found.message == (
+        "no key gives the length, so 196 positions are silently assumed, the default of vit; state image_size"
+    )
+    assert find_finding({"model_type": "bert", "max_position_embeddings": 99}, "length-defaulted") is None
+
+
+def test_a_table_of_sines_ends_where_its_class_makes_no_more():
+    marian = {"model_type": "marian", "d_model": 64, "max_position_embeddings": 512}
+    assert [one.code for one in audit(marian, served=513).findings] == ["position-table-short"]
+    assert not audit({**marian, "model_type": "xglm"}, served=513).findings
+
+
+def test_the_table_of_words_goes_before_that_of_pictures():
+    assert list_tables("layoutlmv3")[0].picture
+    assert find_table("layoutlmv3").keys == ("max_position_embeddings",)
+
+
+@pytest.mark.parametrize("size", ["224", True, 0, [224], [224, 0], 1.5, None])
+def test_a_size_that_is_none_is_refused_by_name(size):
+    if size is None:  # null is what a file without the key has
+        assert read({"model_type": "vit", "image_size": size}).values["rows"] == 197
+        return
+    with pytest.raises(FileError, match=r"image_size .*an integer from 1 or a list of two"):
+        read({"model_type": "vit", "image_size": size})
+
+
+def test_a_picture_smaller_than_a_patch_is_refused():
+    with pytest.raises(FileError, match=r"image_size .*a size from that of a patch, 16, is accepted"):
+        read({"model_type": "vit", "image_size": 8})
